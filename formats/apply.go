@@ -14,9 +14,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ignorable reports whether a tensor that an architecture lacks may be left out: the
-// counter of a batch norm, which prediction does not need, and the index of Swin's table of
-// distances and its mask, which can be derived from the window.
+// ignorable reports whether a tensor without a parameter in the architecture may be left
+// out: the counter of a batch norm, which prediction does not need, and two tensors of Swin
+// that follow from the size of its windows: the index into the table of relative positions,
+// and the attention mask.
 func ignorable(name string) bool {
 	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked") ||
 		strings.HasSuffix(name, ".relative_position_index") || strings.HasSuffix(name, ".attn_mask")
@@ -26,7 +27,7 @@ func ignorable(name string) bool {
 type fit struct {
 	taken   int
 	left    []Tensor // tensors that fit no parameter
-	alike   int      // tensors in left that differ from a parameter only in the numbers of their names
+	alike   int      // tensors in left that are named like a parameter, except for the numbers
 	missing []string // parameters without a tensor
 	renamed bool     // the tensors have timm's names
 }
@@ -76,7 +77,7 @@ func compare(tensors []Tensor, m *models.Model) fit {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
 	}
-	if len(f.missing) == 0 { // otherwise it does not fit in any case
+	if len(f.missing) == 0 { // if parameters are missing, the file does not fit in any case
 		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
 	}
 	for _, t := range f.left {
@@ -142,9 +143,10 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	return &out, out.Check()
 }
 
-// unprefixed removes a prefix that keeps tensors from fitting m, and returns them with
-// their fit. If they fit under timm's names, it renames them, and renamed is true. If
-// nothing helps, it returns the tensors unchanged.
+// unprefixed returns the tensors under names that fit m, and their fit: without a prefix
+// or, if they have timm's names, with the names of the architecture. renamed reports
+// whether they had timm's names. If neither helps, unprefixed returns the tensors
+// unchanged.
 func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, renamed bool) {
 	best = compare(tensors, m)
 	shorter, prefix := tensors, ""
@@ -205,9 +207,9 @@ func (f fit) otherWidths() bool {
 	return n > f.taken
 }
 
-// otherLayers reports whether the tensors in left come from additional or different layers
-// of kinds that the network has: at least two tensors, and more than half of them, have
-// names like its parameters.
+// otherLayers reports whether tensors in left seem to come from additional or different
+// layers, of kinds that the network has. At least two tensors, and more than half of left,
+// must be named like parameters of the network except for the numbers.
 func (f fit) otherLayers() bool { return f.alike > 1 && 2*f.alike > len(f.left) }
 
 // arranged returns the tensors of a file in the layout of bnctl's graphs. Tensors of
@@ -229,8 +231,8 @@ func arranged(f *File, m *models.Model) (*File, error) {
 	return &File{Tensors: turned}, checkFlattened(m)
 }
 
-// withHeight inserts the height of 1 that graphs use into kernels of convolutions over
-// lines, [O,I,K].
+// withHeight inserts a height of 1 into the kernels [O,I,K] of 1-D convolutions, as graphs
+// have it.
 func withHeight(tensors []Tensor, lines map[string]bool) []Tensor {
 	tensors = slices.Clone(tensors)
 	for i, t := range tensors {

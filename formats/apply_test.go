@@ -107,8 +107,8 @@ func TestApplyOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Tensors of Keras and TensorFlow are transposed, and tensors left out are recorded in the
-// file that was given.
+// TestApplyTurns checks that kernels of TensorFlow are transposed, and that tensors that
+// are left out are recorded in the File that was passed to apply.
 func TestApplyTurns(t *testing.T) {
 	const conv = `state fc.kernel f32[4,3,2,1] weight he_normal(0)
 
@@ -202,8 +202,8 @@ func TestCompleteValues(t *testing.T) {
 	}
 }
 
-// TestCompleteByWhatIsThere names the new statistic as the format names its partner, and
-// gives it the partner's shape if gamma is absent.
+// TestCompleteByWhatIsThere checks that a new statistic gets the name that the format gives
+// to the partner of the present one, and the present one's shape if gamma is absent.
 func TestCompleteByWhatIsThere(t *testing.T) {
 	f := &File{Tensors: ones("bn.running_var:2", "bn.weight:2,1")}
 	if got := strings.Join(Complete(f, nil), " "); got != "bn.running_mean" {
@@ -214,8 +214,8 @@ func TestCompleteByWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestNormsOfNames reads how often statistics were updated from a counter, and only
-// from one.
+// TestNormsOfNames checks that the number of updates of the statistics is read from a
+// counter, and from no other tensor.
 func TestNormsOfNames(t *testing.T) {
 	const layer = "bn.weight:2 bn.bias:2 bn.running_mean:2 bn.running_var:2 "
 	for _, c := range []struct {
@@ -233,8 +233,9 @@ func TestNormsOfNames(t *testing.T) {
 	}
 }
 
-// TestIdentifyTakesPrefixesOff finds a model of the zoo below a prefix, with a tensor that
-// clearly belongs to no layer; for a model that lacks a tensor, it reports the differences.
+// TestIdentifyTakesPrefixesOff finds a model of the zoo under names with a prefix, next to
+// a tensor that clearly belongs to no layer. If a tensor of the model is missing, the error
+// lists the differences.
 func TestIdentifyTakesPrefixesOff(t *testing.T) {
 	zoo, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

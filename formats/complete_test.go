@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file with a missing statistic, or one of another shape, is completed by the
-// architecture or by the names of its tensors.
+// TestComplete adds missing statistics and replaces statistics of another shape. Their
+// shapes come from the architecture, or from the names of the other tensors.
 func TestComplete(t *testing.T) {
 	m, err := models.Build("resnet20", models.Options{})
 	if err != nil {

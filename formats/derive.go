@@ -56,8 +56,8 @@ func derive(f *File) {
 	nameUndefined(f)
 }
 
-// derivations returns the derivations that are possible without others, in the order of the
-// file.
+// derivations returns the derivations that are possible with the present tensors of f, in
+// the order of the file. A result of one derivation may make another one possible.
 func derivations(f *File) []derivation {
 	have := make(map[string]Tensor, len(f.Tensors))
 	for _, t := range f.Tensors {
@@ -177,8 +177,8 @@ func (d derivation) tensor() Tensor {
 	return made
 }
 
-// replaced describes the derivations of one kind, as tensors of the file that the result
-// lacks.
+// replaced returns a Group with the number and the size of the tensors that derivations of
+// one kind have replaced.
 func replaced(how string, all []derivation) Group {
 	g := Group{Name: all[0].name, Reason: how}
 	if n := len(all) - 1; n > 0 {

@@ -76,7 +76,7 @@ func of(shapes map[string][]int, names ...string) *File {
 // clean.
 func TestWhatIsNotDefinedIsNamed(t *testing.T) {
 	for _, c := range []struct{ names, says string }{
-		{"a.parametrizations.weight.original a.bias", "a parametrisation"},                                   // torch.matrix_exp, or anybody's
+		{"a.parametrizations.weight.original a.bias", "a parametrisation"},                                   // torch.matrix_exp, or a function of the user
 		{"a.parametrizations.weight.original a.parametrizations.weight.0.base", "(and 1 more such tensors)"}, // orthogonal
 		{"a.parametrizations.weight.original a.parametrizations.weight.1._u a.parametrizations.weight.1._v",
 			"a parametrisation"},
@@ -109,7 +109,8 @@ func TestWhatIsNotDefinedIsNamed(t *testing.T) {
 	}
 }
 
-// TestNotReparametrised: names alone do not make a tensor a part of another one.
+// TestNotReparametrised checks that the name alone does not make a tensor a part of another
+// one.
 func TestNotReparametrised(t *testing.T) {
 	shapes := map[string][]int{"to_g": {2, 1}, "to_v": {2, 3}, "a.weight_g": {2, 3}, "a.weight_v": {2, 3},
 		"b.weight_g": {3, 1}, "b.weight_v": {2, 3}, "x_orig": {2}, "x_mask": {3}, "c.weight": {2, 3},
@@ -123,8 +124,8 @@ func TestNotReparametrised(t *testing.T) {
 	}
 }
 
-// TestLeftByPrograms: tensors that thop, quantisation and averages add to a model are left
-// out and reported.
+// TestLeftByPrograms checks that tensors which thop, quantisation and averages add to a
+// model are left out and reported.
 func TestLeftByPrograms(t *testing.T) {
 	for _, c := range []struct{ in, want, left string }{
 		{"total_ops total_params a.w a.total_ops", "a.w", "total_ops and 2 more: a counter of thop"},
@@ -154,7 +155,7 @@ func TestLeftByPrograms(t *testing.T) {
 	}
 }
 
-// TestWrappersInAnyOrder: each wrapper around and inside of each other.
+// TestWrappersInAnyOrder removes two wrappers that are nested in either order.
 func TestWrappersInAnyOrder(t *testing.T) {
 	for _, a := range wrapperNames {
 		for _, b := range wrapperNames {
@@ -176,7 +177,8 @@ func TestWrappersInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestHalves: the nearest float16 and bfloat16, by values at the borders between two.
+// TestHalves checks the rounding to the nearest float16 and bfloat16, with values halfway
+// between two neighbours.
 func TestHalves(t *testing.T) {
 	for v, want := range map[float64]uint16{0: 0, 1: 0x3c00, -2: 0xc000, 65504: 0x7bff, 65519: 0x7bff,
 		65520:   0x7c00,

@@ -100,8 +100,9 @@ func normed(g, v Tensor) (numbers, error) {
 	return x, nil
 }
 
-// sides returns the axes that u can belong to so that v has the length of the rest: 0, or 1
-// for a transposed convolution.
+// sides returns the axes of orig that spectral_norm may have been applied along: 0, or 1
+// for a transposed convolution. The length of such an axis is the length of u, and the
+// product of the other lengths is the length of v.
 func sides(orig, u, v Tensor) (axes []int) {
 	if len(orig.Shape) < 2 || len(u.Shape) != 1 || len(v.Shape) != 1 {
 		return nil
@@ -116,10 +117,10 @@ func sides(orig, u, v Tensor) (axes []int) {
 
 func fitsSpectral(orig, u, v Tensor) bool { return len(sides(orig, u, v)) > 0 }
 
-// bySigma computes torch.nn.utils.spectral_norm for a prediction: orig / sigma, where sigma
-// is u . (orig as a matrix) v. If the lengths fit two axes, the larger sigma decides: u and
-// v were iterated until they give nearly the largest value, and the wrong order of the
-// matrix gives a much smaller one.
+// bySigma computes torch.nn.utils.spectral_norm in prediction: orig / sigma, where sigma is
+// u . M v and M is orig as a matrix. If the lengths of u and v fit two axes, bySigma uses
+// the axis with the larger sigma: training iterates u and v until sigma is nearly the
+// largest possible value, and the wrong axis gives a much smaller sigma.
 func bySigma(orig, u, v Tensor) (numbers, error) {
 	var operands [3]numbers
 	for i, t := range []Tensor{orig, u, v} {

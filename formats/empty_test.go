@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/formats/torch"
 )
 
-// TestEmpty: an empty file is rejected in every format; a graph without weights only lacks
-// tensors.
+// TestEmpty rejects an empty file of each format. A graph without weights is only rejected
+// if Options.TensorsOnly is set.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{"keras/testdata/unbuilt.h5",
@@ -53,8 +53,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// For an unsupported graph without weights, the error is the reason, not the lack of
-// weights.
+// TestEmptySaysTheReason checks that the error for an unsupported graph without weights is
+// the reason why the graph is not supported.
 func TestEmptySaysTheReason(t *testing.T) {
 	text := func(b []byte, field protowire.Number, v string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)

@@ -90,8 +90,9 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 }
 
 // layerBefore returns the index of the layer that a batch norm can be folded into, or the
-// reason why it cannot be folded. Nodes that keep each channel in place may come between
-// them: a convolution of lines is a convolution of pictures with a reshape.
+// reason why it cannot be folded. Nodes that keep each channel in place may be between
+// layer and norm: for example, a graph has a 2-D convolution and a reshape for a 1-D
+// convolution.
 func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
 	why string) {
 	v := norm.In[0]
@@ -158,7 +159,7 @@ func checkFold(m *models.Model, norm *graph.Node) error {
 	return nil
 }
 
-// operand returns operand i of a node, None if it is absent.
+// operand returns operand i of a node, or graph.None if it is absent.
 func operand(n *graph.Node, i int) graph.Value {
 	if i >= len(n.In) {
 		return graph.None

@@ -164,8 +164,8 @@ func compareOutputs(t *testing.T, a, b *models.Model) {
 	}
 }
 
-// TestFoldKeeps: a batch norm that cannot be folded is kept, with the reason, and the
-// others are folded. A reshape, as around the convolution of a line, does not prevent
+// TestFoldKeeps checks that a batch norm that cannot be folded is kept, with the reason,
+// and that all others are folded. A reshape, as around a 1-D convolution, does not prevent
 // folding.
 func TestFoldKeeps(t *testing.T) {
 	conv := func(b *graph.Builder, name string, x graph.Value) graph.Value {

@@ -75,8 +75,9 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 	return f, p, nil
 }
 
-// unfolded returns m in a form that prevents a device from folding the batch norms, as it
-// may if all their numbers are state: gamma is computed, as 1*gamma+0.
+// unfolded returns a copy of m in which a device cannot fold the batch norms. A device may
+// fold a batch norm if all its parameters are state. In the copy gamma is computed, as
+// 1*gamma+0.
 func unfolded(m *models.Model) (*models.Model, error) {
 	f, out := m.Graph.Main, *m
 	table := slices.Clone(m.Graph.State)

@@ -51,7 +51,8 @@ func Identify(f *File) (*models.Model, error) {
 	}
 }
 
-// sayAssumed reports which of the architectures with the same names and shapes m is.
+// sayAssumed adds a finding if another architecture has the same names and shapes as m. The
+// finding names m's architecture, which is assumed, and the other one.
 func sayAssumed(f *File, m *models.Model) {
 	for _, a := range models.Architectures() {
 		if a.SameAs == m.Architecture {
@@ -160,9 +161,9 @@ func owned(m *models.Model) *models.Model {
 	return &c
 }
 
-// inputChannels returns the number of channels of the input, from the tensor named like the
-// first one of m: published if its shape is the same, 0 if it is absent or has another
-// form.
+// inputChannels returns the number of channels of the model's input. It reads the number
+// from the tensor with the name of m's first parameter: published if the tensor has that
+// parameter's shape, 0 if the tensor is absent or not a kernel of a convolution.
 func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	first := m.Graph.State[0]
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == first.Name })
@@ -177,8 +178,8 @@ func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	return tensors[i].Shape[1]
 }
 
-// classes returns the number of classes of the last layer: the first length of the tensor
-// named like the last parameter of m, or like the last one of YOLOX's classes.
+// classes returns the number of classes: the first length of the tensor with the name of
+// m's last parameter or, for YOLOX, of its last layer of classes.
 func classes(m *models.Model, a models.Architecture, tensors []Tensor) int {
 	last := m.Graph.State[len(m.Graph.State)-1]
 	for _, s := range m.Graph.State {

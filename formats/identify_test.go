@@ -61,8 +61,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestSameNames: of two architectures with the same tensor names one is assumed and
-// reported; the other one can be named.
+// TestSameNames checks that one of two architectures with the same tensor names is assumed
+// and reported, and that the caller can name the other one.
 func TestSameNames(t *testing.T) {
 	for name, other := range map[string]string{"resnet50": "resnet50-v1", "resnet101": "resnet101-v1", "resnet152": "resnet152-v1"} {
 		f := &File{Tensors: stateOf(t, other, "", 10)}
@@ -121,7 +121,8 @@ func TestIdentifyCountsClasses(t *testing.T) {
 	}
 }
 
-// TestIdentifySaysTheNearest of all depths of prefixes, and tries no more than it may.
+// TestIdentifySaysTheNearest checks that the error has the best fit of all prefixes, and
+// that Identify removes at most maxPrefixes prefixes.
 func TestIdentifySaysTheNearest(t *testing.T) {
 	var some []Tensor
 	for _, x := range stateOf(t, "resnet20", "", 10) {

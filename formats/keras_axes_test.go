@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestKerasAxes: a Keras sample other than a picture, and the result, have the axes of the
-// file in the template and in the ONNX file made from it; both compute the same.
+// TestKerasAxes checks that a sample that is not a picture, and its result, have the file's
+// order of axes, both in the template and in the ONNX file made from the template. Both
+// must compute the same.
 func TestKerasAxes(t *testing.T) {
 	for _, c := range []struct {
 		file    string

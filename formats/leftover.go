@@ -30,7 +30,7 @@ var removed = []leftover{
 	{pattern: compiled(observed), text: "a range observed for quantisation"},
 }
 
-// observed are the modules that torch.ao.quantization adds while it observes, or simulates
+// observed are the modules that torch.ao.quantization adds to observe ranges or to simulate
 // quantisation.
 const observed = `(^|\.)(activation_post_process(_[0-9]+)?|(weight|bias|activation)_fake_quant(ize)?|` +
 	`\w*_observer)\.`
@@ -77,8 +77,8 @@ func simulated(f *File) bool {
 	return slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text })
 }
 
-// fused reports whether the file is simulated and torch.ao's batch norms are in
-// convolutions.
+// fused reports whether the file has observed ranges, and torch.ao has stored its batch
+// norms inside of convolutions.
 func fused(f *File) bool {
 	return simulated(f) && slices.ContainsFunc(f.Tensors, func(t Tensor) bool {
 		return strings.HasSuffix(t.Name, ".bn.running_mean")
@@ -183,8 +183,9 @@ func andMore(text string, n int) string {
 }
 
 // refusePart rejects a file that holds only a part of a model, recognised by its content: a
-// file of DeepSpeed with a world size other than 1, and FSDP's flat parameters. A file with
-// these has only the elements of one rank, and not the names and shapes of the layers.
+// file of DeepSpeed with a world size other than 1, or a file with FSDP's flat parameters.
+// Flat parameters have only the elements of one rank, and lack the names and shapes of the
+// layers.
 func refusePart(f *File) error {
 	for _, c := range f.Counters {
 		if c.Name == "mp_world_size" && c.Value != "1" {

@@ -21,8 +21,8 @@ func main(x rows f32[4,8]) {
 }
 `
 
-// Kernels of convolutions over lines are written and read as [O,I,K], PyTorch's shape. A
-// convolution of images with a kernel of height one stays as it is.
+// TestKernelsOfLines checks that kernels of 1-D convolutions are written and read as
+// [O,I,K], PyTorch's shape. A 2-D convolution with a kernel of height one keeps its shape.
 func TestKernelsOfLines(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(lines))
 	if err != nil {

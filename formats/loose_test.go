@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A tensor is left out automatically only if its name shows its purpose and the model has
-// nothing in its place.
+// TestLooseBeside leaves out a tensor only if its name shows its purpose and the model has
+// no layer of that name.
 func TestLooseBeside(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err != nil {

@@ -25,7 +25,7 @@ type faceNet struct {
 func (n faceNet) unit(name string, x graph.Value, stride, pad int, linear bool) graph.Value {
 	w := n.shapes[name+".conv.weight"]
 	if w == nil {
-		w = []int{1, 1, 1, 1} // another checkpoint: the test fails when it is applied
+		w = []int{1, 1, 1, 1} // of another checkpoint: the test fails when the model is applied
 	}
 	groups := n.Type(x).Shape[0] / w[1]
 	x = n.Op(graph.Conv, name+".conv",

@@ -21,7 +21,7 @@ var suffixes = []nameSuffixes{
 	{"moving_mean", "moving_variance", "gamma", "beta", ""},
 	{"moving_mean", "moving_var", "gamma", "beta", ""},
 	{"moving_mean:0", "moving_variance:0", "gamma:0", "beta:0", ""},
-	{"_running_mean", "_running_std", "_gamma", "_beta", ""}, // Keras 1; it is the variance
+	{"_running_mean", "_running_std", "_gamma", "_beta", ""}, // Keras 1; running_std is the variance
 }
 
 // BatchNorms returns the batch norms of a file, in the file's order. They come from the
@@ -188,7 +188,8 @@ func ModelNorms(m *models.Model) []bn.Norm {
 	return norms
 }
 
-// loadF32 loads a tensor of floats as float32, in memory of r if it has that type already.
+// loadF32 loads a tensor of floats as float32. If the tensor has that type already, loadF32
+// uses memory of r.
 func loadF32(t Tensor, r *tensor.Region) (tensor.Tensor, error) {
 	v, err := t.LoadIn(r)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestBatchNorms(t *testing.T) {
 	}
 }
 
-// TestModelNorms finds the batch norms of a graph, with all that they have.
+// TestModelNorms finds the batch norms of a graph, with all their tensors and attributes.
 func TestModelNorms(t *testing.T) {
 	m := foldedModel(t)
 	norms, err := Norms(&File{Model: m})

@@ -9,9 +9,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The files of the ranks of a parallel model each look whole. Their names end with the
-// number of the rank. Each has a part of the elements of its tensors: only the program that
-// wrote them knows along which axes.
+// A parallel model may be stored in one file for each rank. Each file looks complete, but
+// its tensors have only a part of their elements, and only the program that wrote it knows
+// along which axes they were divided. The files are recognised by their names, which
+// contain the number of the rank.
 var (
 	rankNames = []struct {
 		name *regexp.Regexp

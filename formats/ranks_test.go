@@ -82,8 +82,8 @@ func statisticsFile(changed ...Tensor) *File {
 	return f
 }
 
-// TestMergeRanks rejects files of different steps and unreadable files, and reports the
-// merge.
+// TestMergeRanks rejects files of different steps and unreadable files. It checks that a
+// merge is reported.
 func TestMergeRanks(t *testing.T) {
 	two := tensor.Of([]float32{3, 3}, 2)
 	for _, c := range []struct {
@@ -124,7 +124,7 @@ func TestMergeRanks(t *testing.T) {
 	}
 }
 
-// TestOpenRanksThatAreNotThere names the file.
+// TestOpenRanksThatAreNotThere checks that the error names the missing file.
 func TestOpenRanksThatAreNotThere(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenRanks([]string{rank(t, dir, 0, 5, 1, 2), filepath.Join(dir, "none.pth")}, Options{})

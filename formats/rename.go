@@ -85,7 +85,7 @@ func rename(f *File, texts []string) error {
 	return nil
 }
 
-// sayKept notes which tensors have the names that they had.
+// sayKept notes which tensors kept their names.
 func sayKept(f *File, renamed []bool) {
 	var remaining []Tensor
 	for i, t := range f.Tensors {

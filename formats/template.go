@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// remedy returns the advice for a graph that is not supported: that of a fault if the reason names its node.
+// remedy returns the advice for a graph that is not supported. If the reason names a node
+// with a fault, it is the advice of that fault.
 func remedy(f *File) string {
 	for _, found := range f.Findings {
 		if found.Fault && found.Advice != "" && found.Where != "" &&

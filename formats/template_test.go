@@ -98,7 +98,7 @@ func main(x rows f32[2,2,2]) {
 	}
 }
 
-// TestStateOfKeras turns kernels.
+// TestStateOfKeras checks that kernels are transposed.
 func TestStateOfKeras(t *testing.T) {
 	kernel := tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
 	state, err := State(&File{Format: "keras h5", Tensors: []Tensor{InMemory("fc/kernel:0", kernel)}}, modelOf(t, oneLayer))
@@ -114,7 +114,7 @@ func TestStateOfKeras(t *testing.T) {
 	}
 }
 
-// TestSearchFails names the candidates that cannot be distinguished.
+// TestSearchFails checks that the error names the candidates that cannot be distinguished.
 func TestSearchFails(t *testing.T) {
 	tensors := ones("fc9.weight:2")
 	if _, _, name, err := search(&tensors); err != nil || name != models.Architectures()[0].Name {
@@ -122,7 +122,8 @@ func TestSearchFails(t *testing.T) {
 	}
 }
 
-// The remedy of a graph that is not supported is that of the fault of the node that is the reason.
+// TestRemedyOfAFault: if a graph is not supported because of a node with a fault, the error
+// has the advice of the fault.
 func TestRemedyOfAFault(t *testing.T) {
 	f := &File{NoModel: errors.New("node 3 (Conv c): with a scale of -1")}
 	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "; name the model with arch") {

@@ -81,8 +81,8 @@ func TestIdentifyTimm(t *testing.T) {
 	}
 }
 
-// A different network with the same names and shapes is rejected by its name; so is one of
-// other widths.
+// TestTimmsOthers: a different network with the same names and shapes is rejected by its
+// name, and a network with other numbers of channels is rejected, too.
 func TestTimmsOthers(t *testing.T) {
 	_, files, _ := timmFiles(t)
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestTimmsOthers(t *testing.T) {
 		{"efficientnet-b0", "tf_efficientnet_b0_ns-c0e6a31c.pth", "", "timm's tf_efficientnet_b0_ns, whose tensors have"},
 		{"mobilenetv3-large", "best.pth", "tf_mobilenetv3_large_100", "shapes of mobilenetv3-large; but it pads"},
 		{"efficientnet-b0", "efficientnet_b0_ra.pth", "efficientnet_b0", ""},
-		{"resnet18", "tf_efficientnet_b0.pth", "", ""}, // the file name has no name of timm
+		{"resnet18", "tf_efficientnet_b0.pth", "", ""}, // the file name contains no name of timm
 	} {
 		f := &File{FileName: c.called, Tensors: files[c.network].Tensors}
 		f.Count("arch", c.arch)
@@ -121,8 +121,8 @@ func TestTimmsOthers(t *testing.T) {
 	}
 }
 
-// A head for other classes, a prefix, and the elements of tensors with another shape in
-// timm.
+// TestTimmState initialises a model from timm's tensors: with a head for other classes,
+// with a prefix, and with tensors that have another shape in timm.
 func TestTimmState(t *testing.T) {
 	_, files, _ := timmFiles(t)
 	var tensors []Tensor

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOldNamesOfDetectors: files with the names of torchvision before 0.13, as its published weights have
-// them, fit the detectors of the zoo.
+// TestOldNamesOfDetectors: files with the names of torchvision before 0.13, which the
+// published weights have, fit the detectors of the zoo.
 func TestOldNamesOfDetectors(t *testing.T) {
 	heads := strings.NewReplacer("conv.0.0.", "conv.0.", "conv.1.0.", "conv.2.", "conv.2.0.", "conv.4.",
 		"conv.3.0.", "conv.6.")

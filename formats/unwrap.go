@@ -31,7 +31,7 @@ func unwrap(f *File) {
 	dropAveraged(f)
 	root := &branch{}
 	for _, t := range f.Tensors {
-		if t.Loose() == "" { // a wrapper need not go around the rest
+		if t.Loose() == "" { // tensors without a layer may be outside of the wrapper
 			root.add(strings.Split(t.Name, "."))
 		}
 	}

@@ -76,10 +76,10 @@ func TestUnwrap(t *testing.T) {
 		{"module.features.module.0.w module.head.w", "features.0.w head.w", "[module. module.features.module.]"},
 		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer named module
 		{"x.module.a x.other", "x.module.a x.other", "[]"},                     // a sibling
-		{"x.module x.module.a", "x.module x.a", "[x.module.]"},                 // and one of its parts
+		{"x.module x.module.a", "x.module x.a", "[x.module.]"},                 // a tensor and a wrapper of one name
 		{"x.module", "x.module", "[]"},                                         // a tensor named module
 		{"n_averaged module.a.w module.b.w", "a.w b.w", "[module.]"},           // AveragedModel
-		{"n_averaged module.module.a", "a", "[module. module.module.]"},        // of a DataParallel
+		{"n_averaged module.module.a", "a", "[module. module.module.]"},        // AveragedModel of a DataParallel
 		{"n_averaged a.w", "n_averaged a.w", "[]"},                             // not an averaged model
 		{"modules.a modules.b", "modules.a modules.b", "[]"},                   // only the whole word
 		{"module.module module.b", "module b", "[module.]"},                    // a tensor inside

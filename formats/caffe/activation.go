@@ -21,7 +21,7 @@ func relu(c *call) error {
 	return c.done(c.node(graph.Relu, "", c.in))
 }
 
-// prelu has a slope per channel, or one for all.
+// prelu has one slope for each channel, or a single slope for all channels.
 func prelu(c *call) error {
 	shared, err := c.p.uint(2, 0)
 	if err != nil {

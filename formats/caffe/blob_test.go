@@ -35,23 +35,24 @@ func encode(v []float32, double bool, r *rand.Rand) []byte {
 	out := protowire.AppendBytes(protowire.AppendTag(nil, 7, protowire.BytesType), shape)
 	for len(all) > 0 {
 		switch r.IntN(3) {
-		case 0: // packed, also as nothing
+		case 0: // a packed field, which may be empty
 			n := width * r.IntN(len(all)/width+1)
 			out = protowire.AppendBytes(protowire.AppendTag(out, field, protowire.BytesType), all[:n])
 			all = all[n:]
-		case 1: // a number of single ones
+		case 1: // several elements, each in a field of its own
 			for n := r.IntN(len(all)/width + 1); n > 0; n-- {
 				out = append(protowire.AppendTag(out, field, single), all[:width]...)
 				all = all[width:]
 			}
-		case 2: // an unread field
+		case 2: // a field that the reader ignores
 			out = protowire.AppendVarint(protowire.AppendTag(out, 20, protowire.VarintType), r.Uint64())
 		}
 	}
 	return out
 }
 
-// TestElements: however its elements are encoded, a blob has them, in order.
+// TestElements checks that a blob has all elements in order, for every encoding of the
+// elements.
 func TestElements(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 100, 4096, 4097, 30000} {

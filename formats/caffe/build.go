@@ -30,7 +30,7 @@ type build struct {
 	read    map[string]bool        // blobs that a layer has read since they were made
 	order   []string               // blobs, as they were made
 	scored  []string               // blobs that a loss reads
-	trained string                 // the one that a softmax loss reads
+	trained string                 // the blob that a softmax loss reads
 }
 
 // model makes a template from n.
@@ -106,7 +106,7 @@ func (b *build) layer(i int, l *layer) error {
 	return k.make(c)
 }
 
-// set makes v the blob of that name from here on.
+// set makes v the blob of that name for all later layers.
 func (b *build) set(name string, v graph.Value) {
 	b.values[name] = v
 	delete(b.logits, name)
@@ -154,7 +154,7 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 		Init: graph.Init{Rule: initRules[role]}})
 }
 
-// initRules are the rules of training for the initial values of parameters.
+// initRules are the rules by which a parameter of each role is initialised for training.
 var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros",
 	graph.Gamma: "ones", graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
 

@@ -8,8 +8,8 @@ import (
 )
 
 // checkSettings rejects a layer with unsupported settings: unknown fields, and unsupported
-// values. Settings of other types of layers have no effect in Caffe and are accepted if it
-// knows them.
+// values. Settings for other types of layers have no effect in Caffe. They are accepted if
+// Caffe knows them.
 func (l *layer) checkSettings(k kind) error {
 	for number := range l.params {
 		if settingsOf(number) == nil && !unread[number] {
@@ -38,7 +38,7 @@ func (l *layer) checkSettings(k kind) error {
 	})
 }
 
-// unread are the fields of LayerParameter with settings of unsupported layers. They have no
-// effect on supported ones.
+// unread are the fields of LayerParameter that hold settings of unsupported types of
+// layers. They have no effect on layers of supported types.
 var unread = map[int]bool{103: true, 105: true, 111: true, 113: true, 120: true, 128: true, 132: true,
 	134: true, 136: true, 137: true, 145: true, 146: true, 147: true, 148: true}

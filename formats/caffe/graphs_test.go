@@ -46,7 +46,8 @@ func (n numbers) tensor() tensor.Tensor {
 
 func (d drawn) String() string { return fmt.Sprintf("%s of %d axes:\n%s", d.Class, d.Axes, d.Text) }
 
-// build makes a model of d as a description and a file of weights would.
+// build makes a model of d. The blobs are assigned by the names of the layers, as for a
+// description with a separate file of weights.
 func (d drawn) build() (m *models.Model, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,8 +99,8 @@ func (d drawn) check(m *models.Model) error {
 }
 
 // checkDrawn builds all networks of a list. Each is rejected with a sentence, or computes
-// the same as Caffe; a network that makes Caffe stop must be rejected. Every type of layer
-// is read.
+// the same as Caffe. A network that makes Caffe stop must be rejected. At least one network
+// with each type of layer must be accepted.
 func checkDrawn(t *testing.T, list io.Reader) {
 	t.Helper()
 	lines := bufio.NewScanner(list)

@@ -5,9 +5,9 @@ import "github.com/bnctl/bnctl/problem"
 // kind describes how to make nodes from a type of layer.
 type kind struct {
 	make  func(*call) error // nil: the layer is left out
-	in    int               // inputs
-	most  int               // inputs at most, if different from in
-	many  bool              // or more inputs, or more outputs
+	in    int               // number of inputs
+	most  int               // maximum number of inputs, if it differs from in
+	many  bool              // the layer may have any number of inputs above in, and several outputs
 	param int               // field of the layer's settings
 	data  bool              // the layer provides the data
 	loss  bool              // the layer trains or measures the network

@@ -101,7 +101,7 @@ func (d *decoder) inputShape(p message.FieldExtent) error {
 	return err
 }
 
-// layer reads a layer; field reads its fields.
+// layer reads a layer. It calls field for each field of the message.
 func (d *decoder) layer(p message.FieldExtent, field func(*layer, message.FieldExtent) error) error {
 	if len(d.layers) == maxLayers {
 		return fmt.Errorf("more than %d layers", maxLayers)

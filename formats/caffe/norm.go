@@ -60,7 +60,8 @@ func batchNorm(c *call) error {
 	return c.Err()
 }
 
-// decay is the weight of the old statistics; 1 would keep them unchanged.
+// decay returns the weight of the old statistics. A weight of 1, which would keep them
+// unchanged, is replaced by the default.
 func (c *call) decay() (float64, error) {
 	const otherwise = 0.999 // default of Caffe
 	d, err := c.p.float(2, otherwise)
@@ -120,8 +121,8 @@ func (c *call) affine(n int) (gamma, beta graph.Value, top string, err error) {
 	return gamma, beta, l.top[0], nil
 }
 
-// scaleBehind finds a Scale layer per channel that is the only reader of the
-// layer's output.
+// scaleBehind returns the Scale layer that multiplies by a factor for each channel and is
+// the only reader of the layer's output. It returns nil if there is no such layer.
 func (c *call) scaleBehind() *layer {
 	var readers []*layer
 	for _, l := range c.net.layers[c.index+1:] {
@@ -129,7 +130,7 @@ func (c *call) scaleBehind() *layer {
 			readers = append(readers, l)
 		}
 		if slices.Contains(l.top, c.top[0]) {
-			break // another blob of that name from here on
+			break // later layers read another blob of the same name
 		}
 	}
 	if len(readers) != 1 || readers[0].kind != "Scale" {
@@ -147,7 +148,8 @@ func (c *call) scaleBehind() *layer {
 	return readers[0]
 }
 
-// scale multiplies channels, if it is not part of a batch norm, or two inputs.
+// scale makes the nodes of a Scale layer that is not part of a batch norm. It multiplies by
+// a weight, or by a second input.
 func scale(c *call) error {
 	if len(c.in) == 2 {
 		return c.scaleBy()

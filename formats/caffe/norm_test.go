@@ -145,7 +145,8 @@ func TestStatisticsOfTheBatch(t *testing.T) {
 	}
 }
 
-// TestStatisticsThatDoNotFit rejects blobs of another length, and too few of them.
+// TestStatisticsThatDoNotFit rejects blobs of a wrong length, and a layer with too few
+// blobs.
 func TestStatisticsThatDoNotFit(t *testing.T) {
 	two, one := []int{2}, []int{1}
 	for want, blobs := range map[string][]blob{
@@ -199,7 +200,7 @@ func TestBlobNames(t *testing.T) {
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		rules []rule
-		there [2]bool // the layer is there in training, in tests
+		there [2]bool // whether the layer is present in training, and in tests
 	}{
 		{nil, [2]bool{true, true}},
 		{[]rule{{phase: train}}, [2]bool{true, false}},

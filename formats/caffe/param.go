@@ -102,9 +102,10 @@ func (p param) float(field int, def float64) (float64, error) {
 	return v[len(v)-1], nil
 }
 
-// pair returns a setting for height and width: the values of a repeated field,
-// one for both or one each, or of two single fields, but not of both kinds. A
-// setting that has no single fields has the numbers 0 for them.
+// pair returns a setting with a value for the height and one for the width. The setting is
+// stored in one of two ways: in a repeated field with one value for both or with two
+// values, or in the single fields height and width. It is an error if both are present. If
+// a setting has no single fields, height and width are 0.
 func (p param) pair(repeated, height, width, def int) ([2]int, error) {
 	const none = -1
 	v, err1 := p.uints(repeated)

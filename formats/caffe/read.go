@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Sniff reports whether a file that starts with head may be a .caffemodel: it
-// has a name or inputs, and then layers. The first layer need not be complete.
+// Sniff reports whether a file that starts with head may be a .caffemodel. Such a file has
+// a name or inputs, and then layers. The first layer need not be complete in head.
 func Sniff(head []byte) bool {
 	for len(head) > 2 {
 		if head[0] == 0xa2 && head[1] == 0x06 { // field 100, bytes: a layer
@@ -24,7 +24,7 @@ func Sniff(head []byte) bool {
 		switch {
 		case f.Type == message.Bytes && f.Number == 2 && (err != nil || len(f.Bytes) > 1 &&
 			bytes.IndexByte([]byte{0x0a, 0x12, 0x1a, 0x22}, f.Bytes[0]) >= 0):
-			return true // an old layer: it begins with an even older one, an input, an output or its name
+			return true // a layer of the first format: its first field has a number from 1 to 4
 		case err != nil || f.Number == 2 || f.Number > 8:
 			return false
 		}

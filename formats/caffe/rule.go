@@ -41,8 +41,9 @@ func (d *decoder) rule(l *layer, p message.FieldExtent) error {
 	return err
 }
 
-// absent reports whether the rules leave l out of a network in a phase: it is present if
-// one of include fits, or if all of exclude fail to fit.
+// absent reports whether the rules of l exclude it in a phase. A layer is present if one of
+// its include rules matches the phase, or if it has only exclude rules and all of them fail
+// to match.
 func (l *layer) absent(phase int) bool {
 	include, fits := false, false
 	for _, r := range l.rules {

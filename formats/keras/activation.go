@@ -15,7 +15,7 @@ var activationOps = map[string]graph.Op{
 	"gelu": graph.Gelu, "mish": graph.Mish,
 }
 
-// activation is the layer Activation.
+// activation makes the nodes of the layer Activation.
 func (c *call) activation() flow {
 	f := c.operand()
 	name := c.activationName()
@@ -100,7 +100,8 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{x, under})
 }
 
-// operation makes a node for a function of Keras 3 in place of a layer.
+// operation returns the maker of a node for a function of Keras 3 that the description uses
+// as a layer.
 func operation(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		f := c.operand()

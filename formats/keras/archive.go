@@ -32,8 +32,8 @@ func snake(class string) string {
 	return strings.ToLower(class)
 }
 
-// eachNode calls f for every layer of n with weights, including layers of nested models,
-// with its node below o.
+// eachNode calls f for every layer of n with weights, including layers of nested models. o
+// is the node of n in the archive; f also receives the node of the layer.
 func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	container := containerNow
 	if !o.has(container) {
@@ -67,7 +67,8 @@ func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	return nil
 }
 
-// visit calls f for l, or for the layers of the model inside, in one member of a container.
+// visit calls f for l or, if l is a nested model, for its layers. The weights are in the
+// member name of layers.
 func (l *layer) visit(layers *node, name string, f func(l *layer, at *node) error) error {
 	o, err := layers.open(name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// MultiHeadAttention has a query, a value and, if it is another tensor, a key as operands,
-// by position in the call or by name. It has four dense layers: one for each of these
-// three, and one for the output.
+// MultiHeadAttention has the operands query, value and key, by position in the call or by
+// name. A call without a key uses the value as the key. The layer has four dense layers:
+// one for each operand, and one for the output.
 
 // attentionParts are the dense layers in the order of their weights, with their names in an archive.
 var attentionParts = []struct{ name, archived string }{{"query", "query_dense"}, {"key", "key_dense"},

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestAttention compares with MultiHeadAttention written out here:
-// softmax(q*k/sqrt(width))*v of each head. Query, value and key appear in the call in every
-// way in which Keras writes them.
+// TestAttention compares the layer with its definition, softmax(q*k/sqrt(width))*v for each
+// head. It tries all ways in which Keras writes query, value and key in a call.
 func TestAttention(t *testing.T) {
 	const positions, channels, heads, width, depth = 3, 2, 2, 3, 1
 	at := func(seed, i int) float64 { return float64((i*7+seed*5)%9-4) / 8 }

@@ -23,7 +23,7 @@ var augmentations = map[string]string{
 	"RandomZoom":        "height_factor width_factor fill_mode interpolation fill_value",
 }
 
-// addAugmentations adds them to a table of kinds.
+// addAugmentations adds the augmentations to a table of kinds.
 func addAugmentations(kinds map[string]layerKind) {
 	for class, keys := range augmentations {
 		kinds[class] = layerKind{make: identity, reads: "data_format",
@@ -33,8 +33,8 @@ func addAugmentations(kinds map[string]layerKind) {
 		ignores: "value_range seed bounding_box_format force_generator rng_type"}
 }
 
-// randomCrop is left out if it has nothing to cut: for a picture of another size,
-// prediction differs between versions of Keras.
+// randomCrop is left out if it has nothing to crop. It is rejected for a picture of another
+// size, because versions of Keras crop differently in prediction.
 func randomCrop(c *call) flow {
 	f := c.operand()
 	height, width := c.count("height", 0), c.count("width", 0)

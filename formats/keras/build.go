@@ -19,7 +19,7 @@ type build struct {
 	labels         map[*layer]string // names in the graph
 	used           foreign.Names     // labels that are taken
 	major          int               // version of Keras
-	first          bool              // channels first
+	first          bool              // the model has its channels first
 	flip           bool              // kernels are for a true convolution, as in Theano
 	old            bool              // images are resized as TensorFlow 1 does
 	notes          []note

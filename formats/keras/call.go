@@ -37,8 +37,8 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	return c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 }
 
-// like makes a flow of a value that has the order of axes of f, reading its shape
-// from the graph.
+// like makes a flow of v with the order of axes that f has. It reads the shape from the
+// graph.
 func (c *call) like(f flow, v graph.Value) flow {
 	if f.kerasOrder {
 		return c.inKerasOrder(v)
@@ -58,12 +58,12 @@ func (c *call) shaped(v graph.Value) flow {
 	return flow{v: v, shape: shape, logits: graph.None}
 }
 
-// same makes a flow of a value that has the shape and order of f.
+// same makes a flow of v with the shape and the order of axes that f has.
 func (f flow) same(v graph.Value) flow {
 	return flow{v: v, shape: f.shape, kerasOrder: f.kerasOrder, flat: f.flat, logits: graph.None}
 }
 
-// inKerasOrder makes a flow of a value that has the axes of Keras.
+// inKerasOrder makes a flow of a value whose axes in the graph are in Keras's order.
 func (c *call) inKerasOrder(v graph.Value) flow {
 	shape := slices.Clone(c.g.Type(v).Shape)
 	return flow{v: v, shape: shape, kerasOrder: !c.first && len(shape) > 1, logits: graph.None}
@@ -115,8 +115,8 @@ func (c *call) bias(n int) graph.Value {
 	return c.declare("bias", graph.Bias, c.weight("bias", n))
 }
 
-// channelsFirst returns f as the graph keeps tensors: its axes channels first, and the
-// elements of a list in the order of Keras.
+// channelsFirst returns f in the layout of the graph: with the channels first. The elements
+// of a flattened tensor are brought into Keras's order.
 func (b *build) channelsFirst(f flow) flow {
 	switch {
 	case f.kerasOrder:
@@ -132,7 +132,8 @@ func (b *build) channelsFirst(f flow) flow {
 	return flow{v: v, shape: f.shape, logits: graph.None}
 }
 
-// inElementOrder returns f with the elements of a list in the order of Keras. Axes stay.
+// inElementOrder returns f with the elements of a flattened tensor in Keras's order. It
+// does not move the axes of other tensors.
 func (b *build) inElementOrder(f flow) flow {
 	if f.kerasOrder {
 		return f

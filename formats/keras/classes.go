@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// families describes classes of layers without a counterpart, by a substring of their
-// names; the first match counts.
+// families describes unsupported classes of layers, found by a substring of their names.
+// The first match counts.
 var families = []struct{ substring, what string }{
 	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
 	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},

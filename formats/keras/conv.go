@@ -10,7 +10,7 @@ import (
 // windowSpec describes the window of a layer over an image of one or two axes.
 type windowSpec struct{ kernel, stride, dilation []int }
 
-// windowOf reads the window of a layer over axes of space.
+// windowOf reads the window of a layer with the given number of spatial axes.
 func (c *call) windowOf(axes int, kernel string) windowSpec {
 	w := windowSpec{kernel: c.ints(kernel, axes, 0), stride: c.ints("strides", axes, 1),
 		dilation: c.ints("dilation_rate", axes, 1)}
@@ -159,7 +159,7 @@ func (c *call) depthKernel(w windowSpec, channels, many int) tensor.Tensor {
 	return t.Reshape(t.Shape[0]*t.Shape[1], 1, t.Shape[2], t.Shape[3])
 }
 
-// separable makes a depthwise convolution without bias, then one of 1x1.
+// separable makes a depthwise convolution without bias, followed by a 1x1 convolution.
 func separable(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")
@@ -173,8 +173,8 @@ func separable(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
-// convTranspose makes n*stride elements for "same", and all elements that are reached for
-// "valid".
+// convTranspose makes n*stride elements for the padding "same". For "valid" it makes all
+// elements that a window reaches.
 func convTranspose(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")

@@ -5,7 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dense makes a matrix product for one axis, and a convolution of 1x1 over the channels for more.
+// dense makes a matrix product for an operand with one axis, and a 1x1 convolution over the
+// channels for an operand with several axes.
 func dense(c *call) flow {
 	x := c.operand()
 	units := c.count("units", 0)

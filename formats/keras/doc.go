@@ -23,6 +23,6 @@ const (
 	maxBrackets = 256     // lists and objects inside one another, in a description
 	maxLayers   = 1 << 14 // layers of one model
 	maxCalls    = 1 << 16 // calls of layers; those in a nested model count for each of its calls
-	maxShared   = 8       // limit of bytes read for weights, in units of the file's size, for shared layers
+	maxShared   = 8       // weights that are read, in units of the file's size: shared layers read them again
 	spareMemory = 64 << 20
 )

@@ -11,18 +11,19 @@ import (
 type flow struct {
 	v     graph.Value
 	shape []int // shape in Keras, without the batch: (H, W, C)
-	// kerasOrder means that v has its axes in Keras's order and not channels first, like an
-	// input other than a picture; false if both orders are the same.
+	// kerasOrder means that v has its axes in Keras's order instead of channels first, as
+	// inputs other than pictures have. It is false if both orders are the same.
 	kerasOrder bool
-	// flat is the channels-first shape of v before flattening, if v has its elements in
-	// that order (in Keras: channels last); nil otherwise.
+	// flat is set if v is a flattened tensor with its elements in channels-first order,
+	// although Keras has them channels last. It is the channels-first shape before
+	// flattening; nil otherwise.
 	flat []int
 	// logits is the operand of the softmax over the channels that made v; graph.None
 	// otherwise.
 	logits graph.Value
 }
 
-// graphShape returns how the graph stores a tensor of a shape of Keras: (C, H, W).
+// graphShape converts the shape of a tensor in Keras to the shape in the graph: (C, H, W).
 func (b *build) graphShape(shape []int) []int {
 	if b.first || len(shape) < 2 {
 		return shape
@@ -31,8 +32,8 @@ func (b *build) graphShape(shape []int) []int {
 	return append([]int{shape[last]}, shape[:last]...)
 }
 
-// axis returns the graph's axis for axis a of Keras, without the batch, of a tensor of a
-// rank.
+// axis converts axis a of a tensor in Keras to the axis in the graph. rank is the rank of
+// the tensor. The batch does not count.
 func (b *build) axis(a, rank int) int {
 	switch {
 	case b.first || rank < 2:
@@ -47,7 +48,7 @@ func (b *build) axis(a, rank int) int {
 // model with the axes of Keras. Pictures, of three axes, have their channels first.
 func (b *build) keepsKerasOrder(rank int) bool { return !b.first && rank > 1 && rank != 3 }
 
-// at returns the axis of v for axis a of Keras.
+// at converts axis a of a tensor in Keras to the axis of f's value.
 func (b *build) at(f flow, a int) int {
 	if f.kerasOrder {
 		return a

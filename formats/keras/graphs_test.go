@@ -45,14 +45,14 @@ func (n numbers) tensor() tensor.Tensor {
 	return t
 }
 
-// inMemory are the elements of an array that no file has.
+// inMemory is the value of an array that is in memory instead of in a file.
 type inMemory []byte
 
 func (b inMemory) Size() int                 { return len(b) }
 func (b inMemory) ReadInto(dst []byte) error { copy(dst, b); return nil }
 
-// turnedLike returns x, a batch, in bnctl's layout for a tensor of its rank: pictures with
-// the channels last get them first.
+// turnedLike returns the batch x in bnctl's layout: pictures with the channels last get the
+// channels first.
 func (d drawn) turnedLike(x tensor.Tensor) tensor.Tensor {
 	if len(x.Shape) == 4 && !d.First {
 		return channelsFirst(x)
@@ -60,7 +60,7 @@ func (d drawn) turnedLike(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// build makes a model of d as a file would.
+// build makes a model of d, like the reader of a file.
 func (d drawn) build() (m *models.Model, err error) {
 	defer func() {
 		if p := recover(); p != nil {

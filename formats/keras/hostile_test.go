@@ -38,8 +38,8 @@ func content1(t testing.TB, path string) string {
 	return string(b)
 }
 
-// TestHostile reads files that are not what they seem. Package hdf5 tests faults inside
-// HDF5.
+// TestHostile reads files that only look like files of Keras. Package hdf5 tests faults
+// inside HDF5.
 func TestHostile(t *testing.T) {
 	h5 := content1(t, "testdata/base.h5")
 	config := functional("r", layerOf("Activation", "r", `"activation":"relu"`, "in"))

@@ -49,7 +49,7 @@ func parseCall(b json.RawMessage) (tensorRefs, error) {
 	if err := unmarshal(object["args"], &args, "args"); err != nil {
 		return tensorRefs{}, err
 	}
-	if len(args) == 1 { // the usual: everything in the first
+	if len(args) == 1 { // the usual form: the first argument has all tensors
 		return parseRefs(args[0], "args")
 	}
 	return parseRefs(object["args"], "args")

@@ -74,8 +74,8 @@ func (f *fields) checkType(input bool) error {
 	return nil
 }
 
-// checkMaker rejects a layer that another package than Keras defines, even if it has the
-// name of a layer of Keras.
+// checkMaker rejects a layer that belongs to a package other than Keras, even if a layer of
+// Keras has the same name.
 func (d *layerConfig) checkMaker() error {
 	top, _, _ := strings.Cut(d.Module, ".")
 	owner, _, owned := strings.Cut(d.Registered, ">")

@@ -113,7 +113,7 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 	for _, k := range []layerKind{kinds[class], everywhere} {
 		for _, key := range strings.Fields(k.reads) {
 			if key == "name" || key == "batch_shape" && class != "InputLayer" {
-				continue // a name counts outside the configuration, a shape on the first layer
+				continue // "name" is read outside the configuration, and a shape only on the first layer
 			}
 			if _, err := with(key, nonsense); err == nil {
 				t.Errorf("%s: key %s is said to be heeded, and may be nonsense", class, key)
@@ -162,8 +162,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMakers checks that a class of another package with the name of one of Keras is not
-// accepted as Keras's, and that functions of Keras 3 are not accepted as layers.
+// TestMakers checks that a class of another package is not accepted as the class of Keras
+// with the same name, and that functions of Keras 3 are not accepted as layers.
 func TestMakers(t *testing.T) {
 	for _, c := range []struct{ class, beside, want string }{
 		{"ReLU", `"module":"keras.layers","registered_name":null`, ""},

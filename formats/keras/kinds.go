@@ -14,15 +14,15 @@ type layerKind struct {
 	ignores string // does not affect the layer's results in prediction
 }
 
-// usual gives the JSON of the only supported value of a key, and the meaning of other
-// values.
+// usual lists keys with a single supported value: the JSON of the value, and what other
+// values would request.
 type usual map[string]struct{ value, asks string }
 
 // Keys that many kinds share.
 const (
 	ofWeights = "kernel_initializer kernel_regularizer kernel_constraint " + ofBias
 	ofBias    = "bias_initializer bias_regularizer bias_constraint"
-	// Keras 1 drew and constrained its weights by these.
+	// initialisation, regularisation and constraints of weights in Keras 1
 	ofOldWeights = "init W_regularizer b_regularizer W_constraint b_constraint"
 	ofDepthwise  = "depthwise_initializer depthwise_regularizer depthwise_constraint depthwise_init"
 	ofPointwise  = "pointwise_initializer pointwise_regularizer pointwise_constraint pointwise_init"
@@ -81,7 +81,7 @@ var (
 // names.
 var kinds map[string]layerKind
 
-func init() { // the makers refer to the table's users
+func init() { // in init, because the makers refer to functions that use kinds
 	conv := layerKind{reads: "filters groups " + window, ignores: ofWeights + " " + ofOldWeights}
 	maxPool := layerKind{make: pool(graph.MaxPool), reads: ofPooling}
 	avgPool := layerKind{make: pool(graph.AvgPool), reads: ofPooling}

@@ -56,7 +56,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestSame reads one model in every way in which Keras has written it.
+// TestSame reads one model in every form in which Keras has ever written it.
 func TestSame(t *testing.T) {
 	base := model(t, "testdata/base.h5")
 	want := string(base.Graph.Text())
@@ -118,12 +118,12 @@ func TestInside(t *testing.T) {
 	for i := range once {
 		want.F32()[i] = float32(once[i])
 	}
-	near(t, predict(t, reshaped, "", x), want, 1e-6) // (2, 2) as in the file: no picture
+	near(t, predict(t, reshaped, "", x), want, 1e-6) // (2, 2) is in the file's order, because it is not a picture
 	near(t, predict(t, model(t, "testdata/inside-windows.keras"), "", x), want, 1e-6)
 }
 
-// TestWeightsAlone: files without a description have tensors and no model;
-// with a description from elsewhere they have one.
+// TestWeightsAlone checks that a file without a description has tensors and no model, and
+// that it has a model if the caller passes a description.
 func TestWeightsAlone(t *testing.T) {
 	want := []string{"conv2d_1/kernel:0", "batch_normalization_1/gamma:0", "batch_normalization_1/beta:0",
 		"batch_normalization_1/moving_mean:0", "batch_normalization_1/moving_variance:0", "dense_1/kernel:0",

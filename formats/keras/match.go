@@ -46,8 +46,8 @@ func (l *layer) params() (trainable, nonTrainable []string) {
 	return trainable, nonTrainable
 }
 
-// oldNames gives the present name of a weight by the end of its name in Keras 1. There
-// running_std is the variance.
+// oldNames gives the present name of a weight by the end of its name in Keras 1.
+// running_std is the variance, despite its name.
 var oldNames = []struct{ end, name string }{
 	{"_running_mean", "moving_mean"}, {"_running_std", "moving_variance"},
 	{"_gamma", "gamma"}, {"_beta", "beta"},

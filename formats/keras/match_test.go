@@ -88,8 +88,8 @@ func TestMatch(t *testing.T) {
 	}{
 		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // names for a single layer need not contain it
 		{one, "a b", "a b"},
-		{one, "bias_1 bias", "bias_1 bias"},                 // one of two is found: by order
-		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both have the same name: by order
+		{one, "bias_1 bias", "bias_1 bias"},                 // only one of the two is found by name: match by order
+		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both have the same name: match by order
 		{two, "d/bias d/kernel n/gamma n/beta n/moving_mean n/moving_variance",
 			"n/gamma n/beta d/kernel d/bias n/moving_mean n/moving_variance"},
 		{two, "e/bias e/kernel n/gamma n/beta n/moving_mean n/moving_variance",

@@ -9,9 +9,9 @@ import (
 // singleDevice removes the layers that multi_gpu_model of Keras 2, or kuza55's
 // make_parallel of Keras 1, adds around a model: layers that slice the batch, one nested
 // model that is called for every slice, and layers that join the results. It returns the
-// nested model and the name of the wrapper; n and "" if n is a plain model. If only some
-// layers fit the pattern, it returns an error that lists the others: nothing is removed by
-// guess.
+// nested model and the name of the wrapper, or n and "" if n has no wrapper. If only some
+// layers fit the pattern, singleDevice removes nothing and returns an error that lists the
+// others.
 func (n *network) singleDevice() (template *network, wrapper string, err error) {
 	cuts := map[string]batchSlice{}
 	wrapper = "multi_gpu_model(gpus=%d)"
@@ -36,7 +36,8 @@ func (n *network) singleDevice() (template *network, wrapper string, err error) 
 	return inside.net, fmt.Sprintf(wrapper, len(inside.calls)), nil
 }
 
-// innerModel returns the one model between slices and joins.
+// innerModel returns the nested model between the layers that slice and the layers that
+// join.
 func (n *network) innerModel(cuts map[string]batchSlice) (*layer, error) {
 	var inside *layer
 	var odd []string
@@ -63,7 +64,8 @@ func (n *network) innerModel(cuts map[string]batchSlice) (*layer, error) {
 // batchSlice is the setting of a Lambda layer that slices the batch: slice index of count.
 type batchSlice struct{ index, count int }
 
-// batchSlice reads the arguments of a Lambda layer; old if they are make_parallel's.
+// batchSlice reads the arguments of a Lambda layer. old reports whether they are
+// make_parallel's.
 func (l *layer) batchSlice() (c batchSlice, old, ok bool) {
 	var args map[string]json.RawMessage
 	if l.class != "Lambda" || json.Unmarshal(l.fields.m["arguments"], &args) != nil {

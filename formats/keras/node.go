@@ -45,7 +45,7 @@ func nodesOf(o *hdf5.Object) (*node, error) {
 	return root, nil
 }
 
-// descend returns the node of that name below p for names that continue below it.
+// descend returns the child of p with that name, and creates it if necessary.
 func (p *node) descend(name string) *node {
 	if p.below[name] == nil {
 		if p.below == nil {

@@ -40,7 +40,8 @@ func normalization(c *call) flow {
 	return f.same(c.node(graph.Div, "", []graph.Value{v, by}))
 }
 
-// moment returns the mean or the variance as it broadcasts to a tensor of a shape.
+// moment returns the mean or the variance in a shape that broadcasts to graphShape.
+// channels means that there is one number for each channel.
 func (c *call) moment(name string, graphShape []int, channels bool) tensor.Tensor {
 	n := 1
 	if channels {
@@ -65,7 +66,7 @@ func (c *call) moment(name string, graphShape []int, channels bool) tensor.Tenso
 	return tensor.Of(values, shape...)
 }
 
-// weightAs loads a weight with the given shape in the file and reshapes it.
+// weightAs loads a weight that has the shape file in the file, and reshapes it to shape.
 func (c *call) weightAs(shape []int, param string, file ...int) tensor.Tensor {
 	t := c.weight(param, file...)
 	if c.err != nil {

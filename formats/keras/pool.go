@@ -2,7 +2,7 @@ package keras
 
 import "github.com/bnctl/bnctl/graph"
 
-// pool makes the maker of a pooling layer; padding counts in no average.
+// pool returns the maker of a pooling layer. Averages leave out the padding.
 func pool(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		x := c.channelsFirst(c.operand())
@@ -34,7 +34,7 @@ func globalMax(c *call) flow {
 	return c.global(x, v)
 }
 
-// global drops the axes of space unless the layer keeps them.
+// global drops the spatial axes unless the layer keeps them.
 func (c *call) global(x flow, v graph.Value) flow {
 	channels, _ := c.spatialSize(x)
 	shape := []int{channels}

@@ -116,8 +116,8 @@ func TestResnet8(t *testing.T) {
 	near(t, predict(t, m, "", x), want, 1e-5)
 }
 
-// TestMultiGPU: the file has the same weights in the graph that Keras 2.2.4 writes for
-// multi_gpu_model(gpus=2).
+// TestMultiGPU checks that a file of multi_gpu_model(gpus=2), written by Keras 2.2.4, has
+// the same graph and the same weights as the file of the model without the wrapper.
 func TestMultiGPU(t *testing.T) {
 	plain := model(t, shareddata.File(t, "checkpoints/keras/mlperf_tiny_resnet8.h5"))
 	f, err := Read(shareddata.File(t, "checkpoints/keras/resnet8_multi_gpu2_keras2.2.4.h5"), Options{})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// build1 builds a model of a description without weights and returns the error.
+// build1 builds a model from a description, without weights, and returns the error.
 func build1(config string) error {
 	n, err := parseModel([]byte(config))
 	if err != nil {
@@ -23,7 +23,7 @@ func build1(config string) error {
 	return err
 }
 
-// functional describes a functional model of an input (8, 8, 2) and layers.
+// functional describes a functional model with an input (8, 8, 2) and the given layers.
 func functional(out string, layers ...string) string {
 	return fmt.Sprintf(`{"class_name":"Model","config":{"name":"m","layers":[%s],"input_layers":[["in",0,0]],"output_layers":[["%s",0,0]]}}`,
 		strings.Join(append([]string{input("in", "8,8,2")}, layers...), ","), out)
@@ -54,7 +54,7 @@ func replicated(calls, join string, more ...string) string {
 	return functional("c", append([]string{cutter("l1", 0, 2), cutter("l2", 1, 2), inner, concat}, more...)...)
 }
 
-// callsUpon describes models inside one another, each calling the next twenty times.
+// callsUpon describes depth nested models. Each model calls the next one twenty times.
 func callsUpon(depth int) string {
 	if depth == 0 {
 		return functional("r", layerOf("Activation", "r", `"activation":"relu"`, "in"))

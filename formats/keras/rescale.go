@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rescale computes scale*x + offset, each a number or one per channel.
+// rescale computes scale*x + offset. scale and offset are each one number, or have one
+// number for each channel.
 func rescale(c *call) flow {
 	f := c.operand()
 	if !c.several("scale") && !c.several("offset") {
@@ -23,8 +24,8 @@ func rescale(c *call) flow {
 // several reports whether a field holds several numbers.
 func (c *call) several(key string) bool { return c.has(key) && c.m[key][0] == '[' }
 
-// perChannel declares a field as a constant that broadcasts to f: a list of a number per channel,
-// or one for all.
+// perChannel declares a field as a constant that broadcasts to f. The field is a list with
+// one number for each channel, or one number for all channels.
 func (c *call) perChannel(f flow, key string, def float32) graph.Value {
 	full := c.graphShape(f.shape)
 	if len(full) == 0 || c.err != nil {

@@ -90,7 +90,7 @@ func (l *layer) keysOf(call int) []string {
 // arranged returns the operands of a call in the order of the inputs of n. Operands in a
 // dict have the keys of its inputs or, if the inputs are not in a dict, their names.
 func (n *network) arranged(in []flow, keys []string) ([]flow, error) {
-	if keys == nil || len(in) != len(n.inputs) { // counted later
+	if keys == nil || len(in) != len(n.inputs) { // the number is checked later
 		return in, nil
 	}
 	names := n.inKeys

@@ -56,13 +56,13 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// checkKeys reports the first key that occurs twice in its object, brackets nested too
-// deeply, and too many of them in total.
+// checkKeys returns an error if a key occurs twice in one object, if brackets are nested
+// too deeply, or if there are too many tokens.
 func checkKeys(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	var open []map[string]bool // keys of the objects that are open; nil for a list
-	key := false               // a key comes next
+	var open []map[string]bool // keys of each enclosing object; nil for a list
+	key := false               // the next token is a key
 	for n := 0; ; n++ {
 		t, err := d.Token()
 		if err == io.EOF {
@@ -93,7 +93,7 @@ func checkKeys(b []byte) error {
 	}
 }
 
-// nest follows a delimiter.
+// nest returns open after the delimiter d.
 func nest(open []map[string]bool, d json.Delim) []map[string]bool {
 	switch d {
 	case '{':

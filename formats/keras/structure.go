@@ -73,8 +73,8 @@ func pad(c *call) flow {
 	return c.shaped(c.node(graph.Pad, "", []graph.Value{x.v}, "before", before, "after", after))
 }
 
-// alongFirst reports whether the layer works along the first axis of a sample of two
-// although the model keeps its channels there: layers that have no data_format do.
+// alongFirst reports whether a layer for 1-D samples works along axis 0 although the model
+// keeps its channels there. This is true of layers without data_format.
 func (c *call) alongFirst() bool {
 	return c.first && strings.Contains(c.l.class, "1D") && !c.has("data_format")
 }

@@ -32,8 +32,8 @@ func (c *content) listTensors() error {
 	return foreign.CheckTensors(c.file.Tensors, c.size)
 }
 
-// replicated returns the name of the one group with weights if the others are the slices of
-// multi_gpu_model; "" in plain files.
+// replicated returns the name of the one group with weights if all other groups are the
+// slices of multi_gpu_model. It returns "" for other files.
 func (c *content) replicated() string {
 	var full []string
 	cuts := 0

@@ -15,8 +15,8 @@ func (c *content) major() int {
 	return 2
 }
 
-// theano reports whether kernels are for a true convolution. Keras 1 does not store this,
-// but TensorFlow's variables have names like "name:0".
+// theano reports whether kernels are for a true convolution. Keras 1 does not store its
+// backend: the file is from TensorFlow if a variable has a name like "name:0".
 func (c *content) theano() bool {
 	if c.backend != "" || c.major() > 1 {
 		return c.backend == "theano"
@@ -31,8 +31,8 @@ func (c *content) theano() bool {
 	return true
 }
 
-// oldResize reports whether bilinear interpolation is TensorFlow 1's: in all Keras before
-// 2.4 except the one inside TensorFlow 2.
+// oldResize reports whether bilinear interpolation is that of TensorFlow 1. It is in all
+// versions of Keras before 2.4, except for the Keras inside TensorFlow 2.
 func (c *content) oldResize() bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(c.version, "%d.%d", &major, &minor); err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestArgMax: a head that picks a class leaves the scores that it picks from, with their
-// known properties. Elsewhere ArgMax returns indices.
+// TestArgMax checks that an ArgMax that picks a class for an output is left out of the
+// graph: the output then has the scores, with their known properties. Any other ArgMax
+// returns indices.
 func TestArgMax(t *testing.T) {
 	node := func(op, in, out string) *onnxpb.NodeProto {
 		n := &onnxpb.NodeProto{OpType: op, Input: []string{in}, Output: []string{out}}

@@ -58,8 +58,8 @@ func TestMovedBatch(t *testing.T) {
 	}
 }
 
-// TestFixedBatch: a Reshape by the length of a batch that the file fixes keeps rows apart, or else a sample is
-// the whole input.
+// TestFixedBatch: if the file fixes the batch to 2, a Reshape by that length keeps the rows
+// apart, or the whole input becomes one sample.
 func TestFixedBatch(t *testing.T) {
 	const rows, whole = "x rows f32[4,3]", "x rows f32[2,4,3]"
 	for to, want := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCases compares one model for every way of writing an operator with what
-// ONNX Runtime answers; testdata/make_cases.py made them.
+// TestCases compares one model for every form of each operator with the results of ONNX
+// Runtime. testdata/make_cases.py made both.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.onnx")
 	if err != nil || len(files) < 70 {
@@ -33,7 +33,7 @@ func TestCases(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		if bare { // the batch is an axis here in any case
+		if bare { // the file has no batch: the shape is compared without its batch axis
 			want = want.Reshape(out[0].Shape...)
 		}
 		if d := worst(out[0], want); !(d <= 2e-6) {

@@ -29,8 +29,9 @@ func whole64(name string, dims []int64, v ...int64) *onnxpb.NodeProto {
 		Attribute: settings{{Name: "value", Type: onnxpb.AttributeProto_TENSOR, T: t}}}
 }
 
-// TestWithoutItsBatch: in a file with a batch of 1, a value that has lost that axis may be
-// reshaped to anything, gets the axis back, and meets only similar values.
+// TestWithoutItsBatch: in a file with a batch of 1, a value without the batch axis may be
+// reshaped to any shape, and may get the axis back. Operators combine it only with values
+// that lack the axis, too.
 func TestWithoutItsBatch(t *testing.T) {
 	lose := op("Squeeze", "x", "y", list64("axes", 0)) // (5,4) of (1,5,4)
 	for _, c := range []struct {

@@ -54,7 +54,7 @@ func modelOf(opset, batch int64, shape []int64, vectors map[string][]float32,
 		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}}}
 }
 
-// readModel reads a model, which is one.
+// readModel reads a file from its message.
 func readModel(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	t.Helper()
 	b, err := proto.Marshal(m)
@@ -68,7 +68,7 @@ func readModel(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	return f
 }
 
-// readOnly reads the tensors of a model alone.
+// readOnly reads only the tensors of a file.
 func readOnly(m *onnxpb.ModelProto) (*foreign.File, error) {
 	b, err := proto.Marshal(m)
 	if err != nil {
@@ -77,7 +77,7 @@ func readOnly(m *onnxpb.ModelProto) (*foreign.File, error) {
 	return ReadFrom(bytes.NewReader(b), int64(len(b)), Options{TensorsOnly: true})
 }
 
-// readTensors is readOnly of a model with readable tensors.
+// readTensors is readOnly for a file that must be readable.
 func readTensors(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	t.Helper()
 	f, err := readOnly(m)

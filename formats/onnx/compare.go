@@ -47,7 +47,7 @@ func init() {
 
 // A truth value is 0 or 1 in the graph.
 
-// tells returns the maker of an operator with truth values as its result, which f computes.
+// tells returns the maker of an operator. f computes the result, which has truth values.
 func tells(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value {
 		out := node.Rows(f(c))

@@ -17,8 +17,8 @@ var (
 
 func castType(d onnxpb.TensorProto_DataType) *onnxpb.AttributeProto { return intAttr("to", int(d)) }
 
-// TestElements: operators on single elements, and reductions, have the values of the
-// standard, as NumPy and PyTorch compute them.
+// TestElements checks operators on single elements, and reductions, against the values of
+// the standard, as NumPy and PyTorch compute them.
 func TestElements(t *testing.T) {
 	float, truth := castType(onnxpb.TensorProto_FLOAT), castType(onnxpb.TensorProto_BOOL)
 	x := []float64{-2.5, -1, 0, 1, 2.5, none}
@@ -119,7 +119,7 @@ func elements(t *testing.T, name string, m *onnxpb.ModelProto, x, want []float64
 	}
 	same := func(a, b float64) bool { return a == b || a != a && b != b || math.Abs(a-b) <= 1e-6*math.Abs(b) }
 	in := append([]int{1}, f.Model.Input().Shape...)
-	for _, m := range []*models.Model{f.Model, back(t, f.Model).Model} { // as it is written, too
+	for _, m := range []*models.Model{f.Model, back(t, f.Model).Model} { // also written and read again
 		got, err := eval(m, tensor.Of(x, in...))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -105,8 +105,8 @@ func TestConformance(t *testing.T) {
 	t.Logf("%d cases: %d passed", len(dirs), passed)
 }
 
-// asSamples returns x in the form of the model's input: one sample, if that is the whole
-// input.
+// asSamples returns x as a batch of one sample if the whole input of the model is one
+// sample; otherwise it returns x.
 func asSamples(m *models.Model, x tensor.Tensor) tensor.Tensor {
 	if slices.Equal(x.Shape, m.Input().Shape) {
 		x.Shape = append([]int{1}, x.Shape...)
@@ -151,7 +151,7 @@ func runCase(dir string) error {
 	if err != nil {
 		return err
 	}
-	if s := got[0].Shape; len(s) == len(want.Shape)+1 && s[0] == 1 { // the result of one sample
+	if s := got[0].Shape; len(s) == len(want.Shape)+1 && s[0] == 1 { // the batch axis of a single sample
 		got[0].Shape = s[1:]
 	}
 	if d := worst(got[0], want); !(d <= 1e-5) {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// embeddingOf returns a model that takes rows of a table of 4 by integers of a shape, and then nodes.
+// embeddingOf returns a model that looks up rows of a table of 4 rows by integers of the
+// given shape. The nodes in more follow.
 func embeddingOf(batch int64, shape []int64, more ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	table := floats("w", []int64{4, 2}, 1, 2, -3, 4, 5, -6, 7, 8)
 	m := modelOf(13, batch, shape, nil, append(nodes{table, op("Gather", "w x", "y")}, more...)...)
@@ -17,8 +18,8 @@ func embeddingOf(batch int64, shape []int64, more ...*onnxpb.NodeProto) *onnxpb.
 	return m
 }
 
-// TestEmbedding: a table gives the rows that integers of the input name, from its end with negative
-// numbers; a number that names no row gives NaN.
+// TestEmbedding checks that integers of the input pick rows of a table, negative ones from
+// its end, and that an integer without a row gives NaN.
 func TestEmbedding(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -54,7 +55,8 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
-// TestEmbeddingOfPlaces: places that the file computes name rows as well, and need no check.
+// TestEmbeddingOfPlaces checks that indices computed by the file pick rows, too. The graph
+// does not check them, because they are always within the table.
 func TestEmbeddingOfPlaces(t *testing.T) {
 	m := modelOf(13, 0, []int64{4}, nil, floats("w", []int64{4, 1}, 10, 11, 12, 13), ints("k", 2),
 		op("TopK", "x k", "v i"), op("Gather", "w i", "y")) // x is 0, 1, 2, 3
@@ -66,7 +68,8 @@ func TestEmbeddingOfPlaces(t *testing.T) {
 	}
 }
 
-// TestNoEmbedding: tables that products do not read exactly are refused.
+// TestNoEmbedding checks that tables are refused if a product with 0 and 1 does not give
+// their exact rows.
 func TestNoEmbedding(t *testing.T) {
 	whole := modelOf(13, 0, []int64{2}, nil, ints("w", 1, 2), op("Gather", "w x", "y"))
 	whole.Graph.Input[0].Type.TensorType.ElemType = int32(onnxpb.TensorProto_INT64)

@@ -47,7 +47,7 @@ func main(x rows f32[2,4,4]) {
 `
 
 // TestEveryOperationOfBytes: an int8 template that is written and read again computes the
-// same, to a step.
+// same, to within one step.
 func TestEveryOperationOfBytes(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(everyByteOp))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestExternalData: tensors in another file of the model's folder are those inside it.
+// TestExternalData stores the tensors in another file in the model's folder. They must be
+// the same as if they were stored in the model's file.
 func TestExternalData(t *testing.T) {
 	m := fromText(t, everyOp)
 	p, err := encode.Model(m, DefaultOpset, nil)
@@ -56,7 +57,8 @@ func TestExternalData(t *testing.T) {
 	}
 }
 
-// TestExternalTwice: tensors that overlap in a file are limited by the size of that file.
+// TestExternalTwice checks that the total size of tensors that overlap in a file is limited
+// by the size of that file.
 func TestExternalTwice(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "data"), make([]byte, 8<<20), 0o644); err != nil {
@@ -66,7 +68,7 @@ func TestExternalTwice(t *testing.T) {
 		DataLocation: onnxpb.TensorProto_EXTERNAL,
 		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
 	e := &decode.External{Dir: dir}
-	for i := range 3 { // the file, and foreign.Slack
+	for i := range 3 { // up to the size of the file and foreign.Slack
 		if _, err := e.Find(p, 8<<20); err != nil {
 			t.Fatalf("tensor %d: %v", i, err)
 		}

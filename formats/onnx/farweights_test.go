@@ -30,7 +30,7 @@ func drawFar(r *rand.Rand, zero []int32, dims ...int64) farWeight {
 	return w
 }
 
-// nodes are the weight, of scale 0.5, and zero points in the file.
+// nodes returns the nodes of the weight, with a scale of 0.5, and of its zero points.
 func (w farWeight) nodes() nodes {
 	zeros := []int64{}
 	if len(w.zero) > 1 {
@@ -39,17 +39,18 @@ func (w farWeight) nodes() nodes {
 	return nodes{wholes("w", u8, w.dims, w.values...), floats("ws", nil, 0.5), wholes("wz", u8, zeros, w.zero...)}
 }
 
-// at returns weight k of output o, less its zero point.
+// at returns weight k of output o, minus its zero point.
 func (w farWeight) at(o, k int) int {
 	each := len(w.values) / int(w.dims[0])
 	return int(w.values[o*each+k] - w.zero[min(o, len(w.zero)-1)])
 }
 
-// TestFarWeights: weights further than 127 from their zero points are multiplied in bytes, and each result is the
-// integer that sums of 64 bits give. Maps are in steps of 0.5 with a zero point of 3.
+// TestFarWeights: weights that differ from their zero points by more than 127 are
+// multiplied in bytes. Each result is the same integer as a sum in 64 bits. Maps are in
+// steps of 0.5 with a zero point of 3.
 func TestFarWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	draw := func(n int) (x []float64, q []int) { // numbers of the map, and bytes less their zero point
+	draw := func(n int) (x []float64, q []int) { // numbers of the map, and their bytes minus the zero point
 		for range n {
 			v := r.IntN(256) - 3
 			x, q = append(x, 0.5*float64(v)), append(q, v)
@@ -109,7 +110,8 @@ func TestFarWeights(t *testing.T) {
 	}
 }
 
-// checkBytes reports products of floats, and products of bytes that are not there.
+// checkBytes reports an error if the model has a convolution or a dense layer of floats, or
+// lacks the operation want.
 func checkBytes(t *testing.T, name string, m *onnxpb.ModelProto, want graph.Op) {
 	t.Helper()
 	got := operations(t, m)
@@ -118,7 +120,8 @@ func checkBytes(t *testing.T, name string, m *onnxpb.ModelProto, want graph.Op) 
 	}
 }
 
-// TestFarWeightsBound: one product more than the bound stays in floats, and the layer has the reason.
+// TestFarWeightsBound: with one product more than the bound, the layer stays in floats, and
+// the file has the reason.
 func TestFarWeightsBound(t *testing.T) {
 	for _, c := range []struct {
 		terms int64

@@ -79,7 +79,8 @@ func printedConstant(t tensor.Tensor) string {
 	return strings.ReplaceAll(fmt.Sprint(t, " ", l), fmt.Sprint(int64(anyBatch)), "N")
 }
 
-// TestFolds: what operators make of constants, by hand. x is [N,2,3].
+// TestFolds compares the results of operators on constants with values computed by hand. x
+// is [N,2,3].
 func TestFolds(t *testing.T) {
 	a := ints("a", 5, 1, 4)
 	square := floats("f", []int64{2, 2}, 1, 2, 3, 4)
@@ -130,7 +131,7 @@ func TestFolds(t *testing.T) {
 			op("Pad", "b p", "r", textAttr("mode", "reflect"))}},
 		{"i64[2,1] [0 2]", nodes{ints("q", 3, 0, 4), op("NonZero", "q", "n"),
 			op("Transpose", "n", "r")}},
-		// The length of an open batch passes through what does not depend on it.
+		// The length N of an open batch passes through nodes that do not depend on it.
 		{"i64[3] [N 2 3]", nodes{op("Shape", "x", "r")}},
 		{"i64[3] [N 2 3]", nodes{op("Shape", "x", "s"), ints("k", 1, 1, 1), op("Mul", "s k", "r")}},
 		{"bool[3] [0 0 0]", nodes{op("Shape", "x", "s"), ints("k", -1), op("Equal", "s k", "r")}},
@@ -143,7 +144,7 @@ func TestFolds(t *testing.T) {
 			op("Gather", "s z", "n"), op("Div", "p n", "r")}},
 		{"computes with the length of the batch", nodes{op("Shape", "x", "s"), op("ReduceSum", "s", "r")}},
 		{"computes with the length of the batch", nodes{op("Shape", "x", "s"), op("ReduceSumSquare", "s", "r")}},
-		// Hostile sizes are refused before they are taken.
+		// Hostile sizes are refused before memory is allocated.
 		{"take more than", nodes{scalarOf("z", 0), scalarOf("l", 1<<31-2), scalarOf("d", 1),
 			op("Range", "z l d", "r")}},
 		{"a length of", nodes{scalarOf("z", 0), scalarOf("l", 5), scalarOf("d", 0),
@@ -191,7 +192,8 @@ func TestBatchOfOne(t *testing.T) {
 	}
 }
 
-// TestRefusals: all that refuses a model is named, with the number of nodes.
+// TestRefusals: the error lists every unsupported operator with its number of nodes, and
+// the reasons for other nodes.
 func TestRefusals(t *testing.T) {
 	got := became(readModel(t, modelOf(13, 0, []int64{4, 3}, nil,
 		op("MadeUp", "x", "a"), op("MadeUp", "x", "b"), op("Relu", "x", "c", intAttr("odd", 1)),
@@ -204,7 +206,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// branches returns an If of two branches that make one value each.
+// branches returns an If with two branches of one node each.
 func branches(condition, output string, then, otherwise *onnxpb.NodeProto) *onnxpb.NodeProto {
 	of := func(name string, n *onnxpb.NodeProto) *onnxpb.AttributeProto {
 		return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_GRAPH, G: &onnxpb.GraphProto{
@@ -233,8 +235,8 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// TestBranchesHaveNamesOfTheirOwn: two Ifs may give different values the same names, and a branch may name its
-// value as the If does.
+// TestBranchesHaveNamesOfTheirOwn: two Ifs may use the same names for different values, and a branch may
+// use the name of the If's result for a value.
 func TestBranchesHaveNamesOfTheirOwn(t *testing.T) {
 	weight := func(v float32) []*onnxpb.TensorProto {
 		return []*onnxpb.TensorProto{{Name: "w", DataType: int32(onnxpb.TensorProto_FLOAT), FloatData: []float32{v}}}
@@ -255,7 +257,8 @@ func TestBranchesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestOneNumberOfHigherRank: a constant of one number and more axes than the value gives the result its axes.
+// TestOneNumberOfHigherRank: if a constant of one number has more axes than the value, the
+// result has the number of axes of the constant.
 func TestOneNumberOfHigherRank(t *testing.T) {
 	for _, name := range []string{"Add", "Sub", "Mul", "Sum", "Mean"} {
 		k := constantOf("k", &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT),

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestGrowing: indices that are computed from the number of each row are read if every row
-// picks the same offsets of itself, and refused elsewhere. (TestCases compares such files
-// with ONNX Runtime.)
+// TestGrowing: indices computed from the number of the row are read if every row picks the
+// same offsets within itself. Other uses are refused. (TestCases compares such files with
+// ONNX Runtime.)
 func TestGrowing(t *testing.T) {
 	flat := nodes{op("Shape", "x", "all"), scalarOf("i", 0), op("Gather", "all i", "len"), scalarOf("zero", 0),
 		scalarOf("one", 1), scalarOf("twelve", 12), ints("wild", -1), op("Reshape", "x wild", "f"),
@@ -73,7 +73,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestDigits: places that are ranges of digits of mixed radices are found, and no others.
+// TestDigits: digitsOf accepts offsets that are ranges of digits in mixed radices, and no
+// other offsets.
 func TestDigits(t *testing.T) {
 	for _, c := range []struct {
 		n, first     int
@@ -83,11 +84,11 @@ func TestDigits(t *testing.T) {
 		{24, 0, []int{6, 1}, []int{4, 6}, true},
 		{24, 0, []int{1, 6}, []int{6, 4}, true},
 		{24, 7, []int{6, 2}, []int{3, 2}, true},
-		{24, 7, []int{6, 2}, []int{4, 2}, false}, // beyond the last
+		{24, 7, []int{6, 2}, []int{4, 2}, false}, // beyond the last element
 		{24, 4, []int{6, 2}, []int{3, 2}, false}, // into the next six
 		{24, 0, []int{5, 1}, []int{2, 2}, false}, // 5 does not divide 24
 		{24, 0, []int{2, 1}, []int{3, 3}, false}, // windows that overlap
-		{24, 0, []int{0, 1}, []int{3, 3}, false}, // the same again
+		{24, 0, []int{0, 1}, []int{3, 3}, false}, // equal offsets, which overlap too
 	} {
 		if _, ok := digitsOf(c.n, c.first, c.steps, c.shape); ok != c.want {
 			t.Errorf("%v: %v", c, ok)

@@ -11,8 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestHyperbolic: to 2e-6 of the value itself, next to 0 too, where e^x - e^-x cancels, and where e^x or a
-// square is too large.
+// TestHyperbolic compares hyperbolic functions with package math, to 2e-6 of each value.
+// The arguments include small ones, where e^x - e^-x cancels, and large ones, where e^x or
+// a square overflows.
 func TestHyperbolic(t *testing.T) {
 	x := []float32{0, 1e-30, 1e-6, 1e-3, 0.1, 0.2499, 0.25, 0.2501, 0.5, 0.9, 0.999, 1, 1.001, 2, 10, 80, 88.9,
 		100, 9999, 10001, 1e20, 3e38}
@@ -35,7 +36,7 @@ func TestHyperbolic(t *testing.T) {
 		for i, v := range x {
 			want, got := f(float64(v)), float64(out[0].F32()[i])
 			if float64(float32(want)) == got || math.IsNaN(want) && math.IsNaN(got) {
-				continue // infinite, too
+				continue // equal infinities count, too
 			}
 			if !(math.Abs(got-want) <= 2e-6*math.Abs(want)) {
 				t.Errorf("%s(%v): %v, want %v", name, v, got, want)
@@ -44,8 +45,8 @@ func TestHyperbolic(t *testing.T) {
 	}
 }
 
-// TestScatterRefuses: rows of an open batch have no separate indices, and updates with the
-// same number of elements in another shape are refused.
+// TestScatterRefuses: a scatter with constant indices is refused for an open batch. Updates
+// of the right size but another shape are refused, too.
 func TestScatterRefuses(t *testing.T) {
 	for _, c := range []struct {
 		batch int64

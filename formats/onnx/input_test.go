@@ -50,8 +50,8 @@ func TestOpenInput(t *testing.T) {
 	}
 }
 
-// resized is a model of one operator with an input of the given lengths; nil
-// leaves out the shape.
+// resized returns a model of one operator with an input of the given lengths. If lengths is
+// nil, the input has no shape.
 func resized(t *testing.T, lengths []int) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/cases/abs.onnx")
@@ -77,8 +77,9 @@ func resized(t *testing.T, lengths []int) []byte {
 	return b
 }
 
-// TestExampleOfASize: three lengths are channels first or, where the last is as few as
-// channels are, last; the advice has channels first, three where they are open.
+// TestExampleOfASize checks the example of a size in the advice. Open lengths become 224. Of
+// three lengths the channels are first: an open first length becomes 3, unless the last
+// length is at most 4. Then the last one is the channels, and moves to the front.
 func TestExampleOfASize(t *testing.T) {
 	for _, c := range []struct {
 		open []int

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestIntegerInputs: a file may move integers and make floats of them, and nothing else.
+// TestIntegerInputs: a file may move integers and convert them to floats, but not compute
+// with them.
 func TestIntegerInputs(t *testing.T) {
 	toFloat := intAttr("to", int(onnxpb.TensorProto_FLOAT))
 	for _, c := range []struct {
@@ -51,8 +52,8 @@ func TestIntegerInputs(t *testing.T) {
 	}
 }
 
-// TestPixelsOfItsOwn: a file that casts, divides and transposes images itself has input in
-// the declared order.
+// TestPixelsOfItsOwn: if the file casts, divides and transposes images itself, the model's
+// input has the order of axes that the file declares.
 func TestPixelsOfItsOwn(t *testing.T) {
 	m := modelOf(13, 0, []int64{2, 2, 3}, map[string][]float32{"k": {2}},
 		op("Cast", "x", "f", intAttr("to", int(onnxpb.TensorProto_FLOAT))), op("Div", "f k", "d"),
@@ -74,7 +75,8 @@ func TestPixelsOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestFilledWeights: weights that are all one number are counted before they are made.
+// TestFilledWeights: weights that consist of one repeated number are counted before they
+// are filled.
 func TestFilledWeights(t *testing.T) {
 	of := func(shape ...int64) *onnxpb.ModelProto {
 		return modelOf(13, 0, []int64{shape[0]}, nil, ints("s", shape...), op("ConstantOfShape", "s", "w"),

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestJoined: activations that exporters write as their parts become one operation, and
-// their numbers are not left over as state. (TestCases compares such files with ONNX
-// Runtime.)
+// TestJoined: activations that exporters write as several nodes become one operation, and
+// the constants of these nodes do not become state. (TestCases compares such files with
+// ONNX Runtime.)
 func TestJoined(t *testing.T) {
 	for name, want := range map[string]string{
 		"gelu-20": "gelu(w)", "gelu-20-tanh": "gelu_tanh(w)", "mish-18": "mish(w)", "erf": "erf(w)",
@@ -24,7 +24,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestPartsComeBack: an activation that is written as its parts is read as one again.
+// TestPartsComeBack: an activation that is written as several nodes is read as one
+// operation again.
 func TestPartsComeBack(t *testing.T) {
 	for _, node := range []string{"silu(x)", "mish(x)", "gelu(x)", "gelu(x, halve_last=true)", "gelu_tanh(x)",
 		"gelu_tanh(x, halve_last=true)"} {
@@ -37,7 +38,7 @@ func TestPartsComeBack(t *testing.T) {
 	}
 }
 
-// TestGeluRefuses: a third form.
+// TestGeluRefuses refuses a value of the attribute approximate other than none and tanh.
 func TestGeluRefuses(t *testing.T) {
 	third := op("Gelu", "x", "y", textAttr("approximate", "sigmoid"))
 	got := became(readModel(t, modelOf(20, 0, []int64{4}, nil, third)))

@@ -25,7 +25,8 @@ func quantisedLayers(t *testing.T, m *onnxpb.ModelProto) (list []string) {
 	return list
 }
 
-// TestQuantisedLayers: the list of layers names the operators of the file, and for those in floats the reason.
+// TestQuantisedLayers: the list of layers has the operators of the file, and a reason for
+// each layer in floats.
 func TestQuantisedLayers(t *testing.T) {
 	row := func(opset int64, list ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 		return modelOf(opset, 0, []int64{6}, nil, ofIntegers(u8, 3, 1, 10, list...)...)
@@ -76,7 +77,8 @@ func TestQuantisedLayers(t *testing.T) {
 	}
 }
 
-// TestQuantisedCounter: the counter names the layers in floats.
+// TestQuantisedCounter: the counter "integers" lists the layers that are computed in
+// floats.
 func TestQuantisedCounter(t *testing.T) {
 	f := readModel(t, scaledConv(floats("wf", []int64{2, 1, 1, 2}, 1, 1, 3, 0)))
 	for _, c := range f.Counters {

@@ -11,10 +11,11 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/qdq"
 )
 
-// ofConstants is refused of the operators that are only computed.
+// ofConstants is the refusal of operators that are supported only on constants.
 const ofConstants = "values, other than constants"
 
-// TestOperators: every operator in the table is read, and docs/formats.md shows the table.
+// TestOperators: every operator in the table is supported, and docs/formats.md shows the
+// table.
 func TestOperators(t *testing.T) {
 	page, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
@@ -42,7 +43,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestRegisterTwice: an operator has one entry.
+// TestRegisterTwice: registering an operator again panics.
 func TestRegisterTwice(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -150,7 +150,7 @@ func TestOutputTypes(t *testing.T) {
 	}
 }
 
-// typedOutputs are the outputs of m for x, by name and type.
+// typedOutputs formats the outputs of m for x with their names and types.
 func typedOutputs(t *testing.T, m *models.Model, x tensor.Tensor) (all string) {
 	t.Helper()
 	outs, err := eval(m, x)
@@ -203,7 +203,8 @@ func TestSameOfShortKernel(t *testing.T) {
 	}
 }
 
-// TestTypesThatEndBefore: integers that do not have all numbers would wrap around.
+// TestTypesThatEndBefore: a cast to an integer type that does not represent all possible
+// values is refused, because values would wrap around.
 func TestTypesThatEndBefore(t *testing.T) {
 	for _, c := range []struct {
 		shape []int64

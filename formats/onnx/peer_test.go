@@ -129,8 +129,9 @@ func TestPeerWritten(t *testing.T) {
 	t.Run("every operation", func(t *testing.T) { compareORT(t, fromText(t, everyOp)) })
 }
 
-// TestPeerTorch reads what torch.onnx makes of torchvision's networks: those for pixels
-// give each pixel the class that they have there, at sizes that a file leaves open, too.
+// TestPeerTorch reads exports of torchvision's networks by torch.onnx and compares the
+// results. Networks for segmentation must give each pixel the same class, also if the file
+// leaves the size open.
 func TestPeerTorch(t *testing.T) {
 	needPeers(t)
 	dir := t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestPicked: places and parts of 0, 1, 2 ..., as NumPy gives them.
+// TestPicked compares the positions and the elements that operators pick from 0, 1, 2 ...
+// with the results of NumPy.
 func TestPicked(t *testing.T) {
 	turned := op("Neg", "x", "n")
 	equal := op("Floor", "h", "e") // 0 0 1 1 2 2
@@ -60,7 +61,7 @@ func TestPicked(t *testing.T) {
 	}
 }
 
-// TestAngles: sines and arcs equal package math's to 1e-7 for any angle.
+// TestAngles compares sines and their inverses with package math, to 3e-7.
 func TestAngles(t *testing.T) {
 	for kind, f := range map[string]func(float64) float64{"Sin": math.Sin, "Cos": math.Cos, "Tan": math.Tan,
 		"Asin": math.Asin, "Acos": math.Acos, "Atan": math.Atan} {

@@ -14,15 +14,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takesPictures is a model with an input of u8 of a shape. The result of the last node is
-// the output.
+// takesPictures returns a model with an input of u8 of the given shape. The result of the
+// last node is the output.
 func takesPictures(opset int64, shape []int64, nodes ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	m := modelOf(opset, 0, shape, nil, nodes...)
 	m.Graph.Input[0].Type.TensorType.ElemType = int32(onnxpb.TensorProto_UINT8)
 	return m
 }
 
-// castTo is a Cast.
+// castTo returns a Cast.
 func castTo(in, out string, to onnxpb.TensorProto_DataType) *onnxpb.NodeProto {
 	return op("Cast", in, out, intAttr("to", int(to)))
 }
@@ -33,8 +33,8 @@ func toCHW(in, out string) *onnxpb.NodeProto {
 	return op("Transpose", in, out, list64("perm", 0, 3, 1, 2))
 }
 
-// pictureGraphs are graphs that convert pixels to numbers, with the graph that is read from
-// them, by arithmetic on (x*scale - mean) / std.
+// pictureGraphs are graphs that convert pixels to numbers, and the graphs that they become.
+// The arithmetic is a form of (x*scale - mean) / std.
 var pictureGraphs = []struct {
 	name  string
 	shape []int64
@@ -88,7 +88,7 @@ var pictureGraphs = []struct {
 		op("Reshape", "t to", "y")}, "t = image(x, scale=1)\n  y = reshape(t, shape=[60])"},
 }
 
-// types are the comments with types after the nodes of a graph in text form.
+// types matches the comments with types that follow the nodes of a graph in text form.
 var types = regexp.MustCompile(`  # .*\n`)
 
 // TestPictures: the arithmetic of a graph on u8 pixels becomes the operation image where
@@ -142,8 +142,8 @@ func TestNormalisesItself(t *testing.T) {
 	}
 }
 
-// TestPeerPictures: of pixels of every value, ONNX Runtime's numbers are the same, except for
-// its roundings.
+// TestPeerPictures compares the results for pixels of every value with those of ONNX
+// Runtime, to within its rounding.
 func TestPeerPictures(t *testing.T) {
 	needPeers(t)
 	for _, c := range pictureGraphs {

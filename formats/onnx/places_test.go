@@ -62,7 +62,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestManyPlaces: more places than a node lists.
+// TestManyPlaces picks more elements than one node can list.
 func TestManyPlaces(t *testing.T) {
 	backwards := nodes{ints("b", -1), ints("e", -1<<40), ints("a", 1), ints("s", -1),
 		op("Slice", "x b e a s", "y")}
@@ -140,8 +140,8 @@ func TestWrapHasASet(t *testing.T) {
 	}
 }
 
-// TestPadOfNothing: an axis that pads crop completely has no elements to repeat at its
-// ends.
+// TestPadOfNothing: if negative pads remove all elements of an axis, no element is left to
+// repeat at its ends.
 func TestPadOfNothing(t *testing.T) {
 	for _, mode := range []string{"wrap", "edge", "reflect"} {
 		got := became(readModel(t, modelOf(19, 0, []int64{2}, nil, ints("p", 0, -2, 0, 1),

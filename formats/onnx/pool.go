@@ -83,7 +83,7 @@ func addPool(c *call, suffix string, x graph.Value, s []int, w window, count boo
 		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
 	}
-	if count && slices.Max(w.beyond) > 0 { // the padding becomes elements of the value
+	if count && slices.Max(w.beyond) > 0 { // the padding is added to the value as elements
 		ends := []int{0, w.end[0] - w.beyond[0], w.end[1] - w.beyond[1]}
 		x = c.node(graph.Pad, ".padded", []graph.Value{x}, "before", append([]int{0}, w.begin...), "after", ends)
 		w.begin, w.end, count = []int{0, 0}, w.beyond, false

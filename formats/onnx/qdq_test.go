@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestQDQ: operators between a DequantizeLinear and a QuantizeLinear are operators of integers.
-// The numbers are by hand: q has 0, 1, 1, 0, -1.5, 126 in steps of 0.5.
+// TestQDQ: an operator between a DequantizeLinear and a QuantizeLinear becomes an operator
+// of integers. The expected numbers were computed by hand: q has 0, 1, 1, 0, -1.5, 126 in
+// steps of 0.5.
 func TestQDQ(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
 	row, image := []int64{6}, []int64{1, 2, 3}
@@ -104,8 +105,9 @@ func TestQDQ(t *testing.T) {
 	}
 }
 
-// TestGlobalMean: the factor of a sum is x/(y*n), in f32. The sum is 181; ONNX Runtime 1.30 rounds it to 95 steps
-// on a processor with AVX2, and 96 is the result of the factor that is rounded once.
+// TestGlobalMean: the factor for a sum of n bytes is x/(y*n), rounded to f32 after each
+// operation. The sum is 181. ONNX Runtime 1.30 returns 95 steps on a processor with AVX2; a
+// factor that is rounded only once would give 96.
 func TestGlobalMean(t *testing.T) {
 	const x, y = float32(0.38973424), float32(0.12310977)
 	m := modelOf(13, 0, []int64{1, 2, 3}, nil, floats("s", nil, x), wholes("z", u8, nil, 0),
@@ -119,8 +121,9 @@ func TestGlobalMean(t *testing.T) {
 	elements(t, "a mean", m, in, []float64{float64(95 * y)})
 }
 
-// TestJoint: the zero point of a sum and of a product is rounded with it. The sum is 0, 3, 3, 0, -4.5
-// and 378 steps, the product 0, 2, 2, 0, 4.5 and 31752; ONNX Runtime 1.30 has these results.
+// TestJoint: a sum or a product is rounded after its zero point is added. The sum is 0, 3,
+// 3, 0, -4.5 and 378 steps, the product 0, 2, 2, 0, 4.5 and 31752. ONNX Runtime 1.30 has
+// the same results.
 func TestJoint(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1.5, 1000}
 	for _, kind := range []struct {
@@ -137,7 +140,8 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestWrittenQDQ: a network of integers is written in QDQ form, and has the same bits when it is read again.
+// TestWrittenQDQ: a network of integers is written in QDQ form. The network that is read
+// from that file computes the same bits.
 func TestWrittenQDQ(t *testing.T) {
 	for _, kind := range []onnxpb.TensorProto_DataType{u8, i8} {
 		zero := map[onnxpb.TensorProto_DataType]int32{u8: 100, i8: -28}[kind]
@@ -165,8 +169,8 @@ func TestWrittenQDQ(t *testing.T) {
 	}
 }
 
-// TestQDQOfOtherTypes: an integer keeps its type where no zero point names it, and a scale is checked
-// although no operator of floats is left.
+// TestQDQOfOtherTypes: integers keep their type if no zero point names it. A scale is
+// checked although no operator of floats is left that uses it.
 func TestQDQOfOtherTypes(t *testing.T) {
 	m := modelOf(21, 0, []int64{3}, nil, floats("s", nil, 0.5), wholes("z", u8, nil, 0),
 		op("QuantizeLinear", "x s", "q", intAttr("output_dtype", int(i8))), op("DequantizeLinear", "q s", "a"),

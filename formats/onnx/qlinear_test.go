@@ -14,17 +14,20 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// ms is a node of one of ONNX Runtime's additional operators.
+// ms returns a node with one of ONNX Runtime's additional operators, in the domain
+// com.microsoft.
 func ms(kind, inputs, output string, with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	n := op(kind, inputs, output, with...)
 	n.Domain = "com.microsoft"
 	for i, name := range n.Input {
-		n.Input[i] = strings.TrimPrefix(name, "-") // "-" is an operand that is not there
+		n.Input[i] = strings.TrimPrefix(name, "-") // "-" is an absent operand
 	}
 	return n
 }
 
-// ofIntegers quantises x by 0.5 and a zero point of a type to q, and dequantises r by ys and yz.
+// ofIntegers returns nodes that quantise x to q, with a scale of 0.5 and the given zero
+// point, then the nodes in more, and a node that dequantises their result r with the scale
+// ys and the zero point yz.
 func ofIntegers(kind onnxpb.TensorProto_DataType, zero int32, ys float32, yz int32,
 	more ...*onnxpb.NodeProto) nodes {
 	list := nodes{floats("s", nil, 0.5), wholes("z", kind, nil, zero), floats("ys", nil, ys),
@@ -32,7 +35,7 @@ func ofIntegers(kind onnxpb.TensorProto_DataType, zero int32, ys float32, yz int
 	return append(append(list, more...), op("DequantizeLinear", "r ys yz", "y"))
 }
 
-// operations are the names of a model's operations.
+// operations returns the names of a model's operations.
 func operations(t *testing.T, m *onnxpb.ModelProto) (list []string) {
 	t.Helper()
 	f := readModel(t, m)
@@ -45,7 +48,8 @@ func operations(t *testing.T, m *onnxpb.ModelProto) (list []string) {
 	return list
 }
 
-// TestIntegerOperators: the numbers are by hand, of what x is in steps of 0.5: 0, 1, 1, 0, -1.5, 126.
+// TestIntegerOperators: the expected numbers were computed by hand. x is 0, 1, 1, 0, -1.5,
+// 126 in steps of 0.5.
 func TestIntegerOperators(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
 	row, image := []int64{6}, []int64{1, 2, 3}
@@ -72,7 +76,7 @@ func TestIntegerOperators(t *testing.T) {
 		yz      int32
 		nodes   nodes
 		want    []float64
-		without string // an operation of bytes that the graph has not; "": all is bytes
+		without string // the operation of bytes that the graph lacks; "" if the case is computed in bytes
 	}{
 		{"QLinearAdd", row, 1, 10, nodes{ms("QLinearAdd", "q s z q s z ys yz", "r")}, []float64{0, 2, 2, 0, -3, 245}, ""},
 		{"QLinearAdd of a constant", row, 1, 10, nodes{wholes("k", u8, []int64{6}, 5, 5, 5, 5, 5, 5),
@@ -144,13 +148,13 @@ func TestIntegerOperators(t *testing.T) {
 			t.Errorf("%s: operations are %v", c.name, operations(t, m))
 		}
 	}
-	// i8 by the same steps: zero points and bounds are 128 less.
+	// The same steps in i8: zero points and bounds are smaller by 128.
 	m := modelOf(13, 0, row, nil, ofIntegers(i8, -125, 1, -118, ms("QLinearAdd", "q s z q s z ys yz", "r"))...)
 	elements(t, "i8", m, x, []float64{0, 2, 2, 0, -3, 245})
 }
 
-// TestDynamicRanges: each row is quantised by its range. By hand: -51 to 204 are 255 steps
-// of 1, and 51 is the zero point; a row of 0 has a scale of 1.
+// TestDynamicRanges: each row is quantised by its range. Computed by hand: -51 to 204 are
+// 255 steps of 1, and 51 is the zero point. A row of zeros has a scale of 1.
 func TestDynamicRanges(t *testing.T) {
 	list := nodes{op("DynamicQuantizeLinear", "x", "q s z"), floats("ws", nil, 0.5),
 		wholes("w", i8, []int64{6, 2}, 1, 2, 1, -1, 1, 0, 1, 0, 1, 1, 1, 0), op("MatMulInteger", "q w z", "i"),
@@ -185,7 +189,8 @@ func TestDynamicRanges(t *testing.T) {
 	elements(t, "a picture", picture, []float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{51, -306, 408, -2, -6, 23})
 }
 
-// TestSaturation: a layer is named if two weights of a channel are more than 128 together, with u8 maps.
+// TestSaturation: a layer with maps of u8 is named if the sum of two weights of a channel
+// exceeds 128 in magnitude.
 func TestSaturation(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -218,7 +223,7 @@ func TestSaturation(t *testing.T) {
 				}
 			}
 			want := c.want
-			if form != "QGemm" { // the layer's result is the QuantizeLinear's
+			if form != "QGemm" { // the QuantizeLinear names the layer's result
 				want = strings.Replace(want, "(r)", "(g)", 1)
 			}
 			if (want == "") != (got == "") || !strings.HasPrefix(got, want) {
@@ -228,7 +233,7 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// TestIntegerRefusals: nodes without a defined result are named.
+// TestIntegerRefusals: a node without a defined result is refused by its name.
 func TestIntegerRefusals(t *testing.T) {
 	for _, c := range []struct {
 		want  string
@@ -253,7 +258,8 @@ func TestIntegerRefusals(t *testing.T) {
 	}
 }
 
-// integerNetwork is a convolution, a depthwise one, a residual sum, a mean and a dense layer of integers.
+// integerNetwork returns a network of integer operators: a convolution, a depthwise one, a
+// residual sum, a mean and a dense layer.
 func integerNetwork(kind onnxpb.TensorProto_DataType, zero int32, weights onnxpb.TensorProto_DataType,
 	middle int32) *onnxpb.ModelProto {
 	scaled := func(name string, s float32, z int32) nodes {
@@ -297,8 +303,9 @@ func integerNetwork(kind onnxpb.TensorProto_DataType, zero int32, weights onnxpb
 	return m
 }
 
-// TestPeerIntegers: a network of integer operators has the same results in ONNX Runtime. So
-// has the written file, within a step, read here and run by ONNX Runtime.
+// TestPeerIntegers: a network of integer operators has the same results in ONNX Runtime.
+// The file that bnctl writes differs from them by at most one step, both in bnctl and in
+// ONNX Runtime.
 func TestPeerIntegers(t *testing.T) {
 	needPeers(t)
 	for _, c := range []struct {

@@ -19,14 +19,15 @@ const (
 	u16, i32 = onnxpb.TensorProto_UINT16, onnxpb.TensorProto_INT32
 )
 
-// wholes returns a Constant of integers of a type; without dims it is one number.
+// wholes returns a Constant of integers of a type. Without dims it has one number.
 func wholes(name string, kind onnxpb.TensorProto_DataType, dims []int64, v ...int32) *onnxpb.NodeProto {
 	t := &onnxpb.TensorProto{DataType: int32(kind), Dims: dims, Int32Data: v}
 	return &onnxpb.NodeProto{OpType: "Constant", Output: []string{name},
 		Attribute: settings{{Name: "value", Type: onnxpb.AttributeProto_TENSOR, T: t}}}
 }
 
-// between quantises x to a type by a scale and a zero point, adds nodes that make r of q, and dequantises r.
+// between returns nodes that quantise x to q, with the given type, scale and zero point,
+// then the nodes in more, which compute r from q, and a node that dequantises r.
 func between(kind onnxpb.TensorProto_DataType, scale float32, zero int32, more ...*onnxpb.NodeProto) nodes {
 	list := nodes{floats("s", nil, scale), wholes("z", kind, nil, zero), op("QuantizeLinear", "x s z", "q")}
 	if len(more) == 0 {
@@ -35,8 +36,9 @@ func between(kind onnxpb.TensorProto_DataType, scale float32, zero int32, more .
 	return append(append(list, more...), op("DequantizeLinear", "r s z", "y"))
 }
 
-// TestQuantisedValues: x/scale is rounded in f32, halves to even, moved and clipped; the
-// dequantised value is scale*(q - zero). The numbers are by hand.
+// TestQuantisedValues: x/scale is rounded in f32, halves to even, the zero point is added,
+// and the sum is clipped. The dequantised value is scale*(q - zero). The expected numbers
+// were computed by hand.
 func TestQuantisedValues(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
 	for _, c := range []struct {
@@ -71,7 +73,8 @@ func TestQuantisedValues(t *testing.T) {
 		[]float64{-5, -7, -6, -8})
 }
 
-// TestQuantisedGraph: bytes of one scale are operations of int8 of the graph.
+// TestQuantisedGraph: quantisation with one scale becomes the graph's operations quantize
+// and dequantize, on bytes.
 func TestQuantisedGraph(t *testing.T) {
 	f := readModel(t, modelOf(13, 0, []int64{6}, nil, between(i8, 0.5, -3)...))
 	if f.NoModel != nil {
@@ -92,7 +95,7 @@ func TestQuantisedGraph(t *testing.T) {
 	}
 }
 
-// TestQuantisedInput: integers of the input are dequantised likewise.
+// TestQuantisedInput: an input of integers is dequantised in the same way.
 func TestQuantisedInput(t *testing.T) {
 	m := modelOf(13, 0, []int64{2, 3}, nil, floats("s", []int64{2}, 0.5, 4), wholes("z", i8, []int64{2}, 1, -2),
 		op("DequantizeLinear", "x s z", "y", intAttr("axis", 1)))
@@ -122,8 +125,9 @@ func TestQuantisedRefusals(t *testing.T) {
 	}
 }
 
-// quantisedNetwork is a convolution with a relu, a residual sum, a pool and a dense layer in QDQ form: maps
-// of a type, weights i8 with a scale for each channel, biases i32.
+// quantisedNetwork returns a network in QDQ form: a convolution with a relu, a residual
+// sum, a pool and a dense layer. Maps have the given type, weights are i8 with a scale for
+// each channel, and biases are i32.
 func quantisedNetwork(kind onnxpb.TensorProto_DataType, zero int32) *onnxpb.ModelProto {
 	var list nodes
 	steps := func(n int) (v []int32) {
@@ -164,7 +168,8 @@ func quantisedNetwork(kind onnxpb.TensorProto_DataType, zero int32) *onnxpb.Mode
 	return m
 }
 
-// TestPeerQuantised: a network in QDQ form gives what ONNX Runtime gives, to one step of the output.
+// TestPeerQuantised: a network in QDQ form has the results of ONNX Runtime, to within one
+// step of the output.
 func TestPeerQuantised(t *testing.T) {
 	needPeers(t)
 	for kind, zero := range map[onnxpb.TensorProto_DataType]int32{u8: 100, i8: -28} {

@@ -58,8 +58,8 @@ func TestRFBTensors(t *testing.T) {
 	}
 }
 
-// TestRFBOutputs compares with every 40th row of ONNX Runtime's answer;
-// testdata/rfb.py made them.
+// TestRFBOutputs compares the outputs with those of ONNX Runtime. testdata/rfb.py stored
+// every 40th row of them.
 func TestRFBOutputs(t *testing.T) {
 	f, err := Read(shareddata.File(t, rfb), Options{})
 	if err != nil {

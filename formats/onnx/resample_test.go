@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// nearestSums are checksums of the pixels that ONNX Runtime 1.30 picks in Resize by sizes, mode nearest, of
-// lines of 1 to 40 elements that are resized to 1 to 40 elements.
-// half_pixel_symmetric is left out: ONNX Runtime rounds it in another order.
+// nearestSums are checksums of the pixels that ONNX Runtime 1.30 picks in Resize with sizes
+// and mode nearest. Lines of 1 to 40 elements are resized to 1 to 40 elements.
+// half_pixel_symmetric is missing, because ONNX Runtime rounds it in another order.
 var nearestSums = map[[2]string]uint32{
 	{"half_pixel", "round_prefer_floor"}:           0x6cb73f00,
 	{"half_pixel", "round_prefer_ceil"}:            0x93d5f232,
@@ -61,7 +61,8 @@ func TestNearestAsONNXRuntime(t *testing.T) {
 	}
 }
 
-// exactly returns the coordinate of result i in exact arithmetic, by the standard's formulas.
+// exactly returns the coordinate of result pixel i in exact arithmetic, by the standard's
+// formulas.
 func exactly(coordinates string, i, from, to int) *big.Rat {
 	half, scale := big.NewRat(1, 2), big.NewRat(int64(to), int64(from))
 	x := new(big.Rat).Add(big.NewRat(int64(i), 1), half)
@@ -79,11 +80,12 @@ func exactly(coordinates string, i, from, to int) *big.Rat {
 	if to == 1 && coordinates == "pytorch_half_pixel" {
 		return new(big.Rat)
 	}
-	return x.Sub(x.Quo(x, scale), half) // both half_pixel and half_pixel_symmetric, by sizes
+	return x.Sub(x.Quo(x, scale), half) // half_pixel and half_pixel_symmetric are the same for sizes
 }
 
-// TestNearestTies: of two pixels at exactly the same distance the lower or the upper one is picked, as
-// nearest_mode has it. Below 16 pixels the error of float32 is less than the distance that counts as a tie.
+// TestNearestTies: if two pixels are at exactly the same distance, nearest_mode decides
+// between the lower and the upper one. Below 16 pixels the error of float32 is smaller than
+// the tolerance for a tie.
 func TestNearestTies(t *testing.T) {
 	ties := 0
 	for coordinates := range coordinateTransforms {
@@ -112,8 +114,8 @@ func TestNearestTies(t *testing.T) {
 	}
 }
 
-// TestIdentity: a resampling that is said to change nothing has the unit matrix as its
-// weights, whatever the mode; and a Resize of it is no node of the graph.
+// TestIdentity: if isIdentity is true, the weights are the unit matrix in every mode, and a
+// Resize adds no node to the graph.
 func TestIdentity(t *testing.T) {
 	found := 0
 	for ways := range nearestSums {

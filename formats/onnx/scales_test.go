@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// scaledConv returns a convolution of bytes with a weight, a bias and a result in QDQ form, with some
-// nodes in place of the usual ones of the same result.
+// scaledConv returns a convolution of bytes in QDQ form, with a weight, a bias and a
+// result. The nodes in with replace the usual nodes of the same result.
 func scaledConv(with ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	list := nodes{floats("ws", []int64{2}, 0.5, 0.25), wholes("wz", i8, []int64{2}, 0, 0),
 		wholes("w", i8, []int64{2, 1, 1, 2}, 1, 1, 3, 0), op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", 0)),
@@ -76,8 +76,9 @@ func TestBadScales(t *testing.T) {
 	}
 }
 
-// TestScalesThatAreFound: a scale of 0 is a fault, and a bias in other steps than its products a warning.
-// Both findings name the node. Neither is found in a file without them.
+// TestScalesThatAreFound: a scale of 0 is a fault. A bias with a scale other than that of
+// its products is a warning. Both findings name the node. A file without such scales has no
+// findings.
 func TestScalesThatAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name string

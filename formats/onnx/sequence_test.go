@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// scalarInt is a Constant of one integer without an axis.
+// scalarInt returns a Constant of one integer without an axis.
 func scalarInt(name string, v int64) *onnxpb.NodeProto {
 	n := ints(name, v)
 	n.Attribute[0].T.Dims = nil
 	return n
 }
 
-// TestSequences: values joined and split at known indices, as in NumPy, for x = 0 1 2 3 4
-// 5.
+// TestSequences compares values that are joined and split at known indices with the results
+// of NumPy, for x = 0 1 2 3 4 5.
 func TestSequences(t *testing.T) {
 	along := intAttr("axis", 1)
 	empty := &onnxpb.NodeProto{OpType: "SequenceEmpty", Output: []string{"e"}}
@@ -66,7 +66,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestLoops: a loop of a known number of rounds is the nodes of its rounds.
+// TestLoops: a loop with a known number of rounds becomes the nodes of all rounds.
 func TestLoops(t *testing.T) {
 	named := func(names ...string) (l []*onnxpb.ValueInfoProto) {
 		for _, n := range names {
@@ -113,7 +113,8 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestUnreadIndices: PyTorch names the indices of a MaxPool even without readers.
+// TestUnreadIndices: the second result of a MaxPool, its indices, is accepted if nothing
+// reads it. PyTorch always writes it.
 func TestUnreadIndices(t *testing.T) {
 	m := modelOf(17, 0, []int64{1, 2, 2}, nil, op("MaxPool", "x", "y indices", list64("kernel_shape", 2, 2)))
 	if got := evalCounting(t, m); !slices.Equal(got, []float64{3}) {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestSequenceErase: x = 0 1 2 3 4 5 is split into three pairs, one is erased, and the others are joined, as
-// del of a list does.
+// TestSequenceErase splits x = 0 1 2 3 4 5 into three pairs, erases one pair and joins the
+// others. The result is the same as with del on a list in Python.
 func TestSequenceErase(t *testing.T) {
 	along := intAttr("axis", 1)
 	split := nodes{scalarInt("two", 2), op("SplitToSequence", "x two", "s", along)}

@@ -65,7 +65,8 @@ func severalArrays(t *testing.T, path string) map[string]tensor.Tensor {
 	return arrays
 }
 
-// compareSeveral compares the outputs of m for arrays with those that arrays has under "=NAME".
+// compareSeveral compares the outputs of m for the inputs in arrays with the expected
+// outputs, which arrays has under "=NAME".
 func compareSeveral(t *testing.T, what string, m *models.Model, arrays map[string]tensor.Tensor) {
 	t.Helper()
 	var fields []tensor.Tensor

@@ -18,9 +18,9 @@ func normOf(from, to string) *onnxpb.NodeProto {
 	return op("BatchNormalization", from+" g b m v", to)
 }
 
-// TestSharedNorms: layers that share their tensors are one batch norm with one state,
-// whatever type the file stores it in. A node that leads to no output does not count, and
-// neither does another with the same number of operands.
+// TestSharedNorms: layers that share their tensors are one batch norm with one state, for
+// every float type in the file. A batch norm that leads to no output does not count.
+// Neither does another operator with five operands.
 func TestSharedNorms(t *testing.T) {
 	two := []float32{1, 2}
 	vectors := map[string][]float32{"g": two, "b": two, "m": two, "v": two}
@@ -114,8 +114,9 @@ func TestTypesOfInputs(t *testing.T) {
 	}
 }
 
-// TestTensorsOnce: a constant that nodes make is a tensor of the file, once, if it has
-// elements; two values have two names.
+// TestTensorsOnce: a constant that nodes make is listed once as a tensor of the file,
+// unless it has no elements. A Constant with two results, and a second value for a name,
+// are refused.
 func TestTensorsOnce(t *testing.T) {
 	weight := func(name string, v ...float32) *onnxpb.NodeProto {
 		p := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{int64(len(v))},
@@ -146,8 +147,8 @@ func TestTensorsOnce(t *testing.T) {
 	}
 }
 
-// TestVersions: the operator set is the one of ONNX's domain, by either name. It is counted
-// with the producer.
+// TestVersions: the operator set is the version of ONNX's domain, which is named "" or
+// "ai.onnx". The file's counters include the operator set and the producer.
 func TestVersions(t *testing.T) {
 	m := modelOf(maxOpset, 0, []int64{2}, nil, op("Relu", "x", "y"))
 	m.OpsetImport = []*onnxpb.OperatorSetIdProto{{Domain: "ai.onnx", Version: maxOpset},

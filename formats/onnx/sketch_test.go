@@ -16,13 +16,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dice returns a number of 0 to n-1: every choice of a graph that is drawn.
+// dice returns a number from 0 to n-1. It makes every random choice when a graph is drawn.
 type dice func(n int) int
 
-// seeded dice fall alike for one seed.
+// seeded returns dice that give the same numbers for the same seed.
 func seeded(seed uint64) dice { return rand.New(rand.NewPCG(seed, 1)).IntN }
 
-// byBytes makes dice of a fuzzer's bytes, one byte per throw; 0 after the last.
+// byBytes returns dice that use a fuzzer's bytes, one byte for each number. After the last
+// byte they return 0.
 func byBytes(b []byte) dice {
 	return func(n int) int {
 		if len(b) == 0 {
@@ -57,28 +58,29 @@ func (d dice) numbers(n, a, b int) []int {
 
 func oneOf[T any](d dice, l ...T) T { return l[d(len(l))] }
 
-// sketch is a small graph that is drawn node by node.
+// sketch is a small graph that is built node by node from random choices.
 type sketch struct {
 	dice
 	m     *onnxpb.ModelProto
 	g     *onnxpb.GraphProto
 	opset int
-	rows  int // rows of the batch, where it runs
+	rows  int // rows of the batch when the graph is run
 	named int
 	have  map[string]operand
 }
 
-// operand has the known properties of a value: its shape in the file. The length of an open
-// batch is rows.
+// operand is a value with its known properties. shape is its shape in the file, with
+// sketch.rows as the length of an open batch.
 type operand struct {
 	name     string
 	shape    []int
 	constant bool
 	dtype    tensor.DType
-	moved    *batchAxis // batch axis, if it is not the first axis alone
+	moved    *batchAxis // batch axis, unless it is exactly the first axis
 }
 
-// newSketch makes a graph of an input of a shape; the length of its batch may be open.
+// newSketch makes a graph with an input of the given shape. The length of its batch may be
+// open.
 func newSketch(d dice, shape []int) *sketch {
 	s := &sketch{dice: d, g: &onnxpb.GraphProto{Name: "sketch"}, have: map[string]operand{}}
 	s.opset = oneOf(d, 6, 7, 8, 9, 10, 11, 11, 12, 13, 13, 13, 14, 15, 16, 17, 18, 18, 19, 20, 21)
@@ -141,7 +143,7 @@ func (s *sketch) integers(l ...int) string {
 	return s.keep(tensor.Of(widened(l), len(l)))
 }
 
-// near is a shape, seldom another one of any rank.
+// near returns the given shape or, once in twelve times, another shape of any rank.
 func (s *sketch) near(shape ...int) []int {
 	if s.oneIn(12) {
 		return s.dims(s.dice(7))
@@ -149,7 +151,7 @@ func (s *sketch) near(shape ...int) []int {
 	return shape
 }
 
-// broadcast draws a shape that broadcasts to another one, mostly.
+// broadcast draws a shape that mostly broadcasts to the given one.
 func (s *sketch) broadcast(shape []int) []int {
 	out := slices.Clone(shape[s.dice(len(shape)+1):])
 	for i := range out {
@@ -163,7 +165,7 @@ func (s *sketch) broadcast(shape []int) []int {
 	return s.near(out...)
 }
 
-// axis draws an axis of a rank, seldom one that is not there.
+// axis draws an axis of a value with a rank. It is seldom out of range.
 func (s *sketch) axis(rank int) int {
 	if s.oneIn(12) || rank == 0 {
 		return s.between(-rank-1, rank)
@@ -171,7 +173,7 @@ func (s *sketch) axis(rank int) int {
 	return s.between(-rank, rank-1)
 }
 
-// behind draws an axis, mostly one after the batch.
+// behind draws an axis, which mostly comes after the batch axis.
 func (s *sketch) behind(rank int) int {
 	if rank > 1 && !s.oneIn(6) {
 		return oneOf(s.dice, s.between(1, rank-1), -s.between(1, rank-1))
@@ -179,7 +181,7 @@ func (s *sketch) behind(rank int) int {
 	return s.axis(rank)
 }
 
-// axes draws some of them, each once.
+// axes draws one to three different axes.
 func (s *sketch) axes(rank int) []int {
 	var l []int
 	for range s.dice(3) + 1 {
@@ -190,7 +192,8 @@ func (s *sketch) axes(rank int) []int {
 	return l
 }
 
-// add draws a node of an operator with x as its first operand.
+// add draws a node with the operator op and x as its first operand. It returns the names of
+// the results.
 func (s *sketch) add(op string, x operand) []string {
 	n := &onnxpb.NodeProto{OpType: op, Name: s.free("n"), Input: []string{x.name}, Output: []string{s.free("v")}}
 	if draw := draws[op]; draw != nil {
@@ -200,7 +203,7 @@ func (s *sketch) add(op string, x operand) []string {
 	return n.Output
 }
 
-// ends makes the outputs.
+// ends declares the outputs.
 func (s *sketch) ends(names ...string) {
 	s.g.Output = nil
 	for _, name := range names {
@@ -211,12 +214,13 @@ func (s *sketch) ends(names ...string) {
 func (s *sketch) bytes() []byte {
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(s.m)
 	if err != nil {
-		panic(err) // the message was made here
+		panic(err) // cannot happen: the message was made here
 	}
 	return b
 }
 
-// learn asks the reader for the shape of a value; ok is false if it refuses the graph.
+// learn finds the properties of a value by reading the graph. ok is false if the reader
+// refuses the graph.
 func (s *sketch) learn(name string) (operand, bool) {
 	s.ends(name)
 	b := s.bytes()
@@ -234,7 +238,7 @@ func (s *sketch) learn(name string) (operand, bool) {
 	}
 	_, err = r.model()
 	x, ok := r.values[name]
-	if moved := ok && x.Unbatched && r.shared.Tracked(); err != nil && !moved { // as an output it is refused
+	if moved := ok && x.Unbatched && r.shared.Tracked(); err != nil && !moved { // it cannot be an output
 		return operand{}, false
 	}
 	o := operand{name: name, shape: slices.Clone(r.shared.ShapeOf(x)), constant: x.V == graph.None,
@@ -249,7 +253,8 @@ func (s *sketch) learn(name string) (operand, bool) {
 	return o, true
 }
 
-// bringBack makes the batch of a value the first axis alone.
+// bringBack adds nodes that make the batch of a value its first axis. It returns the name
+// of the result.
 func (s *sketch) bringBack(x operand) string {
 	name, at, shape := x.name, x.moved.Axis, slices.Clone(x.shape)
 	if p := x.moved; p.Outer*p.Inner > 1 {
@@ -266,9 +271,9 @@ func (s *sketch) bringBack(x operand) string {
 	return n.Output[0]
 }
 
-// sketched draws a graph that ends in an operator. The operator's first operand has a rank
-// with the batch: it is a value after up to five other operators, or a constant if the
-// operator can be computed.
+// sketched draws a graph that ends in the operator op. The operator's first operand has the
+// given rank, including the batch. It is the input after up to five other operators, or a
+// constant if the operator can be computed when the file is read.
 func sketched(d dice, op string, rank int) *sketch {
 	if o := table[op]; o.fold != nil && (o.make == nil || d.oneIn(4)) {
 		return computed(d, op, rank)
@@ -296,12 +301,13 @@ func sketched(d dice, op string, rank int) *sketch {
 	return s
 }
 
-// before are operators that change the operand of the next operator.
+// before returns the operators that may precede the last one.
 func before() []string {
 	return slices.DeleteFunc(made(), func(op string) bool { return op == "ArgMax" })
 }
 
-// computed draws an operator of constants, and adds its result to the input.
+// computed draws a graph in which the operator op has constant operands. The graph
+// multiplies its result by the input.
 func computed(d dice, op string, rank int) *sketch {
 	s := newSketch(d, []int{2, 1, 1, 1, 1, 1})
 	kind := oneOf(d, tensor.F32, tensor.F32, tensor.I64, tensor.I64, tensor.I32, tensor.F64,

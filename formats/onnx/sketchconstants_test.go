@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// filled draws a constant of a type and a rank.
+// filled draws a constant with a type and a shape.
 func (s *sketch) filled(d tensor.DType, shape ...int) operand {
 	t := tensor.New(d, shape...)
 	for i := range tensor.Count(shape) {
@@ -27,7 +27,8 @@ func (s *sketch) filled(d tensor.DType, shape ...int) operand {
 	return s.have[s.keep(t)]
 }
 
-// drawResize draws scales or sizes, as attributes or operands of the operator set.
+// drawResize draws scales or sizes. The operator set decides whether they are attributes or
+// operands.
 func drawResize(s *sketch, n *onnxpb.NodeProto, x operand) {
 	rank := len(x.shape)
 	scales, sizes := tensor.New(tensor.F32, s.near(rank)...), make([]int, rank)
@@ -60,7 +61,7 @@ func drawResize(s *sketch, n *onnxpb.NodeProto, x operand) {
 	}
 	from := rank - len(axes)
 	part := scales.F32()[min(from, len(scales.F32())):]
-	roi, scale := "", "" // an absent operand was an empty one first
+	roi, scale := "", "" // before operator set 13, an absent operand was an empty tensor
 	if s.opset < 13 {
 		roi, scale = s.keep(tensor.New(tensor.F32, 0)), s.keep(tensor.New(tensor.F32, 0))
 	}

@@ -11,14 +11,15 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// operatorNames are all that become nodes of the graph, and all that are computed.
+// operatorNames returns the operators that become nodes of the graph, and the operators
+// that are computed when a file is read.
 func operatorNames() []string {
 	all := append(folded(), made()...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// made are the operators that become nodes of the graph.
+// made returns the operators that become nodes of the graph.
 func made() (all []string) {
 	for op, o := range table {
 		if o.make != nil {
@@ -29,7 +30,8 @@ func made() (all []string) {
 	return all
 }
 
-// read reads a sketch as a file. A refusal is the error.
+// read reads a sketch as a file. If the sketch is refused, it returns the reason as the
+// error.
 func (s *sketch) read() (*models.Model, error) {
 	b := s.bytes()
 	f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
@@ -51,7 +53,7 @@ func (s *sketch) runs() (read bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		_, _ = m.FileRows(outs) // shapes that do not fit are errors only here; it must not panic
+		_, _ = m.FileRows(outs) // the only place where shapes that do not fit are an error; it must not panic
 		return true, nil
 	}
 	if err := Write(&bytes.Buffer{}, m); err != nil && !strings.Contains(err.Error(), "not written") {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators that are computed from constants alone, and those made of others.
+// Operators that are computed only from constants, and operators that become several
+// operations.
 
 func init() {
 	for op, draw := range map[string]func(s *sketch, n *onnxpb.NodeProto, x operand){
@@ -36,7 +37,7 @@ func init() {
 	}
 }
 
-// drawTwo draws a second constant of the first one's type.
+// drawTwo draws a second operand: a constant with the type of the first operand.
 func drawTwo(s *sketch, n *onnxpb.NodeProto, x operand) {
 	n.Input = append(n.Input, s.filled(x.dtype, s.broadcast(x.shape)...).name)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// draws completes a node with x as its first operand: other operands, attributes, more
-// results. Most drawn nodes are valid ONNX, and some are not.
+// draws has a function for each operator. It completes a node that has x as its first
+// operand: it draws other operands, attributes and further results. Most drawn nodes are
+// valid ONNX, and some are not.
 var draws = map[string]func(s *sketch, n *onnxpb.NodeProto, x operand){
 	"Conv": drawConv, "ConvTranspose": drawConv, "MaxPool": drawPool, "AveragePool": drawPool,
 	"Gemm": drawGemm, "MatMul": drawMatMul, "BatchNormalization": drawNorm,
@@ -30,14 +31,15 @@ func (s *sketch) put(n *onnxpb.NodeProto, a *onnxpb.AttributeProto) {
 	n.Attribute = append(n.Attribute, a)
 }
 
-// seldom puts an integer attribute in one of three cases.
+// seldom adds an integer attribute in one of three cases.
 func (s *sketch) seldom(n *onnxpb.NodeProto, name string, v int) {
 	if s.oneIn(3) {
 		s.put(n, intAttr(name, v))
 	}
 }
 
-// list gives integers as an attribute up to an operator set, as operand i after it.
+// list adds a list of integers, as an attribute before operator set since, and as operand i
+// from that set on. Once in forty times it does the opposite.
 func (s *sketch) list(n *onnxpb.NodeProto, name string, i, since int, l ...int) {
 	if (s.opset < since) != s.oneIn(40) {
 		s.put(n, intsAttr(name, l...))
@@ -49,7 +51,7 @@ func (s *sketch) list(n *onnxpb.NodeProto, name string, i, since int, l ...int) 
 	n.Input = append(n.Input, s.integers(l...))
 }
 
-// window puts the attributes of a window over some axes; the kernel is drawn.
+// window draws a kernel, and adds the other attributes of a window over some axes.
 func (s *sketch) window(n *onnxpb.NodeProto, axes int) (kernel []int) {
 	kernel = s.numbers(axes, 1, 3)
 	if s.oneIn(2) {

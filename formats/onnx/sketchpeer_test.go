@@ -52,7 +52,7 @@ func startRuntime(t *testing.T) *runtime {
 
 func (r *runtime) stop() { r.in.Close(); r.cmd.Wait() }
 
-// answered is the answer of ONNX Runtime for a model.
+// answered is the response of ONNX Runtime for a model.
 type answered struct {
 	Outputs map[string]struct {
 		Dims []int
@@ -62,7 +62,8 @@ type answered struct {
 	Error string
 }
 
-// run runs a model on x; an error is of the process.
+// run runs a model on x. It returns an error only if the process fails; an error of the
+// model is in a.
 func (r *runtime) run(model []byte, x tensor.Tensor) (a answered, err error) {
 	ask, err := json.Marshal(map[string]any{"model": model, "dims": x.Shape,
 		"data": base64.StdEncoding.EncodeToString(x.Bytes)})
@@ -79,9 +80,9 @@ func (r *runtime) run(model []byte, x tensor.Tensor) (a answered, err error) {
 	return a, json.Unmarshal(line, &a)
 }
 
-// TestPeerSketches: graphs of one to six operators, drawn with operands of every rank, have
-// ONNX Runtime's results or are refused. BNCTL_SEEDS is the number of graphs for an
-// operator and a rank, BNCTL_SEED the first seed.
+// TestPeerSketches draws graphs of one to six operators, with operands of every rank. Each
+// graph is refused, or has the results of ONNX Runtime. BNCTL_SEEDS is the number of graphs
+// for each operator and rank, and BNCTL_SEED is the first seed.
 func TestPeerSketches(t *testing.T) {
 	needPeers(t)
 	peer := startRuntime(t)
@@ -126,7 +127,7 @@ func number64(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// judged compares the results of a sketch here and in ONNX Runtime.
+// judged compares the results of a sketch with those of ONNX Runtime.
 func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 	m, refused := s.read()
 	if refused != nil {
@@ -154,7 +155,7 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 	if err == nil {
 		return "right", nil
 	}
-	rounded, failed := evalF32(m, x) // numbers that differ in float64 may be equal in f32: near a pole
+	rounded, failed := evalF32(m, x) // near a pole, numbers that differ in float64 may be equal in f32
 	switch {
 	case failed != nil:
 		return "wrong", failed
@@ -195,7 +196,7 @@ func (s *sketch) compared(m *models.Model, got []tensor.Tensor, want answered) e
 	for i, o := range m.Outputs() {
 		w, ok := want.Outputs[o.Name]
 		if !ok {
-			continue // logits or scores, which are added
+			continue // logits or scores, which the reader adds
 		}
 		compared++
 		if err := agrees(typed[i], w.Dims, w.Type, w.Data, loose, near, scale); err != nil {
@@ -233,25 +234,26 @@ func narrow(t tensor.Tensor) tensor.Tensor {
 }
 
 // undefined are the operators for which ONNX does not define the result for infinities and
-// NaN: a maximum, sums with weights of 0, or a division by zero with a sign that depends on
-// the sign of the zero.
+// NaN. Examples are a maximum, a sum with weights of 0, and a division by zero, where the
+// sign of the zero decides the sign of the result.
 var undefined = []string{"MeanVarianceNormalization", "ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "LRN",
 	"Resize",
 	"Upsample", "Div", "Pow", "Reciprocal", "Softmax", "LogSoftmax"}
 
-// logarithms are the operators that make a small number of one near 1, so that its last bit
-// has a large effect.
+// logarithms are the operators that return a small number for a number near 1, so that the
+// last bit of the operand has a large effect.
 var logarithms = []string{"Log", "ReduceLogSum", "ReduceLogSumExp"}
 
-// cancelling are the operators with function bodies in ONNX that compute the variance as
-// the mean of squares minus the square of the mean. ONNX Runtime computes that in float32:
-// groups of one or two elements are wrong by up to 3e-5 of the largest element against
-// float64, as the same formula in NumPy is; two passes by 4e-7. If all elements are equal
-// the difference may be below 0: the deviation is then NaN there, and 0 here.
+// cancelling are the operators that ONNX defines by a function body with the variance as
+// the mean of squares minus the square of the mean. ONNX Runtime computes this in float32.
+// For groups of one or two elements its error against float64 is up to 3e-5 of the largest
+// element, as with the same formula in NumPy. Two passes have an error of 4e-7. If all
+// elements are equal, its variance may be negative, and its result is NaN instead of 0.
 var cancelling = []string{"GroupNormalization", "MeanVarianceNormalization"}
 
-// shaky reports whether a millionth of the input moves the output by 1e-5 of
-// its largest element: what f32 computes there depends on its order.
+// shaky reports whether a relative change of 1e-6 in the input changes the output by more
+// than 1e-5 of its largest element. The result in f32 then depends on the order of
+// operations.
 func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bool {
 	near := x.Clone()
 	for i, v := range x.F32() {
@@ -273,13 +275,14 @@ func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bo
 	return false
 }
 
-// agrees compares an output with ONNX Runtime's, to a fraction near of the largest element,
-// and its type. A batch of one that the file drops is an axis here.
+// agrees compares the elements and the type of an output with those of ONNX Runtime. near
+// is the tolerance, relative to the largest element. got may have a batch axis of length 1
+// that the file drops.
 func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool, near, size float64) error {
 	d := map[string]tensor.DType{"float32": tensor.F32, "float64": tensor.F64, "bool": tensor.Bool,
 		"int64": tensor.I64, "int32": tensor.I32, "uint8": tensor.U8, "int8": tensor.I8, "int16": tensor.I16,
 		"uint16": tensor.U16}[kind]
-	undeclared := got.DType == tensor.I64 && d == tensor.I32 // a sketch declares no types of outputs
+	undeclared := got.DType == tensor.I64 && d == tensor.I32 // of an output in a sketch
 	if d != got.DType && !undeclared && (d != tensor.F64 || got.DType != tensor.F32) {
 		return fmt.Errorf("has the type %v, want %s", got.DType, kind)
 	}

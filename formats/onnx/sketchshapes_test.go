@@ -22,7 +22,7 @@ func (s *sketch) other(x operand) string {
 	return s.value()
 }
 
-// value draws one of the values that are there.
+// value draws a value that depends on the input.
 func (s *sketch) value() string {
 	var names []string
 	for name, o := range s.have {
@@ -183,7 +183,8 @@ func drawExpand(s *sketch, n *onnxpb.NodeProto, x operand) {
 	n.Input = append(n.Input, s.integers(to...))
 }
 
-// drawReshape keeps the batch, mostly, and makes the rest of the factors of its lengths.
+// drawReshape draws a target shape. It mostly keeps the batch, and joins, reverses or adds
+// other axes.
 func drawReshape(s *sketch, n *onnxpb.NodeProto, x operand) {
 	from := slices.Clone(x.shape)
 	if s.oneIn(3) && s.opset >= 14 {
@@ -191,11 +192,11 @@ func drawReshape(s *sketch, n *onnxpb.NodeProto, x operand) {
 	}
 	to := from
 	switch s.dice(5) {
-	case 0: // two become one
+	case 0: // join two axes
 		if i := s.between(0, max(len(from)-2, 0)); i+1 < len(from) {
 			to = append(append(slices.Clone(from[:i]), from[i]*from[i+1]), from[i+2:]...)
 		}
-	case 1: // turned
+	case 1: // reverse the axes after the batch
 		slices.Reverse(to[min(1, len(to)):])
 	case 2:
 		to = append(to, 1)

@@ -32,9 +32,10 @@ type suppressedBox struct {
 	Class   int
 }
 
-// suppressedCases are detectors with predictions that are the first numbers of their picture of 64 x 64, and
-// options of the boxes. Without steps the numbers are from -1 to 1, and otherwise multiples of 1/steps, so that
-// many scores are equal.
+// suppressedCases are detectors and the options for their boxes. The prediction of a
+// detector consists of the first numbers of its input, a picture of 64 x 64. If steps is 0,
+// the numbers are from -1 to 1. Otherwise they are multiples of 1/steps, so that many
+// scores are equal.
 var suppressedCases = []struct {
 	name    string
 	classes int
@@ -55,7 +56,8 @@ var suppressedCases = []struct {
 	{"ssd, one class", 1, 0, cells.Options{Score: 0.3, Overlap: 0.45, Most: 300}, graph.SSDForm},
 }
 
-// detectorOf returns a detector of a form and a picture of a case. FCOS has no negative distances.
+// detectorOf returns the detector and the picture for a case. FCOS has no negative
+// distances.
 func detectorOf(t *testing.T, form graph.BoxForm, classes int, steps float64) (*models.Model, tensor.Tensor) {
 	slots, err := anchors.New(form, 64, 64)
 	if err != nil {
@@ -81,7 +83,7 @@ func main(x rows f32[3,64,64]) {
 `, rows*n, rows, n, n, rows, n, boxes, form))
 	x, draw := ramp(m, 1), rand.New(rand.NewPCG(1, 2))
 	for i, v := range x.F32() {
-		if form != graph.YOLOXForm { // no two slots have scores that differ by rounding alone
+		if form != graph.YOLOXForm { // random, so that no two scores are nearly equal
 			x.F32()[i] = float32(2*draw.Float64() - 1)
 		} else if steps > 0 {
 			x.F32()[i] = float32(math.Round(float64(v)*steps) / steps)
@@ -104,7 +106,7 @@ func suppressedFile(t *testing.T, m *models.Model, o cells.Options) string {
 	return path
 }
 
-// boxesOf returns boxes in the outputs of a file.
+// boxesOf returns the boxes in three outputs of a file.
 func boxesOf(boxes, scores, labels tensor.Tensor) (all []suppressedBox) {
 	for i, score := range scores.F32() {
 		all = append(all, suppressedBox{[4]float32(boxes.F32()[4*i:]), score, int(labels.I64()[i])})
@@ -112,7 +114,8 @@ func boxesOf(boxes, scores, labels tensor.Tensor) (all []suppressedBox) {
 	return all
 }
 
-// compareBoxes compares boxes within 1e-3 of a pixel. Boxes with equal scores have any order.
+// compareBoxes compares boxes to within 1e-3 of a pixel. Boxes with equal scores may be in
+// any order.
 func compareBoxes(t *testing.T, what string, got, want []suppressedBox) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -140,7 +143,7 @@ func compareBoxes(t *testing.T, what string, got, want []suppressedBox) {
 	}
 }
 
-// detections returns the boxes of cells.Grid for the output of a model.
+// detections returns the boxes that cells.Grid finds in the output of a model.
 func detections(t *testing.T, m *models.Model, x tensor.Tensor, o cells.Options) (all []suppressedBox) {
 	t.Helper()
 	outs, err := evalF32(m, x)
@@ -158,8 +161,8 @@ func detections(t *testing.T, m *models.Model, x tensor.Tensor, o cells.Options)
 	return all
 }
 
-// TestSuppressed: a detector that is written with its suppression has ONNX Runtime's boxes, which are those of
-// its template, and those of the file when it is read again.
+// TestSuppressed: the boxes of a detector, and the outputs of the file with its non-maximum
+// suppression when it is read again, are the boxes that ONNX Runtime finds with that file.
 func TestSuppressed(t *testing.T) {
 	b, err := os.ReadFile("testdata/suppressed.json")
 	if err != nil {
@@ -212,7 +215,8 @@ func TestSuppressedIsForDetectors(t *testing.T) {
 	}
 }
 
-// TestPeerSuppressed: ONNX Runtime finds the boxes of the template in the written file.
+// TestPeerSuppressed: ONNX Runtime finds the same boxes in the written file as the
+// template.
 func TestPeerSuppressed(t *testing.T) {
 	needPeers(t)
 	golden := map[string][]suppressedBox{}
@@ -249,7 +253,7 @@ func TestPeerSuppressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, s := range m.State {
-		if ok, _ := filepath.Match("head.*_preds.*.bias", name); ok { // probabilities near a half
+		if ok, _ := filepath.Match("head.*_preds.*.bias", name); ok { // so that probabilities are near a half
 			clear(s.Bytes)
 		}
 	}

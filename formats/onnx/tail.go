@@ -18,13 +18,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tail computes the end of a file for one sample. It computes like constants are computed: the outputs
-// of the head are constants for it.
+// tail computes the end of a file for one sample. The outputs of the head are constants of
+// the tail, so that its nodes are computed in the same way as constants of a file.
 type tail struct {
 	graph    *onnxpb.GraphProto
 	opset    int
-	values   map[string]node.Value // constants
-	done     []bool                // nodes with constant operands only
+	values   map[string]node.Value // the constants of the file
+	done     []bool                // nodes that were computed from constants only
 	decoder  *decode.Decoder
 	external *decode.External
 	inputs   []tailInput

@@ -34,7 +34,7 @@ func tailArrays(t *testing.T, path string) (x tensor.Tensor, want map[string]ten
 	return x, want
 }
 
-// twice returns a batch of two rows.
+// twice returns a batch of two equal rows x.
 func twice(x tensor.Tensor) tensor.Tensor {
 	out := tensor.New(x.DType, append([]int{2}, x.Shape...)...)
 	copy(out.Bytes, x.Bytes)
@@ -42,8 +42,9 @@ func twice(x tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// TestTails compares detectors that end in operators with results of any length with the outputs of ONNX
-// Runtime, which testdata/make_tails.py stored: two equal rows, in several goroutines.
+// TestTails compares detectors that end in operators with results of any length with the
+// outputs of ONNX Runtime, which testdata/make_tails.py stored. Each batch has two equal
+// rows. The samples are computed by several goroutines at once.
 func TestTails(t *testing.T) {
 	files, err := filepath.Glob("testdata/tails/*.onnx")
 	if err != nil || len(files) < 16 {
@@ -84,7 +85,7 @@ func compareTail(t *testing.T, path string, m *models.Model, outs []tensor.Tenso
 		for k, o := range m.Outputs() {
 			w, got := want[o.Name], row[k]
 			if n := len(w.Shape); n == len(got.Shape)+1 {
-				w.Shape = w.Shape[1:] // the batch of the file
+				w.Shape = w.Shape[1:] // without the batch axis of the file
 			}
 			if !slices.Equal(got.Shape, w.Shape) || got.DType != w.DType || got.DType != o.Type.DType {
 				t.Errorf("%s row %d: output %s is %v (%v), want %v", path, i, o.Name, got, o.Type, w)
@@ -112,7 +113,8 @@ func fitsShape(shape, declared []int) bool {
 	return slices.EqualFunc(shape, declared, func(n, d int) bool { return d == -1 || n == d })
 }
 
-// TestTailsAreNotWritten: no other file has a tail, so that writing a model without it is an error.
+// TestTailsAreNotWritten: writing a model with a tail is an error, because the file would
+// lack the tail. FileOutputs returns an error if the results of the rows differ in length.
 func TestTailsAreNotWritten(t *testing.T) {
 	m, err := opened("testdata/tails/gathered.onnx")
 	if err != nil {
@@ -138,8 +140,8 @@ func TestTailsAreNotWritten(t *testing.T) {
 	}
 }
 
-// TestNoTail: layers after an operator with a result of any length are refused as before, and so are
-// other files.
+// TestNoTail: a file with a layer after an operator with results of any length is refused,
+// and so is a file with an unknown operator.
 func TestNoTail(t *testing.T) {
 	for name, all := range map[string]nodes{
 		"a convolution of boxes": {op("NonZero", "x", "i"), op("Cast", "i", "f", intAttr("to", 1)), op("Conv", "f w", "y")},

@@ -122,7 +122,7 @@ func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	if c.Tracked() {
-		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // reshapedAxis has reported the error
+		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // the rule of Reshape has reported the error
 	}
 	for i, n := range target {
 		if times, ok := element.TimesBatch(n); ok {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestWholes: integers are computed from indices, as in heads that compute rows and columns
-// of the points that they pick. The numbers are Python's // and %: the largest of 0 1 ...
-// 11 are at 11 and 10, in a picture of width 4.
+// of the points that they pick. The expected numbers are Python's // and %. In 0 1 ... 11,
+// a picture of width 4, the largest elements have the indices 11 and 10.
 func TestWholes(t *testing.T) {
 	picks := nodes{ints("k", 2), op("TopK", "x k", "v i"), ints("W", 4), op("Div", "i W", "row")}
 	i64 := onnxpb.TensorProto_INT64
@@ -71,8 +71,8 @@ func TestWholes(t *testing.T) {
 	}
 }
 
-// TestQuotientsAreWhole: the floor of an f32 quotient is the quotient of integers below 2^24, near every multiple of
-// some numbers.
+// TestQuotientsAreWhole: for integers below 2^24, the floor of an f32 quotient is the
+// quotient of the integers. The test tries dividends near multiples of several divisors.
 func TestQuotientsAreWhole(t *testing.T) {
 	for _, by := range []int{1, 3, 7, 28, 255, 256, 641, 4095, 1 << 20, 3<<21 + 1} {
 		for q := 0; (q+1)*by+by < maxPlaces; q += 1 + q/64 {

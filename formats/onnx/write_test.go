@@ -33,8 +33,8 @@ func back(t *testing.T, m *models.Model) *foreign.File {
 	return f
 }
 
-// textOf returns the text form of a graph without what ONNX does not keep: how
-// new tensors are filled.
+// textOf returns the text form of a graph without the initialisation of new tensors, which
+// ONNX does not store.
 func textOf(g *graph.Graph) string {
 	c := *g
 	c.State = slices.Clone(g.State)
@@ -56,7 +56,8 @@ func firstDifference(got, want string) string {
 	return "another number of lines"
 }
 
-// TestZoo: a model of the zoo comes back as it was, graph and tensors.
+// TestZoo: a model of the zoo that is written and read again has the same graph and the
+// same tensors.
 func TestZoo(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -197,7 +198,8 @@ func main(x rows f32[4,9,9]) {
 }
 `
 
-// fromText makes a model of a graph with every element of its state drawn.
+// fromText makes a model of a graph in text form. The elements of its state are
+// pseudo-random.
 func fromText(t *testing.T, source string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(source))
@@ -268,7 +270,8 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// TestImage: the channels of an image are turned, and the constants kept exactly.
+// TestImage: an image with reversed channels comes back as the same operation, with exactly
+// the same constants.
 func TestImage(t *testing.T) {
 	m := fromText(t, `bnctl graph 1
 graph "image"
@@ -295,7 +298,8 @@ func TestNotWritten(t *testing.T) {
 	}
 }
 
-// TestOpset: the oldest operator set gives the same graph, others are refused.
+// TestOpset: the oldest operator set gives the same graph, and unsupported ones are
+// refused.
 func TestOpset(t *testing.T) {
 	m := fromText(t, everyOp)
 	var b bytes.Buffer

@@ -48,7 +48,7 @@ func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	return nil
 }
 
-// offsets returns the offset of the first element of each tensor, by name.
+// offsets returns the offset of each tensor's first element, by the name of the tensor.
 func offsets(stored []foreign.Tensor) map[string]int64 {
 	at, next := map[string]int64{}, int64(0)
 	for _, t := range stored {

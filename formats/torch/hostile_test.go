@@ -79,8 +79,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// resident returns the memory that the process holds, including memory that it might
-// return: after a peak, nearly the peak.
+// resident returns the memory of the process in bytes. It includes memory that the process
+// has freed but not yet returned, so that it is near the peak.
 func resident() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -62,9 +62,9 @@ func moduleOf(v any) (*module, bool) {
 	return nil, false
 }
 
-// stateOf returns the dicts that may be the __dict__ of an object: its state,
-// that without slots, or the first argument of the function that makes a
-// GraphModule again.
+// stateOf returns the dicts that may be the __dict__ of an object: its state, the first
+// part of a state with slots, or the first argument of the function that rebuilds a
+// GraphModule.
 func stateOf(call *pickle.Call) []*pickle.Dict {
 	var dicts []*pickle.Dict
 	for _, v := range slices.Concat(call.State, call.Args[:min(len(call.Args), 1)]) {

@@ -20,7 +20,8 @@ func numbered(root any) any {
 	return root
 }
 
-// numberWithin does the same with the lists of state dicts in a dict, and in nested dicts.
+// numberWithin does the same with lists of state dicts that are values of a dict, or of
+// nested dicts.
 func numberWithin(d *pickle.Dict, depth int) {
 	const deepest = 3
 	for i, e := range d.Entries {

@@ -38,8 +38,8 @@ func (c *content) rest(f *foreign.File, chosen stateDict) {
 	}
 }
 
-// leaveWithin lists a branch that was left out when the whole file is the state dict; the
-// collector records counters.
+// leaveWithin lists a branch of the state dict that was left out, if the state dict is the
+// whole file. The collector records counters.
 func leaveWithin(f *foreign.File, name string, v any) {
 	if reason, advice := branchLeft(name, v); reason != "" {
 		leave(f, name, v, reason, advice)

@@ -11,7 +11,8 @@ import (
 // maxListed limits the names listed in a message.
 const maxListed = 12
 
-// List joins names for a message, each in quotes, the first of them if they are many.
+// List returns names in quotes, joined by commas, for a message. If there are more than
+// maxListed, it gives the number of the others.
 func List(names []string) string {
 	quoted := make([]string, 0, maxListed+1)
 	for _, name := range names[:min(len(names), maxListed)] {
@@ -23,8 +24,8 @@ func List(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Chosen adds to an error which of several places of f was chosen, and how to choose
-// another one, which might help.
+// Chosen adds the place of the chosen tensors to err, and the advice to choose another
+// place, if f has several.
 func (f *File) Chosen(err error) error {
 	others := slices.DeleteFunc(slices.Clone(f.Keys), func(k string) bool {
 		return k == f.Key || strings.HasPrefix(f.Key, k+".")

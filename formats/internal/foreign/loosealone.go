@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Without an architecture that names its layers, a name is not enough evidence:
-// criterion.weight may be the trained classifier of a loss of angles, precision a trained
-// number, and scheduler.alphas an input of a diffusion model's computation.
+// If no architecture names its layers, a name is not enough evidence: criterion.weight may
+// be the trained classifier of an angular margin loss, precision may be a trained number,
+// and scheduler.alphas an input of the computation of a diffusion model.
 var (
 	// lossWeights are the buffers of torch.nn.CrossEntropyLoss, NLLLoss and BCEWithLogitsLoss.
 	lossWeights = sync.OnceValue(func() *regexp.Regexp {
@@ -24,10 +24,10 @@ var (
 	})
 )
 
-// LooseAlone is Loose for an unknown architecture: it returns the reason why a tensor
-// belongs to no layer of any architecture, also by type and shape. Integers qualify because
-// layers do not train them. Floats qualify only if they are the class weights of a loss, in
-// a vector, or a figure, a number without an axis.
+// LooseAlone is Loose for an unknown architecture. It returns the reason why a tensor
+// belongs to no layer of any architecture, and considers type and shape in addition to the
+// name. It accepts integers, because layers do not train them. It accepts floats only if
+// they are a vector with the class weights of a loss, or a single value of a metric.
 func LooseAlone(name string, d tensor.DType, shape []int) string {
 	reason, lower := Loose(name, d, shape), strings.ToLower(name)
 	switch {

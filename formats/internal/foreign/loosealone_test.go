@@ -20,7 +20,7 @@ func TestLooseAlone(t *testing.T) {
 		{"criterion.0.pos_weight", tensor.F16, vector, "part of a loss"},
 		{"model.seg_loss.weight", tensor.F32, vector, "part of a loss"},
 		{"loss_fn/weight", tensor.F64, vector, "part of a loss"},
-		{"criterion.weight", tensor.F32, matrix, ""},      // trained: a margin of angles
+		{"criterion.weight", tensor.F32, matrix, ""},      // trained: an angular margin loss
 		{"loss_norm.weight", tensor.F32, vector, ""},      // a norm
 		{"criterion.bias", tensor.F32, vector, ""},        // belongs to a layer
 		{"criterion.log_vars", tensor.F32, vector, ""},    // trained
@@ -38,7 +38,7 @@ func TestLooseAlone(t *testing.T) {
 		{"quantizer.step", tensor.F32, number, ""}, // trained: LSQ
 		{"torch_rng_state", tensor.U8, []int{5056}, "state of random numbers"},
 		{"attn.mask", tensor.U8, []int{64}, ""},      // a model computes with it
-		{"scheduler.alphas", tensor.F32, vector, ""}, // and with it
+		{"scheduler.alphas", tensor.F32, vector, ""}, // a model computes with it, too
 		{"bn1.num_batches_tracked", tensor.I64, number, ""},
 		{"layer1.0.conv1.weight", tensor.F32, matrix, ""},
 		{"position_ids", tensor.I64, []int{1, 77}, ""},

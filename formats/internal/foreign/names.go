@@ -32,7 +32,7 @@ func Clean(name, otherwise string) string {
 // Names makes unique names. The zero Names is ready to use.
 type Names struct {
 	taken map[string]bool
-	next  map[string]int // numbers below these are used after the name
+	next  map[string]int // the next number to try after each name
 }
 
 // Free returns name, or name followed by the first number that makes it new, and marks it

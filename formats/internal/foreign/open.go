@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// Open reads a file. Its tensors are read from it afterwards: the result owns it. Errors of
-// read name the file.
+// Open opens the file path and calls read. The result keeps the file open until File.Close,
+// because its tensors are read later. Open adds path to the errors of read.
 func Open(path string, read func(src io.ReaderAt, size int64) (*File, error)) (*File, error) {
 	src, err := regular.Open(path)
 	if err != nil {

@@ -33,7 +33,7 @@ type FieldExtent struct {
 	Body   Extent // the content of a field of bytes
 }
 
-// Want returns an error unless the part has type t.
+// Want returns an error unless the field has type t.
 func (p FieldExtent) Want(t protowire.Type) error {
 	if err := (Field{Number: p.Number, Type: p.Type}).Want(t); err != nil {
 		return fmt.Errorf("byte %d: %w", p.Whole.At, err)
@@ -98,7 +98,7 @@ func (f *File) Read(e Extent) ([]byte, error) {
 	return b, err
 }
 
-// Field reads a part, of at most limit bytes.
+// Field reads the field p, whose content may have at most limit bytes.
 func (f *File) Field(p FieldExtent, limit int) (Field, error) {
 	v := Field{Number: p.Number, Type: p.Type, Bits: p.Bits}
 	if p.Type != Bytes {

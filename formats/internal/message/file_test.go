@@ -70,7 +70,7 @@ func TestFileWalk(t *testing.T) {
 	}
 }
 
-// TestFileEnds: a file that became shorter is an error.
+// TestFileEnds checks that reading a file that has become shorter returns an error.
 func TestFileEnds(t *testing.T) {
 	b := protowire.AppendBytes(protowire.AppendTag(nil, 1, Bytes), make([]byte, 100_000))
 	for _, n := range []int{0, 1, 3, 70_000} {

@@ -12,11 +12,11 @@ import (
 type mobile struct {
 	family string
 	others map[string]string // layers outside of blocks
-	// block returns the prefix of a block's names: it is number k of a stage, and number
-	// all of the network.
+	// block returns the prefix of the names of a block. k is the number of the block in its
+	// stage, and all is its number in the network.
 	block func(stage, k, all int) string
-	// unit returns the names, after that prefix, of convolution and batch norm i; last
-	// marks the last of its block.
+	// unit returns the names, after that prefix, of convolution i of the block and of its
+	// batch norm. last reports whether it is the last convolution of the block.
 	unit func(i int, last bool) (conv, norm string)
 }
 
@@ -59,9 +59,9 @@ func mobileOf(architecture string) *mobile {
 	return mobiles[i]
 }
 
-// kinds are the sequences of convolution and batch norm in a block, with "se" for an
-// optional squeeze-and-excite. A block is of the first kind with matching first and last
-// convolutions.
+// kinds are the sequences of convolutions and batch norms in a block, with "se" for an
+// optional squeeze-and-excite. A block has the first kind in this list with the same first
+// and last convolution.
 var kinds = [][]string{
 	{"conv_pw bn1", "conv_dw bn2", "se", "conv_pwl bn3"}, // inverted residual
 	{"conv_exp bn1", "se", "conv_pwl bn2"},               // fused
@@ -69,7 +69,8 @@ var kinds = [][]string{
 	{"conv bn1"},
 }
 
-// names returns torchvision's names, or nil if theirs are not timm's.
+// names returns torchvision's names for the given names. It returns nil if these are not
+// timm's names.
 func (m *mobile) names(theirs []string) []string {
 	if !slices.Contains(theirs, "conv_stem.weight") {
 		return nil

@@ -27,14 +27,14 @@ func (o *Object) Attribute(name string) (v Value, ok bool, err error) {
 	return Value{}, false, nil
 }
 
-// parts are the pieces of an attribute or a data set.
+// contents holds the type, the shape and the data of an attribute or a data set.
 type contents struct {
 	t     Type
 	shape []int
 	data  data
 }
 
-// attribute reads an attribute message (IV.A.2.m) if it has the name.
+// attribute reads an attribute message (IV.A.2.m). found is false if it has another name.
 func (c *cursor) attribute(name string) (p contents, found bool) {
 	version := c.version("attribute", 1, 2, 3)
 	if flags := c.u8(); c.err == nil && version > 1 && flags != 0 {
@@ -62,7 +62,7 @@ func (c *cursor) attribute(name string) (p contents, found bool) {
 	return p, c.err == nil
 }
 
-// value makes a Value of its parts. The data must hold all elements.
+// value makes a Value from p. The data must contain all elements.
 func (o *Object) value(p contents, where string) (Value, error) {
 	count, n, ok := elements(p.shape, p.t.Size)
 	if !ok || n > p.data.size {

@@ -7,10 +7,10 @@
 // comments give its section numbers.
 //
 // Nothing in a file is trusted. Every address and length is checked against the available
-// bytes; B-trees, headers and heaps that lead back to themselves are errors; and the work
-// for a file is bounded by its size: all structures together may not use more than eight
-// times the bytes of the file, and not much more than half of a large one, however they
-// overlap. The elements of data sets stay in the file until they are requested.
+// bytes. B-trees, headers and heaps that lead back to themselves are errors. The work for a
+// file is bounded by its size: all structures together, overlapping or not, may use at most
+// eight times the bytes of a small file, and not much more than half the bytes of a large
+// one. The elements of data sets stay in the file until they are requested.
 package hdf5
 
 // Limits on the contents of a file.

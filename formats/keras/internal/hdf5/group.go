@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// softLink replaces the address of a symbolic link: it is never the address of an object.
+// softLink is stored in place of the address of a symbolic link. It is never the address of
+// an object.
 const softLink = undefined
 
 // Cache types of a symbol table entry (III.C).

@@ -47,8 +47,8 @@ func (v Value) Count() int {
 	return n
 }
 
-// Strings returns the elements of a list of strings. An empty list of any
-// type is an empty list: Keras writes an empty list of names as numbers.
+// Strings returns the elements of a list of strings. An empty list is accepted with any
+// type, because Keras writes an empty list of names as a list of numbers.
 func (v Value) Strings() ([]string, error) {
 	n := v.Count()
 	if n == 0 {

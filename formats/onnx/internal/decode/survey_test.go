@@ -20,7 +20,7 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", what, cost, err)
 		}
 	}
-	ragged := []byte{0x0a, 0x05, 'x'} // five bytes are promised
+	ragged := []byte{0x0a, 0x05, 'x'} // the length says five bytes, but only one follows
 	for _, c := range []struct {
 		b    []byte
 		want string

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// anchored is predicted for detectors of package anchors. Its scores are those by class.
+// anchored does the same as predicted for detectors of package anchors. It returns the
+// scores by class as score, too.
 func (w *writer) anchored(x string, shape []int, form graph.BoxForm) (boxes, score, byClass string) {
 	height, width := w.m.PictureSides()
 	slots, err := anchors.New(form, height, width)

@@ -12,7 +12,7 @@ import (
 // encoders has the operations that have a counterpart in ONNX.
 var encoders map[graph.Op]func(*encoding)
 
-func init() { // the encoders refer to users of the table
+func init() { // in init, because the encoders refer to functions that use the table
 	encoders = map[graph.Op]func(*encoding){
 		graph.Image: encodeImage, graph.Conv: encodeConv, graph.ConvTranspose: encodeConv,
 		graph.Dense: encodeDense, graph.MatMul: encodeMatMul, graph.BatchNorm: encodeBatchNorm,

@@ -32,7 +32,7 @@ func (w *writer) suppressed(o cells.Options) {
 	}
 	class, position := column("class", 1), column("position", 2)
 	at := position
-	if score == byClass { // each class of a slot has its own
+	if score == byClass { // each class of a slot has a score
 		slots := w.initializer(w.takenNames.Free("slots"), tensor.Scalar(int64(w.f.Values[v].Type.Shape[1])))
 		at = w.step("Add", "score.at", []string{w.step("Mul", "class.first", []string{class, slots}), position})
 	}
@@ -55,8 +55,9 @@ func (w *writer) step(op, name string, in []string, attrs ...*onnxpb.AttributePr
 	return w.add(op, in, w.takenNames.Free(name), attrs...)
 }
 
-// predicted returns corners [1,A,4] in pixels, scores, and scores by class [1,C,A], of a prediction [1,R,A].
-// The scores are [1,1,A], or those by class if a slot may have several classes.
+// predicted decodes a prediction [1,R,A]. It returns the names of corners [1,A,4] in
+// pixels, of scores, and of scores by class [1,C,A]. The scores are [1,1,A], or the scores
+// by class if a slot may have several classes.
 func (w *writer) predicted(x string, shape []int) (boxes, score, byClass string) {
 	if form := w.m.BoxForm(); form != graph.YOLOXForm {
 		return w.anchored(x, shape, form)

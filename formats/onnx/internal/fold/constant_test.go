@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestNonZeros: an element of any type is zero if it equals 0, which -0 does and NaN does not.
+// TestNonZeros: an element of any type is zero if it equals 0. -0 is zero, and NaN is not.
 func TestNonZeros(t *testing.T) {
 	negative, nan := math.Copysign(0, -1), math.NaN()
 	half, err := tensor.FromBytes(tensor.F16, []int{4}, []byte{0, 0x80, 1, 0, 0, 0, 0, 0xbc}) // -0, least, 0, -1

@@ -11,7 +11,7 @@ func mark(m *machine) error {
 }
 
 func pop(m *machine) error {
-	if len(m.marks) > 0 && m.floor() == len(m.stack) { // POP may remove a MARK too
+	if len(m.marks) > 0 && m.floor() == len(m.stack) { // POP at a MARK removes the MARK
 		m.marks = m.marks[:len(m.marks)-1]
 		return nil
 	}

@@ -8,8 +8,8 @@ type opcode struct {
 }
 
 // opcodes are the opcodes of protocols 0 to 5 (Python's Lib/pickletools.py). Extension
-// codes, out-of-band buffers and the persistent ids of protocol 0 are rejected. The latter
-// are text, but storages have tuples.
+// codes and out-of-band buffers are rejected. The persistent ids of protocol 0 are
+// rejected, too, because they are text, and the ids of storages are tuples.
 var opcodes = [256]opcode{
 	0x80: {"PROTO", proto}, 0x95: {"FRAME", frame}, '.': {"STOP", stop},
 

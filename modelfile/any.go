@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// OpenOrBuild returns a model of the zoo by name, with new weights drawn from seed 0 and,
-// if o sets one, another input [C,H,W]; or the model of a file. Use it to measure a model,
-// not to predict.
+// OpenOrBuild returns a model of the zoo by name, or else the model of a file. A model of
+// the zoo has new weights drawn from seed 0, and the input [C,H,W] of o if it sets one. Use
+// OpenOrBuild to measure a model, not to predict.
 func OpenOrBuild(name string, o Options) (*Opened, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

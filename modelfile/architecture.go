@@ -19,8 +19,8 @@ func isZooName(name string) bool {
 
 // Architecture returns the model that o.Arch names, without state and with the same head as
 // f. It returns nil if Arch is empty, or if f was already read by Arch. The model has no
-// preprocessing: the weights in the file may have been trained with another one than the
-// zoo's.
+// preprocessing, because the weights in the file may have been trained with another
+// preprocessing than the zoo's.
 func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	name := o.Arch
 	if name == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestPreprocessOfDetectors: all of a picture is in the input of a detector, whatever file its weights come
-// from.
+// TestPreprocessOfDetectors: a preset gives the input of a detector the whole picture
+// (letterbox), also for weights of another program.
 func TestPreprocessOfDetectors(t *testing.T) {
 	for name, want := range map[string]bool{"yolox-nano": true, "fcos-resnet50-fpn": true, "resnet18": false} {
 		m, err := models.Build(name, models.Options{Classes: 2,
@@ -28,7 +28,8 @@ func TestPreprocessOfDetectors(t *testing.T) {
 	}
 }
 
-// TestSizeOfDetectors: the classes of a file are not the rows of its prediction, when it gets another size.
+// TestSizeOfDetectors: a detector that is opened with another size keeps its number of
+// classes, although the length of its output changes.
 func TestSizeOfDetectors(t *testing.T) {
 	size := models.Size{Height: 64, Width: 96, Channels: 3}
 	for name, classes := range map[string]int{"yolox-nano": 2, "ssdlite320-mobilenetv3-large": 1} {

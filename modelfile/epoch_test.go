@@ -15,8 +15,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkpointOf writes a checkpoint of a small model with the recipe's Save set to save. The
-// first bias of the head identifies the epoch: 1 at the end, 2 in the best epoch.
+// checkpointOf writes a checkpoint of a small model. save is the field Save of its recipe,
+// and best reports whether it also has the weights of a best epoch. The first bias of the
+// head identifies the epoch: 1 is the last epoch, 2 the best one.
 func checkpointOf(t *testing.T, save string, best bool) string {
 	t.Helper()
 	m, err := models.Build("mlp-bn", models.Options{})

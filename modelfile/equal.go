@@ -43,12 +43,12 @@ func equalParameters(m *models.Model) string {
 	}
 }
 
-// isConstant reports whether all numbers are equal: such weights are initial ones.
+// isConstant reports whether all numbers are equal, as in many initial weights.
 func isConstant(x []float32) bool {
 	return !slices.ContainsFunc(x, func(v float32) bool { return v != x[0] })
 }
 
-// sumOf covers the numbers and the lengths of the axes but those of 1.
+// sumOf returns a hash of the numbers and of the shape without axes of length 1.
 func sumOf(t tensor.Tensor) [sha256.Size]byte {
 	text := []byte{}
 	for _, n := range t.Shape {

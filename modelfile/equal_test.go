@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestEqualParameters changes the numbers of the second weight of two, which are of shapes 2x3 and 3x2.
+// TestEqualParameters compares two weights of shapes 2x3 and 3x2, with several numbers in
+// the second one.
 func TestEqualParameters(t *testing.T) {
 	for _, c := range []struct {
 		name          string

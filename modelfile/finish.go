@@ -67,8 +67,9 @@ func classesOf(m *models.Model, n int) []int {
 	return f.Values[f.Outputs[0].Value].Type.Shape
 }
 
-// withLabels gives a model of a file the names of classes in the file, if their number
-// matches its output: the labels of a detector do not name its outputs.
+// withLabels gives a model the names of classes in its file, if the model has one output
+// with a row for each name. The output may have probabilities and their logits. The labels
+// of a detector do not name its outputs.
 func withLabels(m *models.Model, labels []string) *models.Model {
 	f := m.Graph.Main
 	alone := len(f.Outputs) == 1

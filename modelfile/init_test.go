@@ -37,8 +37,8 @@ func zooFiles(t *testing.T, name string) (m *models.Model, template, tensors str
 	return m, template, tensors
 }
 
-// For a file of a deeper or of a shallower network, the message has counts, and names the
-// network of the file if that one matches most of its tensors.
+// If the file is of a deeper or a shallower network, the message has the numbers of
+// tensors. It names the network of the file if most tensors match that network.
 func TestInitSaysWhatTheFileIs(t *testing.T) {
 	m, template, tensors := zooFiles(t, "resnet20")
 	for _, path := range []string{template, tensors} {

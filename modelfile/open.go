@@ -169,7 +169,7 @@ func readState(path string, o Options, m *models.Model) (initial, error) {
 	}
 	defer f.Close()
 	from := initial{fits: func() string {
-		if as, err := formats.Identify(f); err == nil { // names and shapes outlast the file
+		if as, err := formats.Identify(f); err == nil { // names and shapes remain valid after the file is closed
 			return as.Architecture
 		}
 		return ""

@@ -28,9 +28,8 @@ var presets = map[string]models.Image{
 // the order B, G, R; none means unknown.
 func presetNames() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
 
-// apply returns m with the preprocessing of p, or with its original one. If the
-// preprocessing of neither is known, apply removes the image operation, and m accepts
-// arrays.
+// apply returns m with the preprocessing of p or, if p has none, with the preprocessing of
+// m. If neither is known, apply removes the image operation, and m accepts arrays.
 func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	m, err := p.pictures(m)
 	if err != nil {

@@ -119,7 +119,7 @@ func TestSizeOfDense(t *testing.T) {
 	}
 }
 
-// TestParseSize: height, then width.
+// TestParseSize parses a height and a width, in this order.
 func TestParseSize(t *testing.T) {
 	if s, err := models.ParseSize("30x40"); err != nil || s != (models.Size{Height: 30, Width: 40}) {
 		t.Errorf("%v, %v", s, err)

@@ -65,8 +65,8 @@ func (s *Started) WeightsFormat() string {
 	return choice.Format
 }
 
-// SetWeights sets where the weights of a model that another rank has made come from: the sum of
-// their file, and its format as WeightsFormat returns it.
+// SetWeights records the source of weights that another rank has loaded: the SHA-256 of
+// their file, and its format in the form of WeightsFormat.
 func (s *Started) SetWeights(sum, format string) { s.Weights, s.format = sum, format }
 
 // Start makes a model for training on data described by info, with the names of its

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A checkpoint of a zoo network is read with the input channels and the outputs of its
-// tensors, whether --arch names the network or it is found by its tensors.
+// A checkpoint of a network of the zoo keeps its number of input channels and of outputs,
+// whether --arch names the network or the tensors identify it.
 func TestWidthsOfCheckpoints(t *testing.T) {
 	for _, c := range []struct{ channels, classes int }{{1, 1}, {3, 1}, {1, 5}, {4, 10}, {6, 1}} {
 		o := models.Options{Input: models.Size{Height: 32, Width: 32, Channels: c.channels}, Classes: c.classes,

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// A norm of each row has no statistics to examine its scale with: the scale is examined
-// like any other weight.
+// The scale of a norm of each row is examined like any other weight, because the norm has
+// no statistics to compare it with.
 func TestScaleOfLayerNorm(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "g"

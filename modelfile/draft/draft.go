@@ -18,7 +18,7 @@ import (
 type Draft struct {
 	Text    string
 	Layers  int
-	Strides int // number of convolutions; the checkpoint has no strides and padding of them
+	Strides int // number of convolutions: a checkpoint does not store their strides and padding
 	Open    int // number of lines with a "?": unknown operands and layers, and guesses to check
 }
 
@@ -34,8 +34,8 @@ func (d *Draft) Summary(path string) string {
 }
 
 // Of drafts the graph of a state dict. input is the shape of a sample: [C,H,W], or [C,L]
-// for lines. nil means 224 x 224 and the channels of the first layer. Of refuses a file
-// that contains a graph, and a file without tensors named like layers.
+// for 1-D samples. nil means 224 x 224 and the channels of the first layer. Of refuses a
+// file that contains a graph, and a file without tensors named like layers.
 func Of(f *formats.File, name string, input []int) (*Draft, error) {
 	if f.Model != nil {
 		return nil, problem.Failure("", "the file has a graph of its own", "train it as it is")

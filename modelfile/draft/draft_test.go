@@ -28,7 +28,8 @@ func normOf(name string, n int) []any {
 	return append(all, name+".num_batches_tracked", []int{})
 }
 
-// The draft of a chain of layers is a whole graph: it parses, and has all tensors.
+// The draft of a chain of layers is a complete graph. It can be parsed, and has all
+// tensors.
 func TestDraftOfAChain(t *testing.T) {
 	tensors := append([]any{"conv1.weight", []int{8, 3, 3, 3}}, normOf("bn1", 8)...)
 	tensors = append(tensors, "dw.weight", []int{8, 1, 5, 5}, "dw.bias", []int{8}, "up.weight", []int{8, 4, 2, 2},
@@ -60,8 +61,8 @@ func TestDraftOfAChain(t *testing.T) {
 	}
 }
 
-// Lines are images of height 1. Unknown layers are left open, but their tensors are
-// declared.
+// 1-D samples become images of height 1. Unknown layers are left open, but their tensors
+// are declared.
 func TestDraftOfWhatIsOpen(t *testing.T) {
 	d, err := Of(file("x.weight", []int{8, 4, 5}, "gn.weight", []int{8}, "gn.bias", []int{8},
 		"act.weight", []int{8}, "other.weight", []int{5, 7}, "pos", []int{1, 16}), "lines", nil)

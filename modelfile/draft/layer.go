@@ -52,11 +52,11 @@ type kind int
 
 const (
 	unknown    kind = iota // tensors that do not determine an operation
-	conv                   // weight [O,I,H,W], or [O,I,K] of lines
+	conv                   // weight [O,I,H,W], or [O,I,K] in 1-D
 	transposed             // weight of shape [I,O,H,W]
 	dense                  // weight of shape [O,I]
 	batchNorm              // a layer with statistics
-	norm                   // weight and bias of shape [C] without statistics: a norm of layers or of groups
+	norm                   // weight and bias of shape [C] without statistics: a layer norm or a group norm
 	slopes                 // only a weight of shape [C]: a prelu
 )
 
@@ -118,8 +118,8 @@ type declared struct {
 	rule string
 }
 
-// shape returns the shape of d in a graph: the kernel of a convolution over lines has a
-// height of 1 there.
+// shape returns the shape of d in a graph, where the kernel of a 1-D convolution has a
+// height of 1.
 func (d declared) shape() []int {
 	s := slices.Clone(d.t.Shape)
 	if len(s) == 3 && strings.HasSuffix(d.t.Name, "weight") {

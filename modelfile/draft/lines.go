@@ -52,7 +52,7 @@ func (d *drafter) convolution(l *layer, k kind) {
 	}
 }
 
-// length returns the length of the preceding lines, 0 if it is unknown.
+// length returns the length of the preceding 1-D value, or 0 if it is unknown.
 func length(shape []int, fits bool) int {
 	if fits && len(shape) == 2 {
 		return shape[1]
@@ -105,7 +105,7 @@ func (d *drafter) aside(l *layer, k kind) {
 	}
 }
 
-// slopes adds a prelu: of a slope for each channel, or of one for all.
+// slopes adds a prelu with a slope for each channel, or with a single slope.
 func (d *drafter) slopes(l *layer) {
 	n, slope := l.weight.Shape[0], read(l.weight)
 	if n == 1 && len(d.shape) > 0 && d.shape[0] > 1 {

@@ -102,8 +102,8 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	return r, err
 }
 
-// check determines the format, and refuses unknown formats and options that it does not
-// have.
+// check determines the format. It refuses unknown formats, and options that do not apply to
+// the format.
 func (o *Options) check() error {
 	if o.Format == "" {
 		o.Format = formats.ExportFormat(o.Output)

@@ -16,7 +16,7 @@ type Norm struct {
 	MeanAbsMax  float64  `json:"mean_abs_max"`
 	VarianceMin float64  `json:"var_min"`
 	VarianceMax float64  `json:"var_max"`
-	NonFinite   int      `json:"non_finite"` // means and variances; left out above
+	NonFinite   int      `json:"non_finite"` // means and variances that the figures above leave out
 }
 
 func norms(all []bn.Norm) []Norm {

@@ -48,7 +48,7 @@ type built struct {
 	layers   []Layer
 	warnings []Warning
 	bytes    map[graph.Value]byteMap // keys are values of the source model
-	known    knowledge               // build's argument, as is stays
+	known    knowledge               // argument of build, like stays
 	stays    stays
 }
 
@@ -288,7 +288,7 @@ func (b *builder) result(n *graph.Node) (graph.Value, Range) {
 	return v, unbounded
 }
 
-// bounded returns the node that bounds a value, if nothing else reads it.
+// bounded returns the node that bounds v, if it is the only reader of v.
 func bounded(f *graph.Function, users [][]int, v graph.Value) (node int, ok bool) {
 	isOutput := slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == v })
 	if len(users[v]) != 1 || isOutput {

@@ -86,7 +86,8 @@ func TestUnlikeOperandsOfConcat(t *testing.T) {
 	}
 }
 
-// A kept concatenation is not rounded by the layer that reads it, and a kept batch norm keeps its layer.
+// If a concatenation is kept in float32, the layer that reads it is kept too, so that it
+// does not round the result. If a batch norm is kept, the layer before it is kept too.
 func TestKeepCoversItsResult(t *testing.T) {
 	for reader := range readers {
 		m := unlikeConcat(t, reader)
@@ -111,7 +112,8 @@ func TestKeepCoversItsResult(t *testing.T) {
 	}
 }
 
-// hasArithmetic reports whether a kept concatenation does not cover the nodes after the reader.
+// hasArithmetic reports whether the node between the concatenation and the layer computes
+// new numbers. Keeping the concatenation then does not keep the layer.
 func hasArithmetic(reader string) bool {
 	return strings.Contains(reader, "upsample") || strings.Contains(reader, "avg_pool")
 }

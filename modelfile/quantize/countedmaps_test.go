@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// endsGraph rounds four numbers with the zero 100, and sums of them with the bounds of a clip.
+// endsGraph rounds four numbers with the zero point 100, and then their sums with the
+// bounds of a clip.
 const endsGraph = `bnctl graph 1
 graph "bytes"
 func main(x rows f32[4]) {
@@ -26,9 +27,10 @@ func main(x rows f32[4]) {
 }
 `
 
-// TestFindingsOfMaps: number 0 is always 7, number 1 is 1000 in one of ten samples, number 2 in one of twenty,
-// which is the most that is allowed, and number 3 is -1000 in one of ten. The bounds of the sum are none of the
-// type, and only number 0 is found there.
+// TestFindingsOfMaps: channel 0 is always 7. Channel 1 is 1000 in one of ten samples, and
+// channel 2 in one of twenty, which is the maximum that is allowed. Channel 3 is -1000 in
+// one of ten. The bounds of the sums are not the ends of the type, so that only channel 0
+// is found there.
 func TestFindingsOfMaps(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(endsGraph))
 	if err != nil {

@@ -54,7 +54,7 @@ func noiseOf(t *testing.T, m *models.Model, b *built) float64 {
 	return noise / signal
 }
 
-// Channels of small numbers get steps for their range.
+// Equalisation more than halves the noise of a model with unequal ranges of channels.
 func TestEqualised(t *testing.T) {
 	m := uneven(t)
 	p, err := prepare(m, nil)
@@ -76,9 +76,9 @@ func TestEqualised(t *testing.T) {
 	}
 }
 
-// Equalisation of weights by hand: the steps of the first channel of a map are a quarter as
-// large, so its sums are four times as large in steps, and the weights that read it are a
-// quarter.
+// Equalisation computed by hand: the steps of the first channel of a map become a quarter
+// as large. In these steps its sums are four times as large, and the weights that read it
+// become a quarter as large.
 func TestEqualisedByHand(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	copy(w.F32(), []float32{1.27, 1.27})

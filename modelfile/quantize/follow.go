@@ -24,15 +24,18 @@ import (
 // Follow determines after which epochs the model of a training for int8 is rebuilt. The zero value means
 // never: ranges are measured, and batch norms folded, before the first step.
 type Follow struct {
-	// Ranges: after each of the first Ranges epochs the ranges are measured again, on the same samples.
-	// Either end of a range moves halfway to the measured one. Then they stay.
+	// Ranges is the number of epochs after which the ranges are measured again, on the same
+	// samples. Either end of a range moves halfway to the measured one. After that the
+	// ranges stay.
 	Ranges int
-	// Fold: in the first Fold epochs batch norms have the statistics of their batches, and follow sums of
-	// bytes in float32. Then they become part of the layers, with their running statistics.
+	// Fold is the number of epochs with batch norms, which are computed in float32 after
+	// the sums of bytes, with the statistics of their batches. Then they become part of the
+	// layers, with their running statistics.
 	Fold int
 }
 
-// following is models.Model.Float: what Rebuild needs of a model in training.
+// following is the content of models.Model.Float: the data that Rebuild needs in addition
+// to a model in training.
 type following struct {
 	Graph  string            `json:"graph"`  // graph of the float32 model, in text form
 	Names  map[string]string `json:"names"`  // names of trained tensors, by their names in Graph

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normed returns a model of the zoo with random weights, and statistics and parameters of batch norms that
-// are not those of a new model.
+// normed returns a model of the zoo with random weights. Its batch norms have other
+// statistics and parameters than those of a new model.
 func normed(t *testing.T, name string) *models.Model {
 	t.Helper()
 	m, _ := made(t, name)
@@ -46,7 +46,7 @@ func glyphs(t *testing.T) Options {
 	return Options{Data: src, Samples: 10, Method: minMax}
 }
 
-// fields returns the fields of a model that Rebuild needs.
+// fields returns the data of a model that Rebuild needs.
 func fields(t *testing.T, m *models.Model) (f following) {
 	t.Helper()
 	if err := json.Unmarshal(m.Float, &f); err != nil {
@@ -55,8 +55,9 @@ func fields(t *testing.T, m *models.Model) (f following) {
 	return f
 }
 
-// TestFollowedHasTheTemplatesLogits: with batch norms that are not yet folded, and after they are, a model in
-// training has the logits of its template to the bit, and keeps trained weights when ranges are measured again.
+// TestFollowedHasTheTemplatesLogits: a model in training has the logits of its template to
+// the bit, before and after its batch norms are folded. Measuring ranges again does not
+// change trained weights.
 func TestFollowedHasTheTemplatesLogits(t *testing.T) {
 	for _, name := range []string{"lenet-bn", "resnet20"} {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +105,9 @@ func sameTrained(t *testing.T, a, b *models.Model) {
 	}
 }
 
-// TestRangesMoveHalfway: with weights that are twice as large the largest number of a map that is linear in
-// them is twice as large, and its range moves halfway there, in each of the epochs. Then it stays.
+// TestRangesMoveHalfway: weights that are twice as large double the largest number of a map
+// that is linear in them. The range of the map moves halfway to the double in each of two
+// epochs. Then it stays.
 func TestRangesMoveHalfway(t *testing.T) {
 	o := glyphs(t)
 	o.Follow = Follow{Ranges: 2}
@@ -113,7 +115,7 @@ func TestRangesMoveHalfway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const of = "conv1" // its batch norm is part of it
+	const of = "conv1" // a convolution with a folded batch norm
 	was := fields(t, m).Ranges
 	name := of
 	for candidate := range was {
@@ -137,8 +139,8 @@ func TestRangesMoveHalfway(t *testing.T) {
 	}
 }
 
-// TestFoldingKeepsTheFunction: the model after folding computes what it computed before, except for rounding to
-// bytes of other maps.
+// TestFoldingKeepsTheFunction: the model computes the same before and after folding, except
+// that other maps are rounded to bytes.
 func TestFoldingKeepsTheFunction(t *testing.T) {
 	o := glyphs(t)
 	o.Follow = Follow{Fold: 1}

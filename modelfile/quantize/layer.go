@@ -18,10 +18,11 @@ type Layer struct {
 	Range     *Range `json:"range,omitempty"`     // range of its result; nil: float32
 	From      string `json:"from,omitempty"`      // source of the range
 	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have separate ranges
-	// WeightNoise, Expected and Noise are signal to noise in decibels: WeightNoise of the
-	// weights; Expected of the result, for the rounding of operand and weights, computed
-	// from the known moments of the operand (0: unknown); Noise of the result, for all
-	// rounding so far, measured on samples (0: without samples).
+	// WeightNoise, Expected and Noise are signal-to-noise ratios in decibels. WeightNoise
+	// is the ratio of the weights. Expected is the ratio of the result that follows from
+	// rounding operand and weights, computed from the known moments of the operand; 0 if
+	// these are unknown. Noise is the ratio of the result with all rounding up to this
+	// layer, measured on samples; 0 without samples.
 	WeightNoise float64 `json:"weight_snr_db,omitempty"`
 	Expected    float64 `json:"expected_snr_db,omitempty"`
 	Noise       float64 `json:"snr_db,omitempty"`

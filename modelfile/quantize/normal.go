@@ -33,8 +33,8 @@ var grid = func() (g [points]struct{ at, fraction float64 }) {
 	return g
 }()
 
-// through returns the moments of f applied to normally distributed numbers, clipped to
-// their bounds. f is monotonic on bounded numbers.
+// through returns the moments of f applied to numbers that are normally distributed and
+// then clipped to m.bounds. bounds are the bounds of the result.
 func (m moments) through(f func(float64) float64, bounds Range) moments {
 	deviation, first, second := math.Sqrt(m.variance), 0.0, 0.0
 	for _, p := range grid {

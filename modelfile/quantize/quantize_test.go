@@ -106,7 +106,8 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// Half of a normal distribution after a relu has mean 1/sqrt(2 pi) and second moment 1/2.
+// If a standard normal distribution passes a relu, the mean is 1/sqrt(2 pi) and the second
+// moment is 1/2.
 func TestMoments(t *testing.T) {
 	m := moments{0, 1, unbounded}.through(func(x float64) float64 { return max(x, 0) }, Range{0, math.Inf(1)})
 	if math.Abs(m.mean-1/math.Sqrt(2*math.Pi)) > 1e-3 || math.Abs(m.variance-(0.5-1/(2*math.Pi))) > 1e-3 {

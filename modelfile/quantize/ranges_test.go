@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Numbers that cannot be represented in bytes are counted without harm, but refused as
-// bytes.
+// Histograms count numbers that cannot be represented in bytes, but their ranges have no
+// scale.
 func TestRangesOfNoScale(t *testing.T) {
 	for _, x := range [][]float32{{-3e38, 3e38}, {1e-44, 3e-44}, {-1e-38, 1e-38}, {0, 1e-30}, {3e38, 3e38}} {
 		h := newHistogram(1)
@@ -112,7 +112,7 @@ func TestInputOfNumbers(t *testing.T) {
 	}
 	for _, n := range r.Model.Graph.Main.Nodes {
 		if n.Op == graph.Quantize && float32(n.Float("scale")) == float32(16.0/255) && n.Int("zero") == 127 {
-			return // -8 to 8 in 255 steps: the 127.49th is 0, as 16/255 is more as a float32
+			return // -8 to 8 in 255 steps: 8/step is below 127.5, because 16/255 is rounded up in float32
 		}
 	}
 	t.Errorf("no node lays the input on steps of 16/255: %v", r.Model.Graph.Main.Nodes)

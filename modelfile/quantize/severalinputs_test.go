@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestSeveralInputsAreRefused: by their names, with what to do.
+// TestSeveralInputsAreRefused: the error for a model with several inputs names them and has
+// a remedy.
 func TestSeveralInputsAreRefused(t *testing.T) {
 	m := &models.Model{Architecture: "two", Fields: []models.Field{{Name: "image", DType: tensor.F32, Shape: []int{3}},
 		{Name: "state", DType: tensor.F32, Shape: []int{4}}}}

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The minima of activations that fall before they rise, to four digits, equal PyTorch's.
+// The minima of activations with a minimum below 0 equal PyTorch's, to four digits.
 func TestLeastOfActivations(t *testing.T) {
 	for op, want := range map[graph.Op]float64{graph.Silu: -0.2785, graph.HardSwish: -0.375, graph.Gelu: -0.17,
 		graph.GeluTanh: -0.1701, graph.Mish: -0.3089, graph.Relu: 0, graph.Tanh: -1, graph.Sigmoid: 0} {
@@ -22,7 +22,8 @@ func TestLeastOfActivations(t *testing.T) {
 	}
 }
 
-// Enlarging the maps of a U-Net keeps their range.
+// A U-Net, which enlarges maps, can be quantised by its batch norms: a larger map keeps its
+// range.
 func TestEnlarged(t *testing.T) {
 	m, _ := made(t, "unet-bn")
 	p, err := prepare(m, nil)
@@ -34,8 +35,8 @@ func TestEnlarged(t *testing.T) {
 	}
 }
 
-// If a batch norm does not become part of its convolution, the convolution does not have
-// its moments.
+// If a batch norm does not become part of its convolution, the convolution's result does
+// not get the moments of the norm's result.
 func TestBesideItsNorm(t *testing.T) {
 	p, err := prepare(numbers(t), nil)
 	if err != nil {
@@ -82,8 +83,8 @@ func main(x rows f32[4,4,4]) {
 	}
 }
 
-// A sum of unknown range stays float32 without data: the sum of a map and of numbers for
-// each position.
+// Without data, the sum of a map and of constants for each position has an unknown range.
+// The sum stays float32, and the layer before it is computed in bytes.
 func TestSumOfNoRange(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "sum"
@@ -119,7 +120,8 @@ func main(pixels rows u8[5,5,3]) {
 	}
 }
 
-// A gate may be either operand of a product: PyTorch's exporter writes it first.
+// The gate of a map may be either operand of a product. PyTorch's exporter writes it as the
+// first one.
 func TestGateFirst(t *testing.T) {
 	for _, operands := range []string{"gate, b", "b, gate"} {
 		g, err := graph.ParseGraph([]byte(`bnctl graph 1

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Without data, statistics that were never computed from data do not give ranges: with a
-// variance of 0, x becomes x/sqrt(eps), some 300 times as far from beta as gamma allows. A
-// model that was never trained is noted.
+// Statistics that were never computed from data give no ranges. With a variance of 0, for
+// example, x becomes x/sqrt(eps), which is about 300 times as far from beta as gamma
+// allows. A model that was never trained only causes a note.
 func TestStatisticsOfNoData(t *testing.T) {
 	type values map[string]float64
 	for name, c := range map[string]struct {

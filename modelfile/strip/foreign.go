@@ -21,7 +21,7 @@ func stripForeign(o Options) (*Report, error) {
 	if !o.Template() {
 		formats.ExcludeNonWeights(f)
 		r.Suspect = formats.SuspectTensors(f)
-	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // it may leave out more
+	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // Template may leave out more tensors
 		return nil, &NoTemplate{err}
 	}
 	choice := modelfile.NewChoice("", f, o.File)

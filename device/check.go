@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns an error if the step is invalid for p and an executable of capacity c. A
-// device calls it before it runs the step. replicas is the result of Group.LocalReplicas.
+// Check returns an error if the step is invalid for p and an executable of capacity c.
+// Devices call Check before they run a step. replicas is the result of Group.LocalReplicas.
 func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 	fn := p.Function(s.Function)
 	switch {
@@ -30,7 +30,7 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 		}
 		total += n
 	}
-	// Reduce reads sums, not rows.
+	// Reduce reads sums of gradients, so the capacity for rows and replicas does not apply to it.
 	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) {
 		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d",
 			total, len(s.Rows), c.Rows, c.Replicas)
@@ -48,10 +48,10 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 	return nil
 }
 
-// CheckProgram returns an error if no device of this release can load p. Load returns it
-// under the name device. The error wraps Unsupported and is a *Refused if nodes have an
-// operation or an attribute that the release does not know, as in a program of a later
-// release. Otherwise it wraps Invalid.
+// CheckProgram returns an error if no device of this release can load p. The error is one
+// of a call of Load on the named device. It wraps Unsupported and is a *Refused if nodes
+// have an operation or an attribute that this release does not know, for example in a
+// program of a later release. Otherwise it wraps Invalid.
 func CheckProgram(device string, p *graph.Program) error {
 	var r Refused
 	for _, f := range p.Functions {
@@ -71,7 +71,7 @@ func CheckProgram(device string, p *graph.Program) error {
 	return nil
 }
 
-// Check returns an error if a number of c is negative, for Load and Grow.
+// Check returns an error if a number of c is negative. Load and Grow call it.
 func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {
 		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
@@ -82,13 +82,14 @@ func (c Capacity) Check() error {
 	return nil
 }
 
-// With returns the capacity c after Grow(more): the larger of each number.
+// With returns the capacity of an executable of capacity c after Grow(more). Each number
+// is the larger of the two.
 func (c Capacity) With(more Capacity) Capacity {
 	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas),
 		Slots: max(c.Slots, more.Slots), Leaves: max(c.Leaves, more.Leaves)}
 }
 
-// fits reports whether t has a type and a shape, and all of its bytes.
+// fits reports whether t has element type d, the given shape, and the bytes of that shape.
 func fits(t tensor.Tensor, d tensor.DType, shape []int) bool {
 	return t.DType == d && slices.Equal(t.Shape, shape) && len(t.Bytes) == tensor.Count(shape)*d.Size()
 }

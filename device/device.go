@@ -9,8 +9,8 @@ import (
 )
 
 // Device is an opened device. Its methods and the methods of its executables may be called
-// from any goroutine, but only one call at a time (but see Ahead). Close may be called at
-// any time and ends a call that is in progress.
+// from any goroutine, but only one call at a time, except for runs as the feature Ahead
+// describes. Close may be called at any time and ends a call that is in progress.
 type Device interface {
 	// Info describes the device. It costs nothing and never fails.
 	Info() Info
@@ -26,9 +26,9 @@ type Device interface {
 	// with the program.
 	Load(ctx context.Context, p *graph.Program, c Capacity) (Executable, error)
 
-	// Join makes the device a member of a group, in place of the former one.
-	// All-reduces of later runs go through g. A device that has not joined
-	// holds all replicas of whatever it runs.
+	// Join makes the device a member of g, which replaces the previous group.
+	// All-reduces of later runs go through g. A device that has not joined a
+	// group holds all replicas of its runs.
 	Join(ctx context.Context, g Group) error
 
 	// Close frees the device and all executables. Closing twice is legal.
@@ -48,8 +48,9 @@ type Executable interface {
 	Write(ctx context.Context, name string, t tensor.Tensor) error
 
 	// WriteAll writes the named tensors with Write, in order. After an error any of them
-	// may have been written. A device on the other end of a wire sends them together;
-	// others may use WriteEach. A type that wraps Write must wrap WriteAll too.
+	// may have been written. For a device in another process, WriteAll sends all tensors
+	// together. Other devices may call WriteEach. A type that wraps Write must wrap
+	// WriteAll too.
 	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
 
 	// Read returns a copy of a state tensor of the current version.
@@ -81,8 +82,8 @@ type Executable interface {
 	Close() error
 }
 
-// Reuser is an Executable that can reuse the memory of its outputs. Memory that has not
-// been touched yet costs more than computing the values stored in it.
+// Reuser is an Executable that can reuse the memory of its outputs. The first write to
+// new memory is slower than computing the values that are written.
 type Reuser interface {
 	// Reuse is called when these outputs of a Run are no longer read.
 	Reuse(outputs []tensor.Tensor)
@@ -108,16 +109,16 @@ func WriteEach(ctx context.Context, x Executable, names []string, state map[stri
 // Version is the number of commits since Load.
 type Version uint64
 
-// Capacity is the largest size of a run that an executable is asked for.
+// Capacity is the size of the largest run that an executable must support.
 type Capacity struct {
 	Rows     int // number of rows in all replicas together
 	Replicas int
 	// Slots is the number of slots of a stage in use at a time, each by a run of this size;
 	// 0 counts as 1. A run may name more slots, but their memory is not accounted for.
 	Slots int
-	// Leaves is the number of replicas that a step of a stage has on this device in all,
-	// over several runs; 0 means Replicas. It determines how many sums of gradients wait
-	// for others.
+	// Leaves is the total number of replicas that a training step of a stage has on this
+	// device, over all runs of the step; 0 means Replicas. It determines how many sums of
+	// gradients the device holds until graph.Reduce.
 	Leaves int
 }
 
@@ -147,7 +148,7 @@ type Step struct {
 	// nil means all of them.
 	Replicas []int
 	// Profile asks for Outcome.Nodes. It may make the run slower and changes
-	// no result. A device without the feature of that name ignores it.
+	// no result. A device without the feature Profile ignores it.
 	Profile bool
 	// Last reports that the caller does not expect another run. The device need not keep
 	// anything that only makes later runs faster, for example packed weights. It changes no
@@ -163,13 +164,13 @@ type Outcome struct {
 	Outputs []tensor.Tensor
 	// Blocked is how long the run waited for other members of the group, or for messages.
 	Blocked time.Duration
-	// Sending is the part of Blocked that a device of another machine waited for messages.
+	// Sending is the part of Blocked that a device on another machine spent waiting for messages.
 	Sending time.Duration
 	// Took is the whole time of the run on the device.
 	Took time.Duration
-	// Nodes has the share of Took of each node of the function, in order, if the
-	// step asked for it; else it is nil. The time of a node that was fused into
-	// another counts there, and it has 0 itself.
+	// Nodes has each node's share of Took, in the order of the function's nodes, if
+	// Step.Profile is set; otherwise it is nil. If a node was fused into another one,
+	// its share is 0 and its time is part of the other node's share.
 	Nodes []time.Duration
 }
 

@@ -23,5 +23,5 @@
 // only. A run that failed can be repeated, here or elsewhere, with the same
 // inputs and the same bits.
 //
-// A rule of this package without a check in device/devicetest does not exist.
+// Package device/devicetest has a check for every rule of this package.
 package device

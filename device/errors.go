@@ -24,7 +24,7 @@ const (
 	Lost        Kind = 4 // the device died, hangs or broke the protocol
 	Canceled    Kind = 5 // the context ended
 	Aborted     Kind = 6 // the group ended while the device was in a run
-	Unavailable Kind = 7 // it cannot be opened now: no driver, busy, not permitted
+	Unavailable Kind = 7 // the device cannot be opened now: no driver, busy, not permitted
 	NonFinite   Kind = 8 // a commit would make the state infinite or NaN
 )
 
@@ -82,8 +82,8 @@ func KindOf(err error) Kind {
 	return Other
 }
 
-// Wrap returns err as an error of a call on a device, keeping its kind: a group that
-// ended is Aborted, a context that did Canceled. A nil err stays nil.
+// Wrap returns err as an error of a call on a device and keeps its kind. The kind is
+// Aborted if the group ended, and Canceled if the context ended. A nil err stays nil.
 func Wrap(device, call string, err error) error {
 	if err == nil {
 		return nil

@@ -32,8 +32,8 @@ func Finite(name string, t tensor.Tensor) error {
 
 // AllFinite reports whether no value is infinite or NaN.
 func AllFinite(x []float32) bool {
-	// Infinity and NaN have all bits of the exponent set: one more carries into
-	// the sign.
+	// Infinities and NaN have all bits of the exponent set. Adding 1 to the exponent
+	// then carries into the sign bit.
 	const sign, one = 1 << 31, 1 << 23
 	var a, b, c, d uint32
 	for ; len(x) >= 4; x = x[4:] {

@@ -37,7 +37,7 @@ func TestFinite(t *testing.T) {
 }
 
 func BenchmarkAllFinite(b *testing.B) {
-	x := make([]float32, 270_000) // resnet20
+	x := make([]float32, 270_000) // about the number of parameters of resnet20
 	b.SetBytes(int64(4 * len(x)))
 	for range b.N {
 		AllFinite(x)

@@ -7,27 +7,27 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Group describes the devices that compute a run together, to one of them. The
-// devices are its members. In a run over several machines a group has the
-// devices of one of them.
+// Group describes the devices that compute a run together. These devices are its
+// members. Each member receives a Group with its rank. If several bnctl
+// processes share a run, each process has a group for its devices.
 type Group struct {
 	Generation uint64  // number of the group in its run; a later group has a higher one
 	Rank       int     // rank of this member, from 0
 	Replicas   [][]int // replicas by rank; increasing; without duplicates; each below Leaves()
-	Level      string  // how members exchange: one of Info.Levels of all
+	Level      string  // how members exchange data: a level that all members list in Info.Levels
 	Rendezvous []byte  // information that members need to find each other at this level
 	// Exchange exchanges data with the other members of the group. A device only calls it;
 	// in a plugin the SDK provides it. It is nil at levels at which members exchange data
 	// without the host.
 	Exchange collective.Exchanger
-	// Machine lists the ranks of the members on this member's machine, increasing, at level OnMachine.
-	// They add their values there along the tree. The first of them exchanges the sums with the other
-	// members unless the machine has all leaves.
+	// Machine is set at level OnMachine: the ranks of the members on this member's machine, increasing.
+	// They add their values along the tree. The first of them exchanges the sums with the members on
+	// other machines, unless this machine has all leaves of the tree.
 	Machine []int
 	// Tree is R, the number of leaves of the canonical tree (package
-	// collective): one for every replica of the run. 0 means that the members
-	// hold all of them. Where they do not, the host's Exchange includes the
-	// machines that hold the others.
+	// collective), which has one leaf for each replica of the run. 0 means that
+	// the members hold all replicas. If they do not, Exchange also exchanges
+	// data with the bnctl processes that hold the other replicas.
 	Tree int
 }
 
@@ -39,8 +39,9 @@ func (g Group) Leaves() int {
 	return g.replicaCount()
 }
 
-// Exchanged returns the replicas of the values that this member exchanges with the host, increasing:
-// its replicas, or all of its machine.
+// Exchanged returns, increasing, the replicas of the values that this member exchanges with the host:
+// the member's replicas. At level OnMachine they are all replicas of the machine for the machine's first
+// member, and nil for its other members.
 func (g Group) Exchanged() []int {
 	switch {
 	case len(g.Machine) == 0:
@@ -72,8 +73,8 @@ func (g Group) Whole() bool { return g.replicaCount() == g.Leaves() }
 // that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
-// CheckExchange is Check for a device that reaches the others only through Exchange: it is
-// an error if Exchange is nil, unless the device is alone.
+// CheckExchange is Check for a device that reaches the other members only through Exchange.
+// It also returns an error if Exchange is nil, unless the device is alone in its group.
 func (g Group) CheckExchange() error {
 	if err := g.Check(); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (g Group) CheckExchange() error {
 	return nil
 }
 
-// LocalReplicas returns the number of replicas of member Rank, -1 of a nil group.
+// LocalReplicas returns the number of replicas of member Rank, or -1 if g is nil.
 func (g *Group) LocalReplicas() int {
 	if g == nil {
 		return -1

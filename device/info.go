@@ -15,8 +15,8 @@ type Info struct {
 	MemoryTotal int64  // bytes; 0 if unknown
 	MemoryFree  int64
 	Kernels     string // kernel class: "amx", "fma", "generic" (docs/classes.md)
-	// Classes are the numbered classes that the device computes as it is opened, "fma/1" and "int8/1":
-	// package class has their definitions. A device without them promises bits within a release only.
+	// Classes lists the numbered classes that the opened device computes, for example "fma/1" and "int8/1".
+	// Package class defines them. A device without a numbered class promises equal bits within one release only.
 	Classes    []string
 	Threads    int        // 0 where it has no meaning
 	Ops        []graph.Op // operations that Load accepts
@@ -24,7 +24,7 @@ type Info struct {
 	Levels     []string   // collective and data levels, best first
 	Precisions []string   // precisions at which it can be opened; empty means F32 only
 	Process    int        // ID of the process that bnctl started for it, or 0
-	Note       string     // why its session does not run at the best level; "" if it does
+	Note       string     // why the device is not used at its best level; "" if it is
 }
 
 // The features of devices. Info.Features lists those that a device has.
@@ -35,22 +35,22 @@ const (
 	Deterministic = "deterministic"
 	// ExactUpdates: the updates of graph.Commit have the bits of device/ref.
 	ExactUpdates = "exact-updates"
-	// FiniteUpdates: Commit refuses updates that are not finite. The host checks
-	// the state itself after the commits of a device without this feature.
+	// FiniteUpdates: Commit refuses updates that are not finite. If a device does not
+	// have this feature, the host checks the state after each commit.
 	FiniteUpdates = "finite-updates"
 	// Profile: Run fills in Outcome.Nodes when Step.Profile asks for it.
 	Profile = "profile"
 	// Slots: the device runs the program of a stage: graph.Forward, graph.Backward, graph.Reduce.
 	Slots = "slots"
-	// Ahead: Run of a function without exchanges may be called while other runs of this
-	// kind are in progress. The device executes them in the order of the calls and has the
-	// next one ready when one ends. Package remote adds this feature.
+	// Ahead: Run of a function without exchanges may be called while other runs without
+	// exchanges are in progress. The device executes the runs in the order of the calls, and
+	// has received the next run when one ends. Package remote adds this feature.
 	Ahead = "ahead"
 )
 
-// These are the levels at which tensors reach a device, from the one that every device
-// supports to the fastest, the ID of a provider's first device, and the version of the
-// protocol (device/proto/device/v1).
+// The levels name ways to move tensors to a device; every device has Stream. DefaultID is
+// the ID of a provider's first device. ProtocolV1 is the version of the protocol
+// (device/proto/device/v1).
 const (
 	Stream     = "stream/1"   // tensors as messages over the socket
 	Shm        = "shm/1"      // tensors in memory that host and device share

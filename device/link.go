@@ -5,17 +5,17 @@ import "time"
 // Link is the network between the host and the machine of a device.
 type Link struct {
 	Machine   string        // its address, HOST:PORT; "": the device is on this machine
-	RoundTrip time.Duration // round trip of a call without tensors, when the device was opened
+	RoundTrip time.Duration // round trip of a call without tensors, measured when the device was opened
 	// Rate is the bytes per second that were measured when the device was opened; 0: unknown.
 	Rate float64
-	// Sent and Received are the bytes of all connections with the machine so far, with those of encryption.
+	// Sent and Received count the bytes of all connections with the machine so far, including encryption.
 	Sent, Received int64
 }
 
 // linked is a Device that may be on another machine.
 type linked interface{ Link() Link }
 
-// LinkOf returns the connection with the machine of a device; the zero Link if it is on this machine.
+// LinkOf returns the link to the machine of d, or the zero Link if d is on this machine.
 func LinkOf(d Device) Link {
 	if l, ok := d.(linked); ok {
 		return l.Link()
@@ -30,13 +30,14 @@ type Traffic struct {
 	Waits int
 }
 
-// Add adds the traffic of another device of the same machine. Both wait at the same time.
+// Add adds the traffic of another device of the same machine. The devices wait at the same time, so
+// the result has the larger number of round trips.
 func (t *Traffic) Add(o Traffic) {
 	t.Out, t.In, t.Waits = t.Out+o.Out, t.In+o.In, max(t.Waits, o.Waits)
 }
 
-// Expected returns the time of the traffic at a rate in bytes per second, without any overlap. It is 0 if
-// the rate is unknown.
+// Expected returns the time that the traffic needs at a rate in bytes per second if nothing overlaps. It
+// returns 0 if the rate is 0 (unknown).
 func (t Traffic) Expected(rate float64, roundTrip time.Duration) time.Duration {
 	if rate <= 0 {
 		return 0

@@ -22,9 +22,9 @@ import (
 //     results below 2^-126 may be treated as 0;
 //   - values, including inputs, are rounded by RoundBF16 when they are stored, if
 //     StoredBF16 reports true for them. A device need not round a value that it
-//     fuses away and does not store; it stores outputs;
+//     does not store because of a fusion. Outputs are always stored;
 //   - everything else is as at F32: moments, statistics, softmax, loss, weights and
-//     their gradients, updates. Tensors that cross the border are float32.
+//     their gradients, updates. Inputs and outputs of a run are passed as float32.
 const (
 	F32  = "f32"
 	BF16 = "bf16"

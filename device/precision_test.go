@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestRoundBF16 compares with package big, which rounds to eight digits as
-// often as it is asked to: of all bfloat16 the values around them and around
-// the middle between two.
+// TestRoundBF16 compares RoundBF16 with package math/big, rounding to 8 binary
+// digits. For every bfloat16 it tests float32 values next to it and next to the
+// middle between it and the following bfloat16.
 func TestRoundBF16(t *testing.T) {
 	for high := uint32(0); high < 1<<16; high++ {
 		for _, low := range []uint32{0, 1, 0x7fff, 0x8000, 0x8001, 0xffff} {

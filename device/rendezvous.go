@@ -4,8 +4,8 @@ package device
 // as at CollShm.
 type Rendezvous interface {
 	// Meet returns the memory of a new group with that number of members, at a
-	// level that all of them have. The error wraps Unavailable if this machine
-	// does not permit it; the group then exchanges at Stream.
+	// level that all members have. The error wraps Unavailable if this machine
+	// does not permit shared memory; the group then exchanges at Stream.
 	Meet(level string, generation uint64, members int) (GroupMemory, error)
 }
 
@@ -13,11 +13,11 @@ type Rendezvous interface {
 // exchange data. The host does not exchange data: it watches the members' progress, and
 // aborts the group if a member is lost.
 type GroupMemory interface {
-	// Rendezvous returns what members need to find the memory: Group.Rendezvous.
+	// Rendezvous returns the value of Group.Rendezvous, which lets members find the memory.
 	Rendezvous() []byte
 	// Joined is called when all members have joined.
 	Joined()
-	// Missing returns the ranks that others are waiting for, or nil.
+	// Missing returns the ranks that other members are waiting for, or nil.
 	Missing() []int
 	// Exchanges returns a number that grows while the group makes progress.
 	Exchanges() int

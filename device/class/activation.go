@@ -116,7 +116,7 @@ func expm1(x float64) float64 {
 	}
 }
 
-// log1p returns log(1+x) for x >= 0, likewise.
+// log1p returns log(1+x) for x >= 0, without cancellation near 0 (see expm1).
 func log1p(x float64) float64 {
 	u := 1 + x
 	if u == 1 {

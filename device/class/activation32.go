@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Activation32 returns the function of an activation node, or of exp, log or affine, on
-// float32. It defines the result of each element in every class except Ref. Compound
-// activations are defined as the chain of their parts, each rounded, so that silu and x *
-// sigmoid(x) give the same bits. Attributes are rounded to float32 first. Bounds keep -0
-// and NaN. NaN stays NaN.
+// Activation32 returns the float32 function of an activation node, or of exp, log or
+// affine. It defines the result of each element in every class except Ref. A compound
+// activation is the sequence of its parts, each rounded, so that silu(x) and x * sigmoid(x)
+// have the same bits. Attributes are rounded to float32 first. Clipping to bounds keeps -0.
+// NaN stays NaN.
 func Activation32(n *graph.Node) func(float32) float32 {
 	a, b := Numbers(n, n.Op)
 	switch n.Op {
@@ -54,9 +54,9 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	return bounded(a, b) // Relu, Relu6, Clip
 }
 
-// Numbers returns the two parameters of an activation. For a gradient they are the
-// parameters of the activation of the forward pass. They are the bounds in its attributes,
-// or for gelu the first and the last factor.
+// Numbers returns the two parameters of activation of. n is its node, or the node of its
+// gradient. The parameters are bounds or factors from the attributes; for gelu they are the
+// first and the last factor.
 func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	switch of {
 	case graph.Relu:
@@ -71,7 +71,7 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 		return 1. / 6, 0.5
 	case graph.Affine:
 		if n.Float("add") == 0 {
-			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // this changes nothing
+			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // adding -0 changes no value
 		}
 		return float32(n.Float("by")), float32(n.Float("add"))
 	case graph.Gelu, graph.GeluTanh:
@@ -85,7 +85,7 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	return 0, 0
 }
 
-// bounded returns the function that bounds its argument.
+// bounded returns a function that clips its argument to [low, high].
 func bounded(low, high float32) func(float32) float32 {
 	return func(x float32) float32 {
 		if x < low {
@@ -104,9 +104,9 @@ func hardSigmoid(a, b float32) func(float32) float32 {
 	return func(x float32) float32 { return bound(float32(a*x) + b) }
 }
 
-// Derivative32 returns the derivative of the activation of an ActivationGrad node on
-// float32, like Derivative. The gradient is the derivative times the gradient of the
-// result, rounded. For relu and relu6 it is the gradient of the result, or +0.
+// Derivative32 is Derivative in float32. The gradient for the operand is the derivative times
+// the gradient of the result, rounded. For relu and relu6 the gradient for the operand is the
+// gradient of the result where the derivative is 1, and +0 elsewhere.
 func Derivative32(n *graph.Node) func(float32) float32 {
 	of, _ := graph.ActivationNamed(n.Text("of"))
 	a, b := Numbers(n, of)

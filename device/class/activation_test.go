@@ -13,7 +13,7 @@ var activations = []struct {
 	op    graph.Op
 	attrs graph.Attrs
 	f     func(x float64) float64
-	saves bool // the result, for the gradient
+	saves bool // the gradient uses the saved result, not the operand
 }{
 	{graph.Relu, nil, func(x float64) float64 { return math.Max(x, 0) }, true},
 	{graph.Relu6, nil, func(x float64) float64 { return math.Min(math.Max(x, 0), 6) }, true},
@@ -43,8 +43,8 @@ var activations = []struct {
 }
 
 // TestActivations compares the definitions with package math, the derivatives with
-// difference quotients, and the functions of float32 with those of float64. device/ref and
-// the CPU device share the definitions, so that neither can judge the other.
+// difference quotients, and the float32 functions with the float64 functions. device/ref
+// and the CPU device share these definitions, so comparing the two would find no error.
 func TestActivations(t *testing.T) {
 	const h = 1e-6
 	for _, a := range activations {
@@ -52,7 +52,7 @@ func TestActivations(t *testing.T) {
 		slope := &graph.Node{Op: graph.ActivationGrad, Attrs: a.attrs.With("of", a.op.String())}
 		f, d := class.Activation(node), class.Derivative(slope)
 		f32, d32 := class.Activation32(node), class.Derivative32(slope)
-		for x := -8.025; x < 8; x += 0.11 { // at no kink
+		for x := -8.025; x < 8; x += 0.11 { // no x is at a kink
 			want := a.f(x)
 			if got := f(x); !(math.Abs(got-want) <= 1e-14*math.Max(1, math.Abs(want))) {
 				t.Errorf("%v(%g) = %g, want %g", a.op, x, got, want)

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Arithmetic returns the function of two numbers that an elementwise node is, in float64. Results of
-// float32 are rounded once.
+// Arithmetic returns the function of two float64 that defines an elementwise node with two operands.
+// If the node has type float32, the result is rounded once.
 func Arithmetic(n *graph.Node) func(a, b float64) float64 {
 	switch n.Op {
 	case graph.Add:
@@ -58,8 +58,8 @@ func Rounding(n *graph.Node) func(float64) float64 {
 	return math.RoundToEven
 }
 
-// Reduction returns the start value of a reduction of float64 and the function that adds a
-// number.
+// Reduction returns the start value of a reduction in float64, and the function that combines
+// the value so far, acc, with the next number, v.
 func Reduction(o graph.Op) (first float64, add func(acc, v float64) float64) {
 	switch o {
 	case graph.ReduceMax:

@@ -6,16 +6,16 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// The guard of tiles relies on this, pixel by pixel along one side: the blocks of a tile
-// contain all its inputs inside of the image, and each output sees a whole block. With a
-// kernel of 5 by 5 this is the block at the tile's outputs.
+// TestBlocksOfTiles checks what EvenTile relies on, along one side of an image. The blocks of
+// a tile contain all inputs of the tile that are inside the image. The window of each output
+// contains a whole block. With a kernel of 5 by 5 this is the block at the tile's outputs.
 func TestBlocksOfTiles(t *testing.T) {
 	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {
 		g := a.Tiles()
 		for n := g.Kernel; n < 24; n++ {
 			for at := 0; at < n; at += g.Side {
 				blocks := g.BlocksOf(at, n)
-				in := func(i int) bool { // one of the blocks
+				in := func(i int) bool { // whether one of the blocks contains pixel i
 					for b := blocks.From; b < blocks.To; b++ {
 						if first := g.BlockOf(b, n); i == first || i == first+1 {
 							return true

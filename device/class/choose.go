@@ -2,8 +2,8 @@ package class
 
 import "github.com/bnctl/bnctl/device"
 
-// Algorithm is a way of computing a product; it determines the order of the sums, and
-// so the bits.
+// Algorithm is a way of computing a product of a layer. It determines the order of the
+// sums, and therefore the bits of the result.
 type Algorithm int
 
 // The algorithms.
@@ -28,7 +28,7 @@ var algorithms = [...]string{ImplicitGEMM: "implicit GEMM", Direct: "direct",
 // String returns the name of the algorithm.
 func (a Algorithm) String() string { return algorithms[a] }
 
-// Tiles returns the tiles of the algorithm. Their Side is 0 if it has no tiles.
+// Tiles returns the tiles of the algorithm, or the zero Tiles if the algorithm has no tiles.
 func (a Algorithm) Tiles() Tiles { return winogradTiles[a] }
 
 // winogradTiles are the tiles of the Winograd algorithms.
@@ -46,10 +46,10 @@ func Choose(l Layer, precision, class string) Algorithm {
 	case l.Product == Weights:
 		return l.weights(fused, bf16)
 	}
-	// run is the number of neighbouring values that a tap multiplies, and width the
-	// number of channels.
+	// run is the number of channels that a tap multiplies, and width is the number of channels
+	// of the result, both per group.
 	run, width := l.C/l.Groups, l.O/l.Groups
-	by := l // the convolution with the loops that compute the product
+	by := l // the forward convolution that computes the product
 	if l.Product == Backward {
 		run, width = width, run
 		if back, ok := l.Flipped(); ok {
@@ -57,7 +57,7 @@ func Choose(l Layer, precision, class string) Algorithm {
 		}
 	}
 	if l.Product == Forward && l.Narrow() {
-		run += run % 2 // a channel of zeros more
+		run += run % 2 // an odd number of channels is padded with a channel of zeros
 	}
 	pairs := bf16 && fused && run > 0 && run%2 == 0
 	matrices := class == AMX && l.matrices(run, width, bf16)
@@ -108,9 +108,10 @@ func (l Layer) weights(fused, bf16 bool) Algorithm {
 	return ImplicitGEMM
 }
 
-// matrices reports whether matrix units compute a product, where a device has
-// them. In float32 splitting a value costs as much as some 60 multiply-adds, and a
-// kernel of 3 by 3 with stride 1 has tiles.
+// matrices reports whether matrix units compute a product on a device that has matrix
+// units. In float32 the values are split into parts first, which costs as much as about
+// 60 multiply-adds for each value. A kernel of 3 by 3 with stride 1 uses Winograd tiles
+// instead.
 func (l Layer) matrices(run, width int, bf16 bool) bool {
 	const widest, wideBF16, step = 128, 32, 32
 	switch {

@@ -2,10 +2,10 @@ package class
 
 import "slices"
 
-// The definitions of class FMA, in plain loops. Images are [channels][height][width],
-// weights [O][C/groups][kernel height][kernel width], both as in package graph; bias has a
-// value for each channel of the result, or is empty. Every chain begins with +0 and
-// continues by Fuse; the algorithm defines the order.
+// This file defines the products of class FMA in plain loops. Images have the shape
+// [channels][height][width], and weights [O][C/groups][kernel height][kernel width], as in
+// package graph. bias has a value for each channel of the result, or is empty. Every chain
+// begins with +0 and adds each term with Fuse. The algorithm defines the order of the terms.
 
 // DefineForward returns a function that sets y, [O][OH][OW], to the product of an
 // image x, [C][H][W], with these weights, computed by algorithm a.
@@ -59,7 +59,7 @@ func (p product) each(channels, height, width int, at func(p product, channel, y
 	}
 }
 
-// biased returns a sum with the bias of its channel added.
+// biased returns sum plus the bias of the channel.
 func (p product) biased(channel int, sum float32) float32 {
 	if len(p.bias) > 0 {
 		sum += p.bias[channel]
@@ -93,7 +93,7 @@ func (p product) weight(o, k, i, j int) float32 {
 	return p.w[((o*(p.C/p.Groups)+k)*p.Kernel[0]+i)*p.Kernel[1]+j]
 }
 
-// flip returns the weights of the Flipped convolution.
+// flip returns the weights of l.Flipped().
 func (l Layer) flip(w []float32) []float32 {
 	taps := l.Kernel[0] * l.Kernel[1]
 	cg, og := l.C/l.Groups, l.O/l.Groups

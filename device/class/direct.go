@@ -1,8 +1,8 @@
 package class
 
-// direct is Direct: the rows of the kernel in the outer loop, then the channels, the
-// columns of the kernel in the inner loop. Pixels outside of the image count as 0. Then the
-// bias is added.
+// direct is the algorithm Direct. The outer loop is over the rows of the kernel, the middle
+// one over the channels, and the inner one over the columns of the kernel. Pixels outside of
+// the image count as 0. Then the bias is added.
 func (p product) direct(o, y, x int) float32 {
 	sum := float32(0)
 	for i := range p.Kernel[0] {

@@ -11,7 +11,7 @@
 // The tree is the canonical tree of package collective.
 package class
 
-// The classes. A device has one, which device.Info names.
+// The classes. A device has one class: device.Info.Kernels.
 const (
 	// Generic rounds every product and every sum.
 	Generic = "generic"
@@ -25,5 +25,5 @@ const (
 	Ref = "ref"
 )
 
-// Known reports whether Choose has a choice for the class of that name.
+// Known reports whether Choose can select algorithms for the class name.
 func Known(name string) bool { return name == Generic || name == FMA || name == AMX }

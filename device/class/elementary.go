@@ -2,25 +2,27 @@ package class
 
 import "math"
 
-// The functions below are the elementary functions of float32: sums, products, multiply-adds that
-// round once, quotients, comparisons and integer operations on the bits, so that every device has
-// them to the bit. Their error is at most 2 units in the last place, subnormal results included
-// (make test-activations tries all numbers). NaN gives NaN.
+// The functions below are the elementary functions of float32. They consist of sums, products,
+// multiply-adds that round once, quotients, comparisons and integer operations on the bits, so that
+// every device can compute the same bits. The error is at most 2 units in the last place, also of
+// subnormal results (make test-activations tests all float32). The result for NaN is NaN.
 
-// Coefficients, the highest power first, and constants; kernels have the same. go run
-// ./scripts/polynomials prints the polynomials and their errors.
+// Coefficients of polynomials, the highest power first, and constants. The kernels of devices use
+// the same numbers. go run ./scripts/polynomials prints the polynomials and their errors.
 var (
-	// ExpSeries is (e^r - 1 - r) / r^2 for |r| <= log(2)/2, to 1.4e-8 of e^r - 1.
+	// ExpSeries approximates (e^r - 1 - r) / r^2 for |r| <= log(2)/2. The error of e^r - 1 is 1.4e-8, relative.
 	ExpSeries = [...]float32{0x1.6b9a9cp-10, 0x1.12257ap-07, 0x1.5556f4p-05, 0x1.5554b4p-03, 0x1.fffffep-02}
-	// LogSeries is (log(1+f) - f) / f^2 for |f| <= 1/3, to 4.6e-9 of log(1+f).
+	// LogSeries approximates (log(1+f) - f) / f^2 for |f| <= 1/3. The error of log(1+f) is 4.6e-9, relative.
 	LogSeries = [...]float32{-0x1.07c07ep-03, 0x1.1e73d6p-03, -0x1.f33254p-04, 0x1.1ed42p-03, -0x1.559c8ap-03,
 		0x1.99d05ep-03, -0x1.fffef8p-03, 0x1.555506p-02, -0x1p-01}
-	// TanhSeries is (tanh(x)/x - 1) / x^2 by x^2, for |x| <= 0.55, to 1.1e-9 of tanh(x).
+	// TanhSeries approximates (tanh(x)/x - 1) / x^2 in powers of x^2 for |x| <= 0.55. The error of
+	// tanh(x) is 1.1e-9, relative.
 	TanhSeries = [...]float32{-0x1.996076p-08, 0x1.58ed5p-06, -0x1.b91f28p-05, 0x1.110cfp-03, -0x1.55554ap-02}
-	// ErfSeries is erf(x)/x - 1 by x^2, for |x| <= 1, to 1.4e-9 of erf(x).
+	// ErfSeries approximates erf(x)/x - 1 in powers of x^2 for |x| <= 1. The error of erf(x) is 1.4e-9,
+	// relative.
 	ErfSeries = [...]float32{0x1.4771fcp-14, -0x1.a3515ep-11, 0x1.53f224p-08, -0x1.b7f71ap-06, 0x1.ce2ce6p-04,
 		-0x1.81273ep-02, 0x1.06eba8p-03}
-	// ErfcSeries is -log(1 - erf(t)) for 1 <= t <= 4, to 1.1e-9 of erf(t).
+	// ErfcSeries approximates -log(1 - erf(t)) for 1 <= t <= 4. The error of erf(t) is 1.1e-9, relative.
 	ErfcSeries = [...]float32{-0x1.86e0a2p-13, 0x1.825c5ap-09, -0x1.65cc02p-06, 0x1.a65384p-04, 0x1.46bae2p-01,
 		0x1.2088eep+00, 0x1.660e08p-12}
 )
@@ -31,10 +33,10 @@ const (
 	Ln2Lo = 0x1.7f7d1cp-20 // log(2) - Ln2Hi
 	Ln2   = 0x1.62e43p-1   // log(2)
 
-	// Round added to a number below 2^22, and subtracted, leaves the whole number nearest to it.
+	// Adding Round to a number below 2^22 and subtracting it again rounds the number to an integer.
 	Round = 0x1.8p23
 
-	// ExpLeast and ExpMost: beyond them exp is 0 and +Inf. Beyond Expm1Least exp(x) - 1 is -1.
+	// Below ExpLeast exp is 0. Above ExpMost it is +Inf. Below Expm1Least exp(x) - 1 is -1.
 	ExpLeast, ExpMost, Expm1Least = -104, 89, -20
 	// ExpNormalLeast is the smallest integer with an exponential that is not subnormal.
 	ExpNormalLeast = -87
@@ -42,14 +44,15 @@ const (
 	// SigmoidScale is 2^-64.
 	SigmoidScale = 0x1p-64
 
-	// ThirdBits are the bits of 2/3: numbers that are a power of two times [2/3, 4/3)
-	// have these or more, up to the next power.
+	// ThirdBits are the bits of 2/3. Subtracting them from the bits of a number gives the n for
+	// which the number is 2^n times a value in [2/3, 4/3): see Log.
 	ThirdBits = 0x3f2aaaab
-	// TanhNear and ErfNear are where polynomials of x^2 end. Beyond ErfMost erf is 1.
+	// TanhNear and ErfNear are the upper bounds of |x| for the polynomials in x^2. Above ErfMost
+	// erf is 1.
 	TanhNear, ErfNear, ErfMost = 0.55, 1, 4
 )
 
-// polynomial evaluates a polynomial by multiply-adds, the highest power first.
+// polynomial evaluates a polynomial in x with multiply-adds, from the highest power down.
 func polynomial(x float32, coefficients []float32) float32 {
 	sum := coefficients[0]
 	for _, c := range coefficients[1:] {
@@ -64,7 +67,7 @@ func expParts(x float32) (n int, r float32) {
 	return int(whole), Fuse(whole, -Ln2Lo, Fuse(whole, -Ln2Hi, x))
 }
 
-// scaled returns p * 2^n for p near 1, rounded once: the first product is exact.
+// scaled returns p * 2^n for p near 1. It is rounded once: the first of the two products is exact.
 func scaled(p float32, n int) float32 {
 	return float32(p*powerOfTwo(n>>1)) * powerOfTwo(n-n>>1)
 }
@@ -90,7 +93,7 @@ func ExpNormal(x float32) float32 {
 	return Exp(x)
 }
 
-// Expm1 returns e^x - 1 for x <= 0. It has the sign of x.
+// Expm1 returns e^x - 1 for x <= 0. The result has the sign of x.
 func Expm1(x float32) float32 {
 	if x != x {
 		return x
@@ -109,7 +112,7 @@ func signed(v, x float32) float32 {
 	return math.Float32frombits(math.Float32bits(v)&^sign | math.Float32bits(x)&sign)
 }
 
-// Log returns the natural logarithm: -Inf of a zero, NaN below.
+// Log returns the natural logarithm of x. It is -Inf for zeros and NaN for negative x.
 func Log(x float32) float32 {
 	switch {
 	case x != x || x < 0:
@@ -132,7 +135,7 @@ func Log(x float32) float32 {
 // nearLog returns log(1+f) for f in [-1/3, 1/3].
 func nearLog(f float32) float32 { return Fuse(float32(f*f), polynomial(f, LogSeries[:]), f) }
 
-// Log1p returns log(1+z) for z in [0, 1]: from 1/3 on as log(2) + log((1+z)/2).
+// Log1p returns log(1+z) for z in [0, 1]. From z = 1/3 on it is computed as log(2) + log((1+z)/2).
 func Log1p(z float32) float32 {
 	if z > 1./3 {
 		return Ln2 + nearLog(Fuse(z, 0.5, -0.5))
@@ -140,7 +143,7 @@ func Log1p(z float32) float32 {
 	return nearLog(z)
 }
 
-// Sigmoid returns 1/(1+e^-x): s = 1/(1+e^|x|) below 0, else 1-s.
+// Sigmoid returns 1/(1+e^-x). With s = 1/(1+e^|x|) the result is s for x < 0, and 1-s otherwise.
 func Sigmoid(x float32) float32 {
 	if x != x {
 		return x
@@ -152,9 +155,10 @@ func Sigmoid(x float32) float32 {
 	return 1 - s
 }
 
-// tail returns 1/(1+e^x) for x >= 0. With e^x = 2^n * (1+p) the sum of 1 + 2^n and p * 2^n is rounded
-// once; what 1 + 2^n has lost of the 1, which is nothing below 2^24, goes to p * 2^n. All is divided by
-// 2^64, so that it does not overflow before the quotient is 0.
+// tail returns 1/(1+e^x) for x >= 0. With e^x = 2^n * (1+p), the denominator is (1 + 2^n) + p * 2^n.
+// For n >= 24 the sum 1 + 2^n is rounded, and its rounding error is added to p * 2^n, so that the
+// denominator has one rounding. Numerator and denominator are multiplied by 2^-64, so that the
+// denominator does not overflow before the quotient is 0.
 func tail(x float32) float32 {
 	n, r := expParts(min(x, -ExpLeast))
 	power := powerOfTwo(n - 64)
@@ -162,8 +166,8 @@ func tail(x float32) float32 {
 	return SigmoidScale / (sum + Fuse(nearExp(r), power, SigmoidScale-(sum-power)))
 }
 
-// Tanh returns the hyperbolic tangent: of |x| a polynomial below TanhNear, from there on 1 -
-// 2/(1+e^(2|x|)); with the sign of x.
+// Tanh returns the hyperbolic tangent. It is a polynomial in |x| below TanhNear and
+// 1 - 2/(1+e^(2|x|)) from there on, with the sign of x.
 func Tanh(x float32) float32 {
 	a := abs(x)
 	if a < TanhNear {
@@ -176,8 +180,8 @@ func Tanh(x float32) float32 {
 	return signed(Fuse(tail(2*a), -2, 1), x)
 }
 
-// Erf returns the error function: a polynomial up to 1, from there on 1 - e^-q with
-// another one.
+// Erf returns the error function of x. With ErfSeries it is a polynomial in x for |x| < 1. From
+// there on it is 1 - e^-q, with the sign of x, where q is the polynomial ErfcSeries.
 func Erf(x float32) float32 {
 	a := abs(x)
 	if a < ErfNear {

@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// elementary lists the functions with their error: in units in the last place and, for
-// chains, in parts of |x|, the larger of the two. The reference is package math, which has
-// an error of a few units of float64.
+// elementary lists the functions with the largest permitted error. It is given in units in the
+// last place and, for compound functions, also as a part of |x|; the larger bound counts. The
+// reference is package math, with an error of a few units in the last place of float64.
 var elementary = []struct {
 	name  string
 	f     func(float32) float32
 	truth func(float64) float64
 	ulps  float64
-	of    float64 // 2^-23 of |x| may be wrong, too
+	of    float64 // permitted error divided by |x|: 0 or 2^-23
 }{
 	{"exp", class.Exp, math.Exp, 2, 0},
 	{"expm1", func(x float32) float32 { return class.Expm1(min(x, 0)) },
@@ -41,7 +41,7 @@ var elementary = []struct {
 		func(x float64) float64 { return max(x, 0) + math.Expm1(min(x, 0)) }, 4, 0x1p-23},
 }
 
-// phi is x times the normal distribution: without cancellation below 0.
+// phi is x times the normal distribution function, computed without cancellation for x < 0.
 func phi(x float64) float64 {
 	if math.IsInf(x, -1) {
 		return math.NaN() // -Inf * 0
@@ -49,7 +49,7 @@ func phi(x float64) float64 {
 	return x * math.Erfc(-x/math.Sqrt2) / 2
 }
 
-// mish, with e^x = n, is x * n(n + 2) / (n(n + 2) + 2).
+// mish is x * n(n + 2) / (n(n + 2) + 2) with n = e^x.
 func mish(x float64) float64 {
 	if x > 40 {
 		return x
@@ -92,11 +92,11 @@ func ulpsOff(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / unit
 }
 
-// some is the distance between the numbers that are tried. (make test-activations tries all, as the
-// kernels have them.)
+// some is the distance between the bit patterns that TestElementary tests. make test-activations
+// tests all float32 with the CPU device's kernels.
 const some = 4099
 
-// TestElementaryAtTheEdges: values that no polynomial decides, with the sign of zero.
+// TestElementaryAtTheEdges tests special values and limits, and the sign of zero.
 func TestElementaryAtTheEdges(t *testing.T) {
 	inf, nan, tiny := math.Inf(1), math.NaN(), math.SmallestNonzeroFloat32
 	zero := math.Copysign(0, -1)
@@ -159,7 +159,7 @@ func TestSigmoidWhereItIsSmall(t *testing.T) {
 	}
 }
 
-// TestElementary tries float32 of all sizes.
+// TestElementary tests float32 of all magnitudes.
 func TestElementary(t *testing.T) {
 	for _, f := range elementary {
 		worst, at := 0.0, float32(0)
@@ -176,7 +176,7 @@ func TestElementary(t *testing.T) {
 	}
 }
 
-// TestChains checks that compound functions equal the chain of their parts, bit for bit.
+// TestChains checks that compound functions have the bits of their parts, applied one after the other.
 func TestChains(t *testing.T) {
 	erf, tanh, softplus := of(graph.Erf), of(graph.Tanh), of(graph.Softplus)
 	sigmoid, hard := of(graph.Sigmoid), of(graph.HardSigmoid)

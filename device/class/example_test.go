@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// How the convolutions of a network are computed: a function of their shapes,
-// the precision and the kernel class, and with it their bits.
+// Count the algorithms of a network's convolutions. The shapes, the precision and the
+// kernel class determine the algorithms, and the algorithms determine the bits.
 func ExampleChoose() {
 	m, err := models.Build("resnet20", models.Options{})
 	if err != nil {

@@ -18,10 +18,10 @@ type Norm struct {
 	Eps     float64
 }
 
-// Fold returns fn with batch norms folded into the products before them, and these
-// norms by the products' new results. A BatchNorm is folded if nothing else reads the
-// product, and if the product's weight and bias and the norm's operands are state.
-// Folding changes bits, so every device of a class does exactly this.
+// Fold returns fn with batch norms folded into the products before them, and a map with the
+// folded norms by the products' new results. A BatchNorm is folded if nothing else reads the
+// product's result, and if the product's weight and bias and the norm's operands are state.
+// Folding changes bits, so every device of a class must fold exactly these norms.
 func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	folded, norms := fn.Clone(), map[graph.Value]Norm{}
 	made, uses := map[graph.Value]int{}, readers(fn)
@@ -58,8 +58,8 @@ func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	return folded, norms
 }
 
-// takesNorm reports whether a batch norm may be folded into a node: the norm's channels are
-// those of the product, unless leading axes precede them.
+// takesNorm reports whether a batch norm may be folded into a node. The node must be one of
+// Folded, without leading axes: with them the norm's channels are not the product's channels.
 func takesNorm(n *graph.Node) bool {
 	return slices.Contains(Folded, n.Op) && (n.Op != graph.Dense || n.Int("leading") == 0)
 }
@@ -99,13 +99,13 @@ func allState(fn *graph.Function, values []graph.Value) bool {
 }
 
 // By returns the factor for the weights of an output channel, gamma /
-// sqrt(variance + eps). The weights are multiplied in float64 and rounded once.
+// sqrt(variance + eps). A weight is multiplied by it in float64 and rounded once.
 func (n Norm) By(gamma, variance float32) float64 {
 	return float64(gamma) / math.Sqrt(float64(variance)+n.Eps)
 }
 
-// Add returns the number that replaces the bias of an output channel: beta + shift *
-// by, rounded once. shift is -mean, plus the bias if there is one.
+// Add returns the new bias of an output channel, beta + shift*by, rounded once. shift is
+// the old bias, if there is one, minus the mean. by is the result of By.
 func (n Norm) Add(beta float32, shift, by float64) float32 {
 	return float32(float64(beta) + float64(shift*by))
 }

@@ -2,13 +2,13 @@ package class
 
 import "math"
 
-// Fuse returns x*y + z rounded once, as the instructions for a fused multiply-add
-// do. The product of two float32 is exact in float64; the sum is rounded to odd, so
-// that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
+// Fuse returns x*y + z rounded once, like a fused multiply-add instruction. The product
+// of two float32 is exact in float64. The sum is rounded to odd in float64, so that the
+// result is the exact value rounded to float32 once (Boldo, Melquiond 2008).
 func Fuse(x, y, z float32) float32 {
 	sum := float64(float64(x)*float64(y)) + float64(z)
 	if math.Float64bits(sum)&(1<<29-1) == 1<<28 || math.Abs(sum) < 0x1p-126 {
-		return float32(OddSum(x, y, z)) // it may be between two float32: the lost bits decide
+		return float32(OddSum(x, y, z)) // perhaps halfway between two float32: the lost bits decide
 	}
 	return float32(sum)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// Fuse rounds the exact value once.
+// TestFuse checks that Fuse rounds the exact value once.
 func TestFuse(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 1 << 16 {

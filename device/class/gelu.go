@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Constants of gelu, mish and erf; kernels have the float32 nearest to them.
+// Constants of gelu, mish and erf. Kernels use the float32 nearest to each.
 const (
 	GeluScale = 0.7978845608028654 // sqrt(2/pi), of the tanh form
 	GeluCube  = 0.044715
@@ -15,21 +15,21 @@ const (
 	GeluDensity = 0.3989422804014327 // 1/sqrt(2*pi)
 	GeluSlope   = 3 * GeluScale * GeluCube
 
-	// GeluMost and MishMost: beyond them, and below -GeluMost, derivatives do not change any more.
+	// Above GeluMost and MishMost, and below -GeluMost, the derivatives are constant.
 	GeluMost, MishMost = 16, 20
 )
 
-// gelu is 0.5*x*(1 + erf(x/sqrt(2))): first*x times the sum, times last.
+// gelu returns 0.5*x*(1 + erf(x/sqrt(2))). It is computed as first*x*(1 + erf(x/sqrt(2)))*last.
 func gelu(first, last float32) func(float32) float32 {
 	return func(x float32) float32 { return float32(float32(first*x)*(1+Erf(x/math.Sqrt2))) * last }
 }
 
-// geluTanh is the form with tanh. A cube that overflows has the tanh of an infinity, 1 or -1.
+// geluTanh is gelu with the tanh approximation. If x^3 overflows, tanh is 1 or -1.
 func geluTanh(first, last float32) func(float32) float32 {
 	return func(x float32) float32 { return float32(float32(first*x)*(1+Tanh(geluInner(x)))) * last }
 }
 
-// geluInner is the argument of tanh in the form with tanh.
+// geluInner is the argument of tanh in geluTanh.
 func geluInner(x float32) float32 {
 	cube := float32(float32(x*x) * x)
 	return GeluScale * (x + float32(GeluCube*cube))
@@ -41,14 +41,16 @@ func softplus(x float32) float32 { return either32(x < 0, 0, x) + Log1p(Exp(-abs
 
 func erfDerivative(x float32) float32 { return ErfSlope * Exp(-float32(x*x)) }
 
-// geluDerivative is Phi(x) + x*phi(x), of the normal distribution.
+// geluDerivative is Phi(x) + x*phi(x), with the distribution function Phi and the density phi
+// of the normal distribution.
 func geluDerivative(x float32) float32 {
 	b := bounded(-GeluMost, GeluMost)(x)
 	density := Exp(-0.5 * float32(b*b))
 	return Fuse(float32(GeluDensity*b), density, Fuse(0.5, Erf(b/math.Sqrt2), 0.5))
 }
 
-// geluTanhDerivative is (1 + t)/2 + x/2 * (1 - t^2) * the derivative of geluInner.
+// geluTanhDerivative is (1 + t)/2 + x/2 * (1 - t^2) * the derivative of geluInner, with
+// t = tanh(geluInner(x)).
 func geluTanhDerivative(x float32) float32 {
 	b := bounded(-GeluMost, GeluMost)(x)
 	t := Tanh(geluInner(b))
@@ -56,8 +58,8 @@ func geluTanhDerivative(x float32) float32 {
 	return Fuse(float32(float32(0.5*b)*Fuse(-t, t, 1)), inner, Fuse(0.5, t, 0.5))
 }
 
-// mishDerivative: with n = e^x and m = n(n + 2), tanh(softplus(x)) is m/(m + 2), and its derivative
-// 4n(n + 1)/(m + 2)^2.
+// mishDerivative is the derivative of x*tanh(softplus(x)). With n = e^x and m = n(n + 2),
+// tanh(softplus(x)) is m/(m + 2), and its derivative is 4n(n + 1)/(m + 2)^2.
 func mishDerivative(x float32) float32 {
 	b := bounded(ExpLeast, MishMost)(x)
 	n := Exp(b)
@@ -67,7 +69,7 @@ func mishDerivative(x float32) float32 {
 	return Fuse(slope, 1/under, m) / under
 }
 
-// The same in float64.
+// The functions below are the float64 versions.
 
 func gelu64(x float64) float64 { return 0.5 * x * (1 + erf(x/math.Sqrt2)) }
 
@@ -100,8 +102,8 @@ func mishDerivative64(x float64) float64 {
 	return (m + float64(4*b*n*(n+1)/(m+2))) / (m + 2)
 }
 
-// erf is the series 2/sqrt(pi) * x * e^(-x^2) * sum (2x^2)^n / (1*3*...*(2n+1)). All its
-// terms are positive.
+// erf is the series 2/sqrt(pi) * x * e^(-x^2) * sum (2x^2)^n / (1*3*...*(2n+1)). All terms of
+// the sum are positive.
 func erf(x float64) float64 {
 	if !(math.Abs(x) < 6) {
 		return either(x != x, x, math.Copysign(1, x))

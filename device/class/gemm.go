@@ -1,8 +1,8 @@
 package class
 
-// gemm is ImplicitGEMM, and Depthwise, which has groups of one channel: taps in row-major
-// order in the outer loop, the channels of the group in the inner loop. Pixels outside of
-// the image count as 0. Then the bias is added.
+// gemm is the algorithm ImplicitGEMM. It is also Depthwise, with groups of one channel. The
+// outer loop is over the taps in row-major order, and the inner loop over the channels of the
+// group. Pixels outside of the image count as 0. Then the bias is added.
 func (p product) gemm(o, y, x int) float32 {
 	cg, og := p.C/p.Groups, p.O/p.Groups
 	sum := float32(0)
@@ -16,9 +16,9 @@ func (p product) gemm(o, y, x int) float32 {
 	return p.biased(o, sum)
 }
 
-// phases is the same order for the gradient of the input. The taps that see pixel
-// (y, x) of the input, which form the phase of the pixel, are the outer loop, the
-// output channels the inner one. An output beyond the border counts as 0.
+// phases is gemm for the gradient of the input. The outer loop is over the taps through which
+// an output reads pixel (y, x) of the input; these taps form the phase of the pixel. The inner
+// loop is over the output channels. An output beyond the border counts as 0.
 func (p product) phases(c, y, x int) float32 {
 	cg, og := p.C/p.Groups, p.O/p.Groups
 	sum := float32(0)

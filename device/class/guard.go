@@ -2,13 +2,13 @@ package class
 
 import "math"
 
-// The error of a Winograd tile is relative to its largest value, the error of a chain to
-// the values in the window. They are of one size unless a few values outweigh the others.
-// The functions below detect that for one tile, one output channel, or one channel of a
-// replica. Such tiles are computed by ImplicitGEMM.
+// The error of a Winograd tile is proportional to the tile's largest value. The error of a
+// chain is proportional to the values in its window. The two errors are similar unless a few
+// values are much larger than all others. The functions below detect this for one tile, one
+// output channel, or one channel of a replica, and ImplicitGEMM is used in its place.
 //
-// Values must be within 2^50 of 1, which leaves room for the transforms. Sizes are absolute
-// values. The largest of several is found by comparing bits; NaN is above all numbers.
+// Absolute values must be between 2^-50 and 2^50, so that the transforms do not overflow. The
+// largest absolute value is found by comparing bits, so NaN is larger than all numbers.
 
 // TileLeast and TileMost are the bounds of the largest absolute value in
 // operands of Winograd tiles.
@@ -17,21 +17,21 @@ const (
 	TileMost  = 0x1p50
 )
 
-// within reports whether values up to most are within bounds.
+// within reports whether the largest absolute value, most, is within the bounds.
 func within(most float32) bool { return most >= TileLeast && most <= TileMost }
 
-// EvenTile reports whether a Winograd tile is computed as a tile: its values must not
-// differ too much in size. least is a lower bound of the sum of absolute values that any
-// output of the tile sees. It must be at least most, the largest absolute value of all
-// blocks of two by two pixels (Tiles.BlockOf) in which the tile has inputs, and most must
-// be within bounds. Every window of three by three sees one whole block: least is the
-// smallest sum of a block. With a kernel of five by five all windows of a tile see the
-// block at its outputs: least is the sum of that block.
+// EvenTile reports whether a tile is computed with the Winograd algorithm: its absolute
+// values must not differ too much. most is the largest absolute value of all blocks of two
+// by two pixels (Tiles.BlockOf) that contain inputs of the tile. It must be within bounds. least
+// is a lower bound of the sum of the absolute values in the window of any output, and must be
+// at least most. Every window of three by three contains a whole block, so least is the
+// smallest sum of a block. With a kernel of five by five all windows contain the block at the
+// tile's outputs, so least is the sum of that block.
 func EvenTile(least, most float32) bool { return most == 0 || within(most) && least >= most }
 
-// BlockOf returns the first of the two rows (or columns) of block b in an image of
-// n rows (or columns). Blocks begin at odd indices, with a kernel of five by five at even
-// ones; those at the border are moved inside.
+// BlockOf returns the first of the two rows (or columns) of block b in an image of n rows
+// (or columns). Blocks begin at odd indices, or at even indices with a kernel of five by
+// five. Blocks at the border are moved inside the image.
 func (g Tiles) BlockOf(b, n int) int { return min(max(2*b-g.Border()%2, 0), n-2) }
 
 // BlockCount returns the number of blocks along n rows (or columns).
@@ -40,8 +40,8 @@ func (g Tiles) BlockCount(n int) int { return (n + g.Border()%2 + 1) / 2 }
 // Blocks is the range of blocks in which a tile has inputs, along one side: From <= b < To.
 type Blocks struct{ From, To int }
 
-// BlocksOf returns the blocks of a tile with outputs that begin at row (or column) at, an
-// even number, of an image of n.
+// BlocksOf returns the blocks of a tile with outputs that begin at row (or column) at of an
+// image of n rows (or columns). at is even.
 func (g Tiles) BlocksOf(at, n int) Blocks {
 	before := g.Border() / 2
 	return Blocks{max(0, at/2-before), min(at/2+g.Side/2+1, g.BlockCount(n))}
@@ -64,9 +64,9 @@ func (g Tiles) Even(y, x int, rows, columns Blocks, sizeOf func(by, bx int) (sum
 }
 
 // EvenWeights reports whether the weights of an output channel are suitable for
-// Winograd tiles: sizes has, for each tap of the kernel, the sum of the absolute
-// weights, which must be at least a quarter of most, the largest absolute
-// weight of the channel.
+// Winograd tiles. sizes has the sum of the absolute weights of each tap of the kernel, and
+// most is the largest absolute weight of the channel. Each sum must be at least most/4, and
+// most must be within bounds.
 func EvenWeights(sizes []float32, most float32) bool {
 	const least = 0.25
 	if most == 0 {
@@ -79,17 +79,17 @@ func EvenWeights(sizes []float32, most float32) bool {
 	return even
 }
 
-// EvenChannel reports whether Winograd tiles compute the gradients of a channel:
-// its largest absolute value, most, is within bounds and at most an eighth of size,
-// the sum of the absolute values of the channel in a chunk of a replica.
+// EvenChannel reports whether the gradient for a weight may use Winograd tiles for a channel.
+// size is the sum of the channel's absolute values in a chunk of a replica, and most is the
+// largest. most must be within bounds and at most size/8.
 func EvenChannel(size, most float32) bool {
 	const ratio = 8
 	return most == 0 || within(most) && ratio*most <= size
 }
 
-// MinTiles returns the minimum number of tiles in a chunk for which the gradient of a
-// weight uses tiles. With fewer, it uses ImplicitGEMM: with a kernel of 5 by 5 the errors
-// of single tiles weigh more than those of a short chain.
+// MinTiles returns the smallest number of tiles in a chunk with a gradient for the weight
+// that uses tiles. With fewer tiles the gradient uses ImplicitGEMM, because with a kernel of
+// 5 by 5 the errors of a few tiles are larger than the errors of a short chain.
 func (g Tiles) MinTiles() int {
 	if g.Kernel == 5 {
 		return 256
@@ -98,10 +98,10 @@ func (g Tiles) MinTiles() int {
 }
 
 // BlockSize returns the sum of the absolute values of a block of two by two pixels,
-// and the bits of the largest. upper has its upper two pixels and lower its lower
-// two, each [pixel][channel], with a length that is a multiple of 16. There are 16
-// partial sums: each adds a value of upper, then one of lower, and so on; then the
-// partial sums are added pairwise, the first half to the second.
+// and the bits of the largest one. upper has the block's upper two pixels and lower the
+// lower two, each as [pixel][channel] with a length that is a multiple of 16. Partial sum i
+// of 16 adds the values with index i, i+16 and so on, alternately of upper and lower. Then
+// the second half of the partial sums is added to the first half until one is left.
 func BlockSize(upper, lower []float32) (sum float32, most uint32) {
 	var all [lanes]float32
 	for k := 0; k < len(upper); k += lanes {

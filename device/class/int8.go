@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Int8 is the rounding and the bounds of an int8 result: the attributes zero, min and max
-// of a node. Its arithmetic is the same in every class (docs/int8.md).
+// Int8 has the zero point and the bounds of an int8 result: the attributes zero, min and max
+// of a node. The arithmetic is the same in every class (docs/int8.md).
 type Int8 struct{ Zero, Min, Max int32 }
 
 // Int8Of returns the Int8 of a node.
@@ -26,8 +26,8 @@ func Int8Of(n *graph.Node) Int8 {
 	return q
 }
 
-// To returns v, in steps of the result, as a byte: rounded, halves to the even number,
-// moved by Zero and bounded. NaN becomes Zero.
+// To returns v, given in steps of the result, as a byte. v is rounded to an integer, halves to
+// even; then Zero is added and the sum is clipped to [Min, Max]. NaN becomes Zero.
 func (q Int8) To(v float32) uint8 {
 	switch r := math.RoundToEven(float64(v)); {
 	case r != r:
@@ -41,12 +41,12 @@ func (q Int8) To(v float32) uint8 {
 	}
 }
 
-// Requantise returns a sum as a byte. One step of the sum is by steps of the result.
+// Requantise converts an int32 sum to a byte. One step of the sum equals by steps of the result.
 func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
 
-// Quantize returns x in steps of scale.
+// Quantize converts x to a byte. scale is the step of the result.
 func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
 
-// MeanBy returns the factor of a sum of n elements in a mean; by is the factor of one
-// element.
+// MeanBy returns by/n: the factor for the sum of n elements in their mean. by is the factor
+// for a single element.
 func MeanBy(by float64, n int) float32 { return float32(by / float64(n)) }

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Addends is the arithmetic of add_int8. With Joint each byte is a number less AZero or BZero, and At
-// is the constant of the sum.
+// Addends is the arithmetic of add_int8. The operands are a - AZero and b - BZero, with the factors
+// ABy and BBy. With Joint, AZero and BZero do not include the operands' zero points: these are part
+// of At, the constant of the sum, and each product is fused with its addition.
 type Addends struct {
 	Int8
 	AZero, BZero int32
@@ -30,8 +31,8 @@ func AddendsOf(n *graph.Node) Addends {
 	return r
 }
 
-// jointHalf returns the byte of the number 0 of the type that the attribute joint names. joint is false
-// without the attribute.
+// jointHalf returns the byte that represents 0 in the type named by the attribute joint: 0 for u8 and
+// 128 for i8. joint is false if the node does not have the attribute.
 func jointHalf(n *graph.Node) (half int32, joint bool) {
 	switch n.Text("joint") {
 	case "u8":
@@ -52,7 +53,7 @@ func (r Addends) Sum(a, b uint8) uint8 {
 	return r.To(t + u)
 }
 
-// Factors is the arithmetic of mul_int8. At is added to the product before it is rounded.
+// Factors is the arithmetic of mul_int8. At is added to the scaled product before it is rounded.
 type Factors struct {
 	Int8
 	AZero, BZero int32
@@ -69,7 +70,7 @@ func FactorsOf(n *graph.Node) Factors {
 	return r
 }
 
-// Product returns a product of two bytes, given as numbers less their zeros.
+// Product returns the byte for the product of a and b. The caller has subtracted their zero points.
 func (r Factors) Product(a, b int32) uint8 {
 	p := float32(float32(a*b) * r.By)
 	return r.To(p + r.At)
@@ -88,7 +89,7 @@ func fused(x, y, z float32) float32 {
 	return float32(roundToOdd(p, float64(z), s))
 }
 
-// roundToOdd returns p + z rounded to odd. s is their sum rounded to the nearest.
+// roundToOdd returns p + z rounded to odd. s is p + z rounded to nearest.
 func roundToOdd(p, z, s float64) float64 {
 	t := s - p
 	e := (p - (s - t)) + (z - t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFused compares the rounding of x*y + z with exact arithmetic that is rounded once. Among the cases are
-// sums in the middle between two float32, and next to it.
+// TestFused compares fused with exact arithmetic that is rounded once. Some of the sums are halfway
+// between two float32, or close to that.
 func TestFused(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	number := func(exponents int) float32 {

@@ -16,9 +16,9 @@ const (
 	Weights                 // the gradient for the weight
 )
 
-// Layer is the shape of a product with a weight. The choice of the algorithm depends on it.
-// A dense layer is a convolution of one pixel by a kernel of 1 by 1. With leading axes it
-// has one pixel for each of their positions.
+// Layer is the shape of a product with a weight. Choose selects an algorithm for it. A dense
+// layer is a convolution with a kernel of 1 by 1 over an image of one pixel. If its operand has
+// leading axes, the image has one pixel for each of their positions.
 type Layer struct {
 	graph.Window
 	Product Product
@@ -62,9 +62,9 @@ func dense(p Product, in, out []int) Layer {
 }
 
 // Flipped returns the convolution with stride 1 that computes the gradient for the input of
-// l, with the kernel turned by 180 degrees and input and output channels exchanged. It
-// returns false if there is no such convolution, because the padding exceeds the extent of
-// the kernel.
+// l. Its kernel is turned by 180 degrees, and input and output channels are exchanged. Flipped
+// returns false if this convolution does not exist: the stride of l is not 1, or its padding
+// exceeds the extent of the kernel.
 func (l Layer) Flipped() (Layer, bool) {
 	f := l
 	f.Product = Forward
@@ -78,7 +78,7 @@ func (l Layer) Flipped() (Layer, bool) {
 	return f, l.Stride == [2]int{1, 1}
 }
 
-// Channel returns the channel of the product's result for weight i.
+// Channel returns the output channel that element i of the weight belongs to.
 func (l Layer) Channel(i int) int {
 	taps := l.Kernel[0] * l.Kernel[1]
 	o, k := i/taps/(l.C/l.Groups), i/taps%(l.C/l.Groups)
@@ -97,8 +97,8 @@ func (l Layer) straight() bool {
 // Depthwise reports whether every channel has a separate kernel.
 func (l Layer) Depthwise() bool { return l.Groups > 1 && l.Groups == l.C && l.Groups == l.O }
 
-// alongRows reports whether a depthwise convolution has a kernel 3 or 5 wide,
-// which stays inside of the image to at least its half.
+// alongRows reports whether a depthwise convolution has a kernel of 3 or 5 columns and a
+// horizontal stride of 1 or 2, and the centre column of the kernel is always inside the image.
 func (l Layer) alongRows() bool {
 	side := l.Kernel[1] / 2
 	right := (l.OW-1)*l.Stride[1] - l.Pad[1] + l.Kernel[1] - l.W
@@ -115,16 +115,17 @@ func (l Layer) Narrow() bool {
 // lanes is the number of float32 channels in the widest registers.
 const lanes = 16
 
-// direct reports whether the layer is one for Direct: 16 channels fill one
-// register, so that every value of the input is fetched once for a row of the kernel.
+// direct reports whether the layer is suitable for Direct. The 16 output channels fill one
+// register, so that a value of the input is loaded once for each row of the kernel.
 func (l Layer) direct() bool {
 	return l.straight() && l.Kernel[1] == 3 && l.O == lanes && l.C%8 == 0 && l.OW > 1
 }
 
-// tiles returns the algorithm of a layer with tiles, or ImplicitGEMM. Small tiles bound the
-// transformed weights of wide layers, and the errors of sums with only 16 channels. With
-// dilation images are large compared to the weights, so wider layers use large tiles, and
-// even wider ones use no tiles.
+// tiles returns the Winograd algorithm of a layer, or ImplicitGEMM if it uses no tiles. Layers
+// with many channels use small tiles, which limit the size of the transformed weights. Layers
+// with only 16 input channels use small tiles, which limit the errors of their short sums. With
+// dilation, images are large compared to the weights, so layers with up to 512*512 pairs of
+// channels use large tiles, and larger ones use no tiles.
 func (l Layer) tiles() Algorithm {
 	const large, largest = 256 * 256, 512 * 512
 	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > large || l.C == lanes)
@@ -146,19 +147,18 @@ func (l Layer) five() bool {
 	return l.straight() && l.Kernel == [2]int{5, 5} && l.Pad == [4]int{2, 2, 2, 2}
 }
 
-// phased reports whether l consists of phases: a convolution of 3 by 3 with stride 1 and
-// dilation and padding equal to one number d on all sides. The pixels (py+d*y, px+d*x) of
-// its input and output, for 0 <= py, px < d, form a convolution with dilation 1 and padding
-// 1, phase (py, px). There are d*d phases.
+// phased reports whether l consists of phases. It does if it is a convolution of 3 by 3 with
+// stride 1, and with dilation and padding equal to one number d in both directions. For
+// 0 <= py, px < d, the pixels (py+d*y, px+d*x) of input and output form a convolution with
+// dilation 1 and padding 1: phase (py, px). There are d*d phases.
 func (l Layer) phased() bool {
 	d := l.Dilation[0]
 	return l.Groups == 1 && l.Kernel == [2]int{3, 3} && l.Stride == [2]int{1, 1} && l.Dilation[1] == d &&
 		l.Pad == [4]int{d, d, d, d}
 }
 
-// Phase returns the convolution that computes one phase of l, which consists of Dilation[0] by
-// Dilation[0] phases. All have the size of the first, which is the largest: a phase that ends earlier
-// is filled with zeros.
+// Phase returns the convolution that computes one of the Dilation[0] by Dilation[0] phases of l. All
+// phases have the size of the first, which is the largest. A smaller phase is padded with zeros.
 func (l Layer) Phase() Layer {
 	p, d := l, l.Dilation[0]
 	p.H, p.W, p.OH, p.OW = ceil(l.H, d), ceil(l.W, d), ceil(l.OH, d), ceil(l.OW, d)
@@ -169,13 +169,13 @@ func (l Layer) Phase() Layer {
 	return p
 }
 
-// fewer reports whether the tiles of all phases need at most two thirds of the
-// multiplications of windows. Windows leave out pixels outside of the image, which are most
-// pixels if phases are small.
+// fewer reports whether the tiles of all phases need at most two thirds of the multiplications
+// of a direct computation. The latter is counted without the pixels outside of the image, which
+// are a large part if phases are small.
 func (l Layer) fewer(a Algorithm) bool {
 	d, p, t := l.Dilation[0], l.Phase(), a.Tiles()
-	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // values of all tiles along n pixels
-	inside := func(n int) int {                                        // taps that n pixels see
+	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // inputs of all tiles along n pixels
+	inside := func(n int) int {                                        // taps of n pixels inside the image
 		return t.Kernel*n - d*t.Border()*(t.Border()+1)
 	}
 	return 3*tiles(p.H)*tiles(p.W) <= 2*inside(l.H)*inside(l.W)

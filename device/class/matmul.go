@@ -5,11 +5,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Matrices are the products of a graph.MatMul for one row: each of M by K times K by N.
+// Matrices describes the products of a graph.MatMul for one row of the batch. Each product
+// multiplies an M by K matrix by a K by N matrix.
 type Matrices struct {
 	M, K, N                int
-	TransposeA, TransposeB bool  // the operand holds its matrices transposed
-	A, B                   []int // for each product, the number of its matrix in the operand
+	TransposeA, TransposeB bool  // the matrices of the operand are stored transposed
+	A, B                   []int // for each product, the index of its matrix in the operand
 }
 
 // MatricesOf returns the products of a node of fn.
@@ -26,8 +27,8 @@ func MatricesOf(fn *graph.Function, n *graph.Node) Matrices {
 	return m
 }
 
-// repeated returns, for every element of shape to in its order, the element of shape from that
-// broadcasting repeats there.
+// repeated returns, for every element of shape to in row-major order, the index of the element of
+// shape from that broadcasting copies there.
 func repeated(from, to []int) []int {
 	out := make([]int, tensor.Count(to))
 	for i := range out {
@@ -59,7 +60,8 @@ func (m Matrices) InB(k, j int) int {
 	return k*m.N + j
 }
 
-// Define sets y to the product of two matrices: every element is one chain over k, from +0.
+// Define sets y to the product of two matrices. Every element is one chain over k that begins
+// with +0.
 func (m Matrices) Define(y, a, b []float32) {
 	for i := range y {
 		sum := float32(0)

@@ -1,8 +1,8 @@
 package class
 
-// Affine has the parameters of the normalisation of one channel: the mean in two
-// parts, Hi + Lo, so that x - mean is precise when the mean is large; a factor By
-// and a shift Add. All operations are float32, each rounded.
+// Affine has the parameters of the normalisation of one channel. The mean is Hi + Lo; the two
+// parts keep x - mean precise when the mean is large. By is a factor, and Add is a shift. All
+// operations are float32, each rounded.
 type Affine struct{ Hi, Lo, By, Add float32 }
 
 // NewAffine returns the parameters of a channel.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNumbered checks which numbered classes a device has: nothing at bf16, and int8 with every other.
+// TestNumbered checks which numbered classes a device has: int8/1 with every class at f32, nothing at bf16.
 func TestNumbered(t *testing.T) {
 	for _, c := range []struct {
 		name, precision string
@@ -28,7 +28,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestParseNumber checks that a number is written in one way only.
+// TestParseNumber checks that only one spelling of each number is accepted.
 func TestParseNumber(t *testing.T) {
 	for text, want := range map[string]bool{"fma/1": true, "int8/12": true, "fma": false, "fma/": false,
 		"fma/0": false, "fma/01": false, "/1": false, "fma/1/2": false, "fma/-1": false, "fma/+1": false} {

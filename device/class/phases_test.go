@@ -17,7 +17,8 @@ func dilated(dilation, in, out, high, wide int) class.Layer {
 		Pad: [4]int{d, d, d, d}, Groups: 1}, C: in, H: high, W: wide, O: out, OH: high, OW: wide}
 }
 
-// Which convolutions with dilation have tiles, forward and for the gradient of the input.
+// TestChooseOfPhases checks which convolutions with dilation use tiles, in the forward pass and
+// for the gradient of the input.
 func TestChooseOfPhases(t *testing.T) {
 	uneven := dilated(2, 64, 64, 32, 32)
 	uneven.Dilation = [2]int{2, 1}
@@ -42,7 +43,7 @@ func TestChooseOfPhases(t *testing.T) {
 		for _, product := range []class.Product{class.Forward, class.Backward} {
 			c.layer.Product = product
 			want := c.want
-			if c.name == "few channels" && product == class.Backward { // there are 64 phases then
+			if c.name == "few channels" && product == class.Backward { // 64 channels are summed then
 				want = class.Winograd4
 			}
 			if got := class.Choose(c.layer, device.F32, class.FMA); got != want {
@@ -59,8 +60,9 @@ func TestChooseOfPhases(t *testing.T) {
 	}
 }
 
-// The tiles of phases are as precise as docs/numerics.md, section 5, wants it: the root of the mean
-// square of their errors, relative to the sum of |x||w|, is at most twice that of a chain.
+// TestPhasesPrecision checks the precision that docs/numerics.md, section 5, promises for tiles of
+// phases: the root mean square error, relative to the sum of |x||w|, is at most twice the error of
+// a chain.
 func TestPhasesPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 2))
 	for _, l := range []class.Layer{dilated(2, 32, 48, 15, 18), dilated(3, 64, 32, 22, 25)} {
@@ -90,7 +92,7 @@ func TestPhasesPrecision(t *testing.T) {
 	}
 }
 
-// normals returns n normal values.
+// normals returns n values of the normal distribution.
 func normals(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -99,9 +101,9 @@ func normals(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// exact returns element i of the result in float64, and the sum of the sizes of its products.
+// exact returns element i of the result in float64, and the sum of the absolute values of its products.
 func exact(l class.Layer, x, w []float32, i int) (sum, size float64) {
-	in, step, sign := l.C, [2]int{l.C * 9, 9}, 1 // of weights between channels of the result and of x
+	in, step, sign := l.C, [2]int{l.C * 9, 9}, 1 // step: weights between channels of the result, and of x
 	if l.Product == class.Backward {
 		in, step, sign = l.O, [2]int{9, l.C * 9}, -1
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Interpolation describes how an element of a resized axis is interpolated, in float64: element
-// Low of the original axis with weight 1 - Weight, and High with Weight. An
-// element with weight 0 is left out.
+// Interpolation describes how an element of a resized axis is interpolated in float64. It is the
+// sum of element Low of the original axis with weight 1 - Weight and element High with weight
+// Weight. An element with weight 0 is left out.
 type Interpolation struct {
 	Low, High int
 	Weight    float64

@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Norms of each row alone. A layer norm has the moments of its line, in the order of the
-// elements, as Channel defines them; a group norm those of each channel of the row, merged
-// along the tree over the channels of the group. The numbers of Affine follow as for a
-// batch norm.
+// This file defines norms within a row. A layer norm uses the moments of a line of elements,
+// computed in their order by Channel. A group norm computes the moments of each channel of the
+// row, and merges them along the tree over the channels of the group. The parameters in Affine
+// are then derived from the moments as for a batch norm.
 
-// NoAdd is the value of Add without a summand: adding it does not change a float32.
+// NoAdd is -0, the value of Affine.Add for a norm without a shift. Adding it changes no float32.
 var NoAdd = math.Copysign(0, -1)
 
 // inverse returns s = 1/sqrt(variance + eps).
@@ -26,7 +26,7 @@ func MergeMoments(channels [][3]float64) [3]float64 {
 	})
 }
 
-// AddSums returns S1 and S2 of all channels of a group.
+// AddSums returns the gradient sums S1 and S2 of a group: the totals of its channels' sums.
 func AddSums(channels [][2]float64) [2]float64 {
 	of := func(i int) [2]float64 { return channels[i] }
 	return alongTree(len(channels), of, func(a, b [2]float64) [2]float64 {
@@ -34,13 +34,13 @@ func AddSums(channels [][2]float64) [2]float64 {
 	})
 }
 
-// NormOf returns the normalisation by moments m, times scale, plus add.
+// NormOf returns the parameters of a normalisation by moments m, followed by a scale and a shift.
 func NormOf(m [3]float64, eps, scale, add float64) Affine {
 	return NewAffine(m[1], scale*inverse(m, eps), add)
 }
 
-// NormGradientOf returns the numbers of the gradient of a norm without scale by moments m
-// and the sums S1 and S2.
+// NormGradientOf returns the parameters for Affine.Gradient of a norm without scale. m are the
+// moments, and sums are S1 and S2.
 func NormGradientOf(m [3]float64, sums [2]float64, eps float64) (a Affine, slope float32) {
 	s := inverse(m, eps)
 	return NewAffine(m[1], s, sums[0]/m[0]), float32(s * s * sums[1] / m[0])

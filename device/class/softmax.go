@@ -1,10 +1,11 @@
 package class
 
-// Softmax sets y to e^(x - m), m being the largest element of a line x, divided by their
-// sum; or to its logarithm, (x - m) - log(sum). The sum is that of blocks of BlockPositions, each
-// a chain of float32, which are added in float64 and rounded. A line with NaN is all NaN.
-// Exponentials are those of ExpNormal: masks of attention are far below the rest of a line, and
-// processors take a hundred times as long for a product with a subnormal number.
+// Softmax sets y to the softmax of a line x: e^(x - m) / sum, where m is the largest element of x and
+// sum is the sum of all e^(x - m). With logarithm it sets y to (x - m) - log(sum). The exponentials are
+// summed in blocks of BlockPositions, each a chain of float32; the sums of the blocks are added in
+// float64, and the total is rounded. If x has a NaN, all of y is NaN. The exponential function is
+// ExpNormal, which returns no subnormal numbers: attention masks cause many tiny exponentials, and
+// processors need a hundred times as long for a product with a subnormal number.
 func Softmax(y, x []float32, logarithm bool) {
 	if len(x) == 0 {
 		return
@@ -30,7 +31,7 @@ func Softmax(y, x []float32, logarithm bool) {
 	}
 }
 
-// lineSum is the sum of a softmax.
+// lineSum computes the sum of the exponentials of a softmax.
 type lineSum struct {
 	total float64
 	block float32

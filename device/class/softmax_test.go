@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// TestSoftmax holds softmax to sums of float64.
+// TestSoftmax compares Softmax with a computation in float64.
 func TestSoftmax(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 3))
 	for _, n := range []int{1, 2, 16, 63, 64, 65, 1000, 21000} {

@@ -2,10 +2,10 @@ package class
 
 import "github.com/bnctl/bnctl/device/collective"
 
-// Sums over the positions of a channel. The rows of a replica are cut into units of
-// max(1, 64/positions) rows, units of more than 4096 positions into spans of 4096,
-// spans into blocks of 64. A block is float32, one chain from +0 in order, every
-// operation rounded; a span is float64, one chain over its blocks. Spans are added
+// A sum over the positions of a channel is computed in parts. The rows of a replica are cut
+// into units of max(1, 64/positions) rows, units into spans of at most 4096 positions, and
+// spans into blocks of 64. A block is summed in float32: one chain from +0 in order, every
+// operation rounded. The blocks of a span are added in order in float64. Spans are added
 // along the tree, and so are units.
 const (
 	BlockPositions = 64
@@ -19,7 +19,8 @@ type Channel struct {
 	At              func(i int) float32
 }
 
-// overSpans adds the results of spans along the trees. ok is false without values.
+// overSpans adds the results of all spans along the tree of each unit, and then adds the units
+// along their tree. ok is false if the channel has no values.
 func overSpans[T any](c Channel, span func(from, to int) T, add func(a, b T) T) (sum T, ok bool) {
 	rows := max(1, BlockPositions/max(c.Positions, 1))
 	if c.Rows*c.Positions == 0 {
@@ -70,8 +71,8 @@ func (c Channel) Moments() [3]float64 {
 	return m
 }
 
-// spanMoments returns the moments of a span. In a block, deviations are from the block's
-// mean in float32; the sums over the blocks correct for it.
+// spanMoments returns the moments of a span. In a block, deviations are taken from the block's
+// mean, rounded to float32. The sums over the blocks correct for this.
 func (c Channel) spanMoments(from, to int) [3]float64 {
 	a, b, k0 := 0.0, 0.0, 0.0
 	first := from
@@ -105,7 +106,7 @@ func (c Channel) spanMoments(from, to int) [3]float64 {
 	})}
 }
 
-// GradientSums returns the sums of dy and of dy*(x - mean), x being the values.
+// GradientSums returns the sums of dy and of dy*(x - mean), where x are the values of the channel.
 func (c Channel) GradientSums(dy func(i int) float32, mean float64) [2]float64 {
 	k := float32(mean)
 	sums, _ := overSpans(c, func(from, to int) [2]float64 {

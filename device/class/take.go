@@ -2,9 +2,9 @@ package class
 
 import "github.com/bnctl/bnctl/graph"
 
-// Takers returns, for each element of an axis of a length, the positions in the index of n that select
-// it; n is a take along this axis, or its gradient. Those of element j, in ascending order, are
-// all[ends[j-1]:ends[j]], and all[:ends[0]] for the first.
+// Takers returns, for each element of an axis of the given length, the positions in the index of n that
+// select the element. n is a take along this axis, or the gradient of one. The positions for element j,
+// in ascending order, are all[ends[j-1]:ends[j]]; for element 0 they are all[:ends[0]].
 func Takers(n *graph.Node, length int) (ends, all []int) {
 	index := n.Ints("index")
 	ends, all = make([]int, length), make([]int, len(index))

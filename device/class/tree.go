@@ -2,12 +2,12 @@ package class
 
 import "github.com/bnctl/bnctl/device/collective"
 
-// No sum is one chain over everything that a replica holds: parts whose size the
-// shape says are added along the canonical tree (docs/design/orders.md), here n of
-// them: the node [a, b) is [a, m) + [m, b), m being a plus the largest power of two
-// below b - a.
+// The values of a replica are summed in n parts, with sizes that depend on the shape. The parts
+// are added along the canonical tree (docs/design/orders.md): the node [a, b) is the sum of
+// [a, m) and [m, b), where m is a plus the largest power of two below b - a.
 
-// alongTree returns the sum of n parts; add adds the second to the first.
+// alongTree returns the sum of n parts along the tree. leaf returns a part, and add returns the
+// sum of a node's left and right halves.
 func alongTree[T any](n int, leaf func(i int) T, add func(a, b T) T) T {
 	var of func(n collective.Node) T
 	of = func(n collective.Node) T {

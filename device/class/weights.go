@@ -2,14 +2,14 @@ package class
 
 import "math"
 
-// ChunkPositions is the least number of positions of a result in a chunk of rows,
-// over which a gradient for a weight is one chain: see DefineWeights.
+// ChunkPositions is the smallest number of output positions in a chunk of rows, except for
+// the last chunk. The gradient for a weight is one chain over a chunk: see DefineWeights.
 const ChunkPositions = 4096
 
 // DefineWeights sets dw to the gradient for the weight, computed by algorithm a from
-// the rows x of one replica and the gradients dy of their results; both are images one
-// after the other. The rows are cut into chunks of max(1, ceil(4096 / positions)); the
-// gradients of the chunks are added along the tree.
+// the rows x of one replica and the gradients dy of their results. x and dy are sequences
+// of images. The rows are cut into chunks of ceil(4096 / positions) rows, where positions is
+// OH*OW. The gradients of the chunks are added along the tree.
 func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	in, out := l.C*l.H*l.W, l.O*l.OH*l.OW
 	rows, some := len(dy)/out, ceil(ChunkPositions, l.OH*l.OW)
@@ -46,7 +46,7 @@ func (g gradient) of(a Algorithm, n int) []float32 {
 	return dw
 }
 
-// gradient is a chunk: the operands that a gradient for the weight is computed from.
+// gradient has the operands of the gradient for the weight in one chunk of rows.
 type gradient struct {
 	Layer
 	x, dy []float32
@@ -60,7 +60,7 @@ func (g gradient) image(r int) (x, dy []float32) {
 }
 
 // chain returns the gradient for one weight: one chain over the positions of all
-// rows, in order. What lies outside of an image counts as 0.
+// rows, in order. Pixels outside of an image count as 0.
 func (g gradient) chain(o, k, tap int) float32 {
 	cg, og := g.C/g.Groups, g.O/g.Groups
 	sum := float32(0)
@@ -75,9 +75,10 @@ func (g gradient) chain(o, k, tap int) float32 {
 	return sum
 }
 
-// winograd computes all gradients by tiles, and those of channels that are not even
-// by chains: of single input channels, of all if more than a quarter of these are
-// not, or any output channel, or there are few tiles.
+// winograd computes the gradients by tiles, except for input channels that are not even
+// (EvenChannel): their gradients are chains. It computes all gradients as chains if more
+// than a quarter of the input channels or any output channel is not even, or if there are
+// fewer than MinTiles tiles.
 func (g gradient) winograd(t Tiles, dw []float32) {
 	var odd []int
 	for c := range g.C {
@@ -101,8 +102,8 @@ func (g gradient) winograd(t Tiles, dw []float32) {
 	}
 }
 
-// tiles computes all gradients by tiles: every frequency has one chain over the
-// tiles of all rows, in order, or over those of a block (Tiles.ChainRows).
+// tiles computes all gradients by tiles. Every frequency has one chain over the tiles of
+// all rows, in order, or one chain for each block of tiles (Tiles.ChainRows).
 func (g gradient) tiles(t Tiles, dw []float32) {
 	n, high := t.Tile()*t.Tile(), ceil(g.OH, t.Side)
 	sums, chain := make([]float32, g.C*g.O*n), make([]float32, g.C*g.O*n)
@@ -120,7 +121,7 @@ func (g gradient) tiles(t Tiles, dw []float32) {
 		}
 	}
 	if some == 0 {
-		sums = chain // unchanged: adding it to +0 would change the sign of a zero
+		sums = chain // not +0 + chain, which would change the sign of a negative zero
 	}
 	for i := range g.O * g.C {
 		t.KernelGradient(dw[i*t.Taps():][:t.Taps()], sums[i*n:][:n])
@@ -145,7 +146,7 @@ func (g gradient) tile(t Tiles, sums, x, dy []float32, ty, tx int) {
 	}
 }
 
-// gradient returns the transformed tile of an output channel.
+// gradient returns the transformed tile of the gradient dy of output channel o.
 func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * MostTile]float32) {
 	n := t.Tile()
 	var half [MostTile][MostTile]float32
@@ -165,9 +166,8 @@ func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * Mos
 	return v
 }
 
-// even reports whether a channel is an EvenChannel: the sizes of its values are
-// summed in order in the rows of an image that a row of tiles has outputs in, and these
-// sums in order.
+// even reports whether a channel is an EvenChannel. The absolute values are summed in order
+// within each band of t.Side rows of an image, and then the sums of the bands in order.
 func (g gradient) even(t Tiles, images []float32, channel, channels, height, width int) bool {
 	size, most := float32(0), uint32(0)
 	for r := range g.rows {

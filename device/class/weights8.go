@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// WeightsInt8 is the operation QuantizeWeight: the scales of a product's operand and result.
+// WeightsInt8 has the attributes of a QuantizeWeight node: the scales of the product's operand
+// and result.
 type WeightsInt8 struct{ XScale, Scale float32 }
 
 // WeightsInt8Of returns the WeightsInt8 of a node.
@@ -14,15 +15,16 @@ func WeightsInt8Of(n *graph.Node) WeightsInt8 {
 	return WeightsInt8{float32(n.Float("x_scale")), float32(n.Float("scale"))}
 }
 
-// The magnitudes of a weight and a bias in steps, and the least step.
+// The largest magnitudes of a weight and a bias in steps, and the smallest step.
 const (
 	mostWeight = 127
 	roomyBias  = graph.MostBias / 4
 	leastStep  = 0x1p-60
 )
 
-// Channel converts the weights of an output channel to q and back, and returns the bias in steps of
-// a sum and a step of a sum in steps of the result. q and back have the length of weight.
+// Channel quantises the weights of an output channel. It sets q to the weights as int8, and back to
+// q*by. It returns steps, the bias in steps of the int32 sum, and by, one step of the sum in steps of
+// the result. q and back have the length of weight.
 func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (steps int32, by float32) {
 	step := float64(s.step(weight, bias))
 	by = float32(float64(float64(s.XScale)*step) / float64(s.Scale))
@@ -35,11 +37,12 @@ func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (st
 	return int32(nearest(float64(bias)/float64(float64(s.XScale)*step), graph.MostBias)), by
 }
 
-// step returns the scale of the weights of a channel: the largest is 127 steps, unless the bias would
-// then have too many. It is infinite if a number is not finite.
+// step returns the scale of the weights of a channel. The largest weight is 127 steps, unless the bias
+// would then need too many steps; in that case the scale is larger. It is infinite if a weight or the
+// bias is not finite.
 func (s WeightsInt8) step(weight []float32, bias float32) float32 {
 	const magnitude, infinite = 0x7fffffff, 0x7f800000
-	largest := uint32(0) // maximum of the bits: those of NaN are the largest
+	largest := uint32(0) // maximum of the magnitudes' bits; NaN has the largest bits
 	for _, w := range weight {
 		largest = max(largest, math.Float32bits(w)&magnitude)
 	}
@@ -50,7 +53,7 @@ func (s WeightsInt8) step(weight []float32, bias float32) float32 {
 	return float32(max(float64(math.Float32frombits(largest))/mostWeight, byBias, leastStep))
 }
 
-// nearest returns v rounded to an integer, halves to the even one, within most either way. NaN becomes 0.
+// nearest returns v clipped to [-most, most] and rounded to an integer, halves to even. NaN becomes 0.
 func nearest(v, most float64) float64 {
 	if v != v {
 		return 0

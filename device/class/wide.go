@@ -2,7 +2,8 @@ package class
 
 // Large values overflow float32 when they are squared or added. If a sum of a span is not
 // finite, it is computed again in float64: one chain over the values from +0, each operation
-// rounded. The new sum replaces the old one if it is finite. It always is for finite values.
+// rounded. The float64 sum replaces the other one if it is finite, as it always is for finite
+// values. The sums are
 //
 //	sum    sum of x
 //	mean   sum of x, divided by n
@@ -10,8 +11,8 @@ package class
 //	S1     sum of dy
 //	S2     sum of dy*(x - mean), with the mean in float64
 
-// finiteOr returns v if it is finite. Otherwise it returns the result of sum64 if it is
-// finite, and otherwise v.
+// finiteOr returns v if v is finite. Otherwise it calls sum64 and returns the result if that is
+// finite, and v if not.
 func finiteOr(v float64, sum64 func() float64) float64 {
 	if isFinite(v) {
 		return v

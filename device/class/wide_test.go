@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSumsOfLargeValues: the numbers 1 to n have mean (n+1)/2 and a sum of squared
-// deviations of n(n*n-1)/12, also times 1e20, where squares overflow float32.
+// TestSumsOfLargeValues tests values with squares that overflow float32: 1e20 times the numbers
+// 1 to n. The numbers 1 to n have the mean (n+1)/2 and a sum of squared deviations of n(n*n-1)/12.
 func TestSumsOfLargeValues(t *testing.T) {
 	large := Channel{Rows: 1, Positions: 130, At: func(i int) float32 { return float32(1e20 * float64(i+1)) }}
 	largest := Channel{Rows: 2, Positions: 64, At: func(int) float32 { return 3e38 }}
@@ -30,7 +30,7 @@ func TestSumsOfLargeValues(t *testing.T) {
 	}
 }
 
-// TestSumsOfInfiniteValues: what is not finite stays what it was.
+// TestSumsOfInfiniteValues checks that sums and moments of infinities and NaN are not finite.
 func TestSumsOfInfiniteValues(t *testing.T) {
 	for _, v := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
 		c := Channel{Rows: 1, Positions: 5, At: func(i int) float32 { return float32(v) * float32(i+1) }}

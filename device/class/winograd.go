@@ -3,16 +3,17 @@ package class
 import "math"
 
 // Tiles is the arithmetic of Winograd tiles with Side by Side outputs of a kernel of
-// Kernel by Kernel (Winograd 1980; Lavin, Gray 2016). The points are 0, ±1 and infinity
-// for tiles of 4 by 4 inputs, and 0, ±3/4, ±3/2 and infinity for those of 6 by 6; the
-// latter keep the errors of a tile small (Barabasz et al. 2020) and are exact in float32.
-// Adding v*x to a sum is one fused multiply-add.
+// Kernel by Kernel (Winograd 1980; Lavin, Gray 2016). The interpolation points are 0, ±1
+// and infinity for tiles of 4 by 4 inputs, and 0, ±3/4, ±3/2 and infinity for tiles of 6 by
+// 6. The latter keep the errors of a tile small (Barabasz et al. 2020) and are exact in
+// float32. Adding v*x to a sum is one fused multiply-add. A frequency is an element of a
+// transformed tile.
 type Tiles struct {
 	Side   int // 2 or 4; 2 where Kernel is 5
 	Kernel int // 3 or 5
 }
 
-// MostTile is the largest Tiles.Tile, MostTaps the largest Tiles.Taps.
+// MostTile is the largest result of Tiles.Tile, and MostTaps the largest result of Tiles.Taps.
 const (
 	MostTile = 6
 	MostTaps = 25
@@ -27,12 +28,12 @@ func (g Tiles) Taps() int { return g.Kernel * g.Kernel }
 // Border returns the number of inputs of a tile before its first output, along one side.
 func (g Tiles) Border() int { return g.Kernel / 2 }
 
-// form returns the numbers of the tiles.
+// form returns the constants of the tiles' transforms.
 func (g Tiles) form() *form { return forms[g.Tile()] }
 
-// Block returns the length of a chain over the in input channels, a multiple of
-// 16: the products of a frequency are summed in blocks of it, each one chain from
-// +0, and the blocks are added in order.
+// Block returns the number of input channels in a chain, for a layer with in input channels, a
+// multiple of 16. The products of a frequency are summed in blocks of this length. Each block
+// is one chain from +0, and the blocks are added in order.
 func (g Tiles) Block(in int) int {
 	switch {
 	case g.Tile() == 4:
@@ -43,12 +44,12 @@ func (g Tiles) Block(in int) int {
 	return lanes / 2
 }
 
-// ChainRows returns how many rows of tiles, of that number of columns, a gradient for
-// the weight sums up in one chain: the tiles of a chunk are cut into blocks of as many
-// rows, from the first on, each frequency of a block is one chain from +0, and the blocks
-// are added in order. It is 0 where one chain goes over all tiles. The coefficients of a
-// kernel of 5 by 5 make more of the errors of a chain than those of 3 by 3: blocks of
-// about 64 tiles keep them as small.
+// ChainRows returns the number of rows of tiles that the gradient for the weight sums in one
+// chain; a row has the given number of tiles. The tiles of a chunk are cut into blocks of that
+// many rows, beginning with the first. Each frequency of a block is one chain from +0, and
+// the blocks are added in order. 0 means one chain over all tiles. The transforms of a kernel of
+// 5 by 5 amplify the errors of a chain more than the transforms of 3 by 3. Blocks of about 64
+// tiles keep these errors as small.
 func (g Tiles) ChainRows(columns int) int {
 	if g.Kernel == 5 {
 		return max(1, 64/columns)
@@ -56,14 +57,14 @@ func (g Tiles) ChainRows(columns int) int {
 	return 0
 }
 
-// form is the numbers of tiles of one size.
+// form has the constants of the transforms for tiles of one size.
 type form struct {
-	pairs   []float32   // the points beside 0 and infinity
-	except  [][]float32 // exceptions by pair; the first is for no pair: see exceptOf
-	factors []float64   // see factorsOf
+	pairs   []float32   // p for each pair of points p and -p; the other points are 0 and infinity
+	except  [][]float32 // results of exceptOf: first for no pair, then for each pair
+	factors []float64   // result of factorsOf
 }
 
-// forms are the two sizes, by Tile.
+// forms has the constants of the two sizes, by Tiles.Tile.
 var forms = map[int]*form{4: newForm(1), 6: newForm(0.75, 1.5)}
 
 func newForm(pairs ...float32) *form {
@@ -74,8 +75,8 @@ func newForm(pairs ...float32) *form {
 	return f
 }
 
-// exceptOf returns the coefficients of x^0, x^2 and so on, without the last, which
-// is 1, of the product of x^2 - p^2 over all pairs but pair i.
+// exceptOf multiplies x^2 - p^2 over all pairs p except pair i. It returns the coefficients of
+// x^0, x^2 and so on in this polynomial, without the last coefficient, which is 1.
 func exceptOf(pairs []float32, i int) []float32 {
 	poly := []float32{1}
 	for k, p := range pairs {
@@ -92,8 +93,8 @@ func exceptOf(pairs []float32, i int) []float32 {
 	return poly[:len(poly)-1]
 }
 
-// factorsOf returns, for every point, one over the product of its distances from
-// the other points.
+// factorsOf returns, for every finite point, 1 divided by the product of its distances from
+// the other finite points. The last factor, for infinity, is 1.
 func factorsOf(pairs []float32) []float64 {
 	points := []float64{0}
 	for _, p := range pairs {
@@ -112,7 +113,8 @@ func factorsOf(pairs []float32) []float64 {
 	return append(f, 1)
 }
 
-// horner returns the value d[last] + coefficients * (d[last-2], d[last-4], ...).
+// horner returns d[last] plus the products of the coefficients, from the last to the first,
+// with d[last-2], d[last-4] and so on.
 func horner(d []float32, last int, coefficients []float32) float32 {
 	sum := d[last]
 	for k := len(coefficients) - 1; k >= 0; k-- {
@@ -160,8 +162,8 @@ func (g Tiles) TransformOutput(y, m []float32) {
 	}
 }
 
-// at sets t to the values of the polynomial x, of which Kernel coefficients are read,
-// at the points, except for the factors: its even and its odd part by Horner's rule.
+// at sets t to the values of a polynomial at the points, without the factors. The first Kernel
+// elements of x are its coefficients. The even and the odd part are computed by Horner's rule.
 func (g Tiles) at(t []float64, x [mostKernel]float64) {
 	last := g.Kernel - 1
 	t[0], t[g.Tile()-1] = x[0], x[last]
@@ -219,14 +221,14 @@ func (g Tiles) TransformGradient(t, y []float32) {
 	}
 }
 
-// elements returns the Kernel coefficients that the values at the points make. Each is
-// one chain over the points, but that its first term is a product.
+// elements returns Kernel coefficients computed from the values x at the points. Each
+// coefficient is one chain over the points, except that its first term is a rounded product.
 func (g Tiles) elements(x []float64) (e [mostKernel]float64) {
 	factor, last := g.form().factors, g.Kernel-1
 	e[0], e[last] = float64(factor[0]*x[0]), x[g.Tile()-1]
 	for i, p := range g.form().pairs {
 		sum, difference := x[1+2*i]+x[2+2*i], x[1+2*i]-x[2+2*i]
-		f := factor[1+2*i] // times p to the power of k
+		f := factor[1+2*i] // in iteration k: factor * p^k
 		for k := range g.Kernel {
 			of := sum
 			if k%2 == 1 {
@@ -243,8 +245,8 @@ func (g Tiles) elements(x []float64) (e [mostKernel]float64) {
 	return e
 }
 
-// KernelGradient sets taps, [Kernel][Kernel], to the gradient of a kernel from the sums of all
-// frequencies, [Tile][Tile]: transformed in float64, columns first, and rounded once.
+// KernelGradient sets taps, [Kernel][Kernel], to the gradient of a kernel. sums, [Tile][Tile], has
+// the sum of each frequency. The transform is in float64, columns first, and rounded once.
 func (g Tiles) KernelGradient(taps, sums []float32) {
 	size := g.Tile()
 	var half [mostKernel][MostTile]float64

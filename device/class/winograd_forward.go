@@ -2,13 +2,14 @@ package class
 
 import "math"
 
-// winograd is Winograd2, Winograd4 and Winograd5: l is the convolution that is computed, phase
-// that of one of its phases (Layer.Phase), window computes an output for which tiles do
-// not do.
+// winograd is the algorithms Winograd2, Winograd4 and Winograd5. l is the convolution that is
+// computed, and phase the convolution of one of its phases (Layer.Phase). window computes an
+// output without tiles.
 //
-// Tiles lie side by side from the first pixel of a phase on, and reach beyond it, where
-// there are zeros. If some output channel has weights that are not EvenWeights,
-// window computes everything; and the outputs of a tile that is not an EvenTile.
+// Tiles are placed side by side from the first pixel of a phase on. The last ones may extend
+// beyond the phase, where pixels are 0. If the weights of some output channel are not
+// EvenWeights, window computes all outputs. It also computes the outputs of each tile that
+// is not an EvenTile.
 type winograd struct {
 	product
 	Tiles
@@ -75,7 +76,7 @@ func (k *winograd) pixels(x []float32, py, px int) []float32 {
 	return p
 }
 
-// store sets the outputs of a tile that are inside the image, from (top, left) on.
+// store sets the outputs of the tile at (top, left) that are inside the image.
 func (k *winograd) store(y []float32, top, left int, tile func(o, y, x int) float32) {
 	for i := range k.l.O * k.Side * k.Side {
 		o, dy, dx := i/(k.Side*k.Side), i/k.Side%k.Side, i%k.Side
@@ -85,7 +86,7 @@ func (k *winograd) store(y []float32, top, left int, tile func(o, y, x int) floa
 	}
 }
 
-// evenKernels reports whether all output channels have EvenWeights. Sizes are
+// evenKernels reports whether all output channels have EvenWeights. Absolute weights are
 // summed over the input channels in order.
 func evenKernels(l Layer, kernel func(c, o int) []float32) bool {
 	for o := range l.O {
@@ -116,7 +117,7 @@ func (g Tiles) weightsOf(l Layer, kernel func(c, o int) []float32) [][][MostTile
 	return u
 }
 
-// evenTile reports whether the tile whose outputs begin at (ty, tx) is even.
+// evenTile reports whether the tile with outputs that begin at (ty, tx) is an EvenTile.
 func (g Tiles) evenTile(l Layer, image []float32, ty, tx int) bool {
 	return g.Even(ty, tx, g.BlocksOf(ty, l.H), g.BlocksOf(tx, l.W), func(by, bx int) (float32, uint32) {
 		y, x := g.BlockOf(by, l.H), g.BlockOf(bx, l.W)
@@ -124,7 +125,7 @@ func (g Tiles) evenTile(l Layer, image []float32, ty, tx int) bool {
 	})
 }
 
-// block returns the values of two pixels side by side, [pixel][channel].
+// block returns the values of pixels (y, x) and (y, x+1), as [pixel][channel].
 func block(l Layer, image []float32, y, x int) []float32 {
 	values := make([]float32, 2*l.C)
 	for i := range values {
@@ -133,7 +134,7 @@ func block(l Layer, image []float32, y, x int) []float32 {
 	return values
 }
 
-// input returns the transformed tile of a channel whose outputs begin at (ty, tx).
+// input returns the transformed tile of a channel for the outputs that begin at (ty, tx).
 func (g Tiles) input(l Layer, image []float32, c, ty, tx int) (v [MostTile * MostTile]float32) {
 	n := g.Tile()
 	var half [MostTile][MostTile]float32
@@ -153,7 +154,7 @@ func (g Tiles) input(l Layer, image []float32, c, ty, tx int) (v [MostTile * Mos
 	return v
 }
 
-// tile returns the outputs of a tile of every output channel, a row every MostTile.
+// tile returns the outputs of a tile for every output channel. Rows are MostTile elements apart.
 func (g Tiles) tile(l Layer, image []float32, u [][][MostTile * MostTile]float32,
 	ty, tx int) [][MostTile * MostTile]float32 {
 	v := make([][MostTile * MostTile]float32, l.C)
@@ -181,7 +182,7 @@ func (g Tiles) tile(l Layer, image []float32, u [][][MostTile * MostTile]float32
 	return outputs
 }
 
-// output sets y to the outputs of the products of a tile.
+// output sets y to the outputs of a tile, transformed back from its products m.
 func (g Tiles) output(y []float32, m [MostTile * MostTile]float32) {
 	n := g.Tile()
 	var half [MostTile][MostTile]float32 // [column of the output][row of m]

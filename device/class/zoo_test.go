@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/zoo.golden from what Choose returns")
 
-// settings are the classes and precisions whose choices differ.
+// settings are the classes and precisions that may lead to different choices.
 var settings = []struct{ class, precision string }{
 	{class.FMA, device.F32}, {class.FMA, device.BF16}, {class.AMX, device.F32}, {class.AMX, device.BF16},
 	{class.Generic, device.F32},
@@ -44,7 +44,7 @@ func shape(l class.Layer) string {
 		l.Stride, l.Pad, l.Groups)
 }
 
-// zoo lists every layer of every model; a shape stands with the first model that has it.
+// zoo lists the layers of all models. Each shape is listed once, with the first model that has it.
 func zoo(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# What Choose returns for every layer of the models of models/zoo.go.\n")
@@ -58,7 +58,7 @@ func zoo(t *testing.T) string {
 	scaled := regexp.MustCompile(`^(efficientnet-b[1-4]|efficientnet-v2-s|regnet-y-(8|1|3).*|.*101.*-.*|wide-.*)$`)
 	for _, a := range models.Architectures() {
 		if scaled.MatchString(a.Name) {
-			continue // as smaller ones of its family, except for widths
+			continue // like smaller models of its family, with other numbers of channels
 		}
 		m, err := models.Build(a.Name, models.Options{})
 		if err != nil {
@@ -83,7 +83,8 @@ func zoo(t *testing.T) string {
 	return b.String()
 }
 
-// The algorithms of the zoo are part of the promise of same bits.
+// TestChooseOfTheZoo compares the algorithms of all models with a golden file. They are part of
+// the promise of equal bits.
 func TestChooseOfTheZoo(t *testing.T) {
 	const file = "testdata/zoo.golden"
 	got := zoo(t)

@@ -4,23 +4,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Assembly is how the partial values of the members of one group make up the tree.
-// It completes what Combine completes, bit for bit, but leaves all partial values as
-// they are. It is used by one goroutine at a time.
+// Assembly combines the partial values of the members of one group along the tree.
+// The result has the bits of Combine, but the partial values are not overwritten. An
+// Assembly must be used by one goroutine at a time.
 type Assembly struct {
 	root     *joint
 	partials []int           // partials of each rank
 	scratch  []tensor.Tensor // memory by depth, as large as the largest use so far
 }
 
-// joint is a node of the tree that is a member's partial value or has two halves.
+// joint is a node of the tree. It is either a member's partial value or the sum of two halves.
 type joint struct {
 	rank, index int
 	left, right *joint
 }
 
-// NewAssembly returns the assembly of a group. Its members hold these replicas, by rank:
-// each of 0 to leaves-1 exactly once.
+// NewAssembly returns the assembly of a group. replicas has the replicas of each member, by
+// rank. Each of 0 to leaves-1 occurs exactly once.
 func NewAssembly(leaves int, replicas [][]int) *Assembly {
 	a := &Assembly{}
 	at := map[Node]*joint{}
@@ -48,8 +48,9 @@ func assemble(n Node, at map[Node]*joint) *joint {
 // Partials returns how many partial values a rank has.
 func (a *Assembly) Partials(rank int) int { return a.partials[rank] }
 
-// Into sets dst to the root of the tree. partial returns value i of a rank, the
-// zero Tensor if it is absent. Where all are absent dst becomes zeros.
+// Into sets dst to the root of the tree. partial returns partial value i of a rank, or
+// the zero Tensor if all of its replicas have no rows. If no value is present, dst becomes
+// zeros.
 func (a *Assembly) Into(dst tensor.Tensor, o Op, partial func(rank, i int) tensor.Tensor) {
 	switch v := a.value(a.root, 0, dst, o, partial); {
 	case v.IsZero():
@@ -59,7 +60,7 @@ func (a *Assembly) Into(dst tensor.Tensor, o Op, partial func(rank, i int) tenso
 	}
 }
 
-// value returns the value of j: a partial value, or the sum that it stored in dst.
+// value returns the value of j. This is a partial value, or a sum that value has stored in dst.
 func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op,
 	partial func(rank, i int) tensor.Tensor) tensor.Tensor {
 	switch {

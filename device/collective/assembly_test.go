@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// However replicas are spread over two devices, an assembly gives the bits of
-// Reduce, of sums and of moments, and leaves the parts alone.
+// TestAssemblyIsReduce distributes replicas over two devices in all ways. An assembly
+// gives the bits of Reduce, for sums and for moments, and does not overwrite the partial
+// values.
 func TestAssemblyIsReduce(t *testing.T) {
 	const n = 7
 	for _, absent := range [][]int{nil, {2, 5}, {0, 1, 2, 3}, {0, 1, 2, 3, 4, 5, 6}} {
@@ -42,7 +43,7 @@ func checkAssembly(t *testing.T, o Op, dst tensor.Tensor, n, set int, leaf func(
 			t.Fatalf("set %b: rank %d brings %d parts, want %d", set, rank, a.Partials(rank), len(parts[rank]))
 		}
 	}
-	for range 2 { // the parts are as before
+	for range 2 { // the second time shows that the partial values are unchanged
 		a.Into(dst, o, func(rank, i int) tensor.Tensor { return parts[rank][i] })
 		switch {
 		case want.IsZero() && slices.Max(dst.Bytes) != 0:

@@ -17,7 +17,7 @@ func TestSumOfFloat64(t *testing.T) {
 	}
 }
 
-// A leaf that no part covers is an error wherever it is.
+// TestCombineMissesALeaf checks that Combine returns an error if any leaf is missing.
 func TestCombineMissesALeaf(t *testing.T) {
 	leaf := func(i int) Partial { return Partial{Node{i, i + 1}, tensor.Of([]float32{1}, 1)} }
 	for missing := range 3 {
@@ -33,7 +33,7 @@ func TestCombineMissesALeaf(t *testing.T) {
 	}
 }
 
-// Where no replica has rows an assembly yields zeros, whatever was there before.
+// TestAssemblyOfNothing checks that an assembly sets the result to zeros if no replica has rows.
 func TestAssemblyOfNothing(t *testing.T) {
 	a := NewAssembly(2, [][]int{{0}, {1}})
 	dst := tensor.Of([]float32{7, 8}, 2)
@@ -43,8 +43,8 @@ func TestAssemblyOfNothing(t *testing.T) {
 	}
 }
 
-// A hub knows who is missing, also of members that bring nothing, forgets
-// rounds that are complete and counts them, and wakes those that wait when it ends.
+// TestHubKeepsCount checks that a hub reports the missing ranks even in exchanges without
+// values, that it counts completed rounds, and that Abort wakes the members that wait.
 func TestHubKeepsCount(t *testing.T) {
 	ctx, h := context.Background(), NewHub(2, 2)
 	if m := h.Missing(); m != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Lane separates the exchanges that a run waits for at once from those that it
-// waits for only at its end, so that the latter can be under way while it goes
-// on. The numbers are part of the protocol.
+// Lane is the kind of an exchange. A run waits for exchanges of lane Moments at once,
+// and for exchanges of lane Gradients only at its end, so that the run can continue
+// during the latter. The numbers are part of the protocol.
 type Lane uint8
 
 // The lanes.
@@ -21,8 +21,8 @@ const (
 	Lanes = 2
 )
 
-// Tag names one exchange of a group. In each lane all members must come to the
-// same tags in the same order: anything else is an error, never a hang.
+// Tag names one exchange of a group. In each lane all members must start exchanges with
+// the same tags in the same order. Otherwise the exchange returns an error; it never hangs.
 type Tag struct {
 	Generation uint64 // generation of the group
 	Step       uint64 // counts the runs of the group
@@ -50,10 +50,10 @@ type Reduction struct {
 //  3. The members disagree on the tag, on the number of values or on their
 //     types: every member gets an error that describes the difference.
 //
-// Until then the exchange owns Partials and Results; partial values may be
-// overwritten. Start itself may block too: a member must start its exchanges
+// Until the function returns, the exchange owns Partials and Results; partial values may
+// be overwritten. Start itself may block too: a member must start its exchanges
 // in the order of the program. Exchanges of a lane happen in the order in
-// which they were started; two lanes run concurrently. An Exchanger must not be
+// which they were started; the two lanes are concurrent. An Exchanger must not be
 // used by several goroutines at once.
 type Exchanger interface {
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)

@@ -8,15 +8,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Growing is the canonical tree while its leaves arrive one after the other, in any order.
-// Two nodes become one as soon as both are present, for any number of leaves, so that of n
-// leaves only about log2(n) values wait:
+// Growing sums the canonical tree while leaves arrive one after the other, in any order.
+// The number of leaves of the tree need not be known yet. The two halves of a node are added
+// as soon as both are present, so that only about log2(n) values are kept if n leaves arrive
+// in order:
 //
-//	leaves come    0        1        2           3
-//	waiting       [0,1)    [0,2)    [0,2) [2,3)  [0,4)
+//	leaf arrives   0        1        2           3
+//	values kept   [0,1)    [0,2)    [0,2) [2,3)  [0,4)
 //
-// Blocks of a power of two leaves that begin at a multiple of their size are nodes of every
-// tree.
+// This works because a block of 2^k leaves that begins at a multiple of 2^k is a node of
+// every tree that has these leaves.
 type Growing struct {
 	op     Op
 	values map[Node]tensor.Tensor
@@ -25,7 +26,7 @@ type Growing struct {
 // NewGrowing returns a tree without leaves.
 func NewGrowing(op Op) *Growing { return &Growing{op, map[Node]tensor.Tensor{}} }
 
-// Has reports whether a leaf has come.
+// Has reports whether a leaf has been added.
 func (g *Growing) Has(leaf int) bool {
 	for n := range g.values {
 		if n.From <= leaf && leaf < n.To {
@@ -35,7 +36,7 @@ func (g *Growing) Has(leaf int) bool {
 	return false
 }
 
-// Leaves returns the leaves that have come.
+// Leaves returns the leaves that have been added.
 func (g *Growing) Leaves() []int {
 	var all []int
 	for n := range g.values {
@@ -74,9 +75,9 @@ func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 	}
 }
 
-// Onto returns the values to which a leaf would be added if it arrived now, the nearest
-// first, if all of them precede it; else nil. The caller may then add the leaf to them
-// where it is computed: see Added.
+// Onto returns the values that would be combined with a leaf if it arrived now, the nearest
+// first. It returns nil if a value on the right of the leaf is one of them. The caller may
+// add the leaf to the values itself, and then call Added.
 func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
 	for n := (Node{leaf, leaf + 1}); ; {
 		size := n.To - n.From
@@ -94,9 +95,9 @@ func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
 	}
 }
 
-// Added records that a leaf was added to the first value of Onto, the sum to the next, and
-// so on: the last one is the sum of all now. It returns the others, which are no longer
-// needed.
+// Added records that the caller has added a leaf to the values of Onto: the leaf to the first
+// value, the result to the second, and so on, so that the last value now holds the sum of all.
+// Added returns the other values, which are no longer needed.
 func (g *Growing) Added(leaf int) (spent []tensor.Tensor) {
 	for n, last := (Node{leaf, leaf + 1}), (tensor.Tensor{}); ; {
 		size := n.To - n.From
@@ -121,9 +122,9 @@ func (g *Growing) Drop() (spent []tensor.Tensor) {
 	return spent
 }
 
-// Take returns the values of Cover(leaves, replicas) and empties the tree. Leaves that have
-// not arrived have no rows. It returns an error if the tree has a leaf outside of the
-// cover.
+// Take returns the values of the nodes of Cover(leaves, replicas) and removes them. Leaves
+// that have not arrived count as leaves without rows. Take returns an error if the tree has a
+// leaf outside of the cover.
 func (g *Growing) Take(leaves int, replicas []int) ([]Partial, error) {
 	var out []Partial
 	for _, n := range Cover(leaves, replicas) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// However leaves come, and whichever of them have no rows, what covers the replicas of a member has
-// the bits of the tree that is reduced at once.
+// TestGrowingHasTheBitsOfTheTree adds leaves in random orders, some of them without rows. The values for
+// the replicas of a member have the bits of Reduce.
 func TestGrowingHasTheBitsOfTheTree(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	for leaves := 1; leaves <= 17; leaves++ {
@@ -50,7 +50,7 @@ func TestGrowingHasTheBitsOfTheTree(t *testing.T) {
 	}
 }
 
-// Few values wait, and a leaf of another member is an error.
+// TestGrowingIsSmall checks that few values are kept, and that a leaf of another member is an error.
 func TestGrowingIsSmall(t *testing.T) {
 	g := collective.NewGrowing(collective.Sum)
 	for r := range 7 {
@@ -67,8 +67,7 @@ func TestGrowingIsSmall(t *testing.T) {
 	}
 }
 
-// A leaf that is added to the values of Onto gives the same bits, and ends the same values,
-// as Add.
+// TestGrowingOnto checks that adding leaves with Onto and Added gives the same bits as Add.
 func TestGrowingOnto(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

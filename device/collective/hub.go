@@ -12,8 +12,9 @@ import (
 // Aborted is the error of members of a group that ended before all had arrived.
 var Aborted = errors.New("group aborted")
 
-// Hub is the exchange point of a group inside one process: the in-process
-// transport, and the host's side of transports that carry parts to the host.
+// Hub is the exchange point of a group inside one process. It is the transport between
+// devices of the process, and the host's side of transports that send partial values to
+// the host.
 type Hub struct {
 	leaves int
 	size   int
@@ -29,9 +30,9 @@ type Hub struct {
 	ctx        context.Context // ends with the group
 	cancel     context.CancelFunc
 	wait       sync.WaitGroup // waits for the uplink's goroutines
-	forwarding int            // rounds that it has not completed
-	calledOff  bool           // it was the first to end the group
-	last       [Lanes]*round  // last round that it received
+	forwarding int            // rounds that the uplink has not completed
+	calledOff  bool           // the uplink ended the group
+	last       [Lanes]*round  // last round that was passed to the uplink
 }
 
 // round is one exchange that is being gathered.
@@ -41,10 +42,10 @@ type round struct {
 	arrived int
 	done    chan struct{}
 	err     error
-	begun   chan struct{} // closed when the uplink may begin the next one
+	begun   chan struct{} // closed when the uplink may begin the next round
 	once    sync.Once
 
-	forwarding bool // the uplink completes it
+	forwarding bool // the uplink completes this round
 }
 
 // NewHub returns the exchange point of size members over the given number of replicas.
@@ -52,8 +53,8 @@ func NewHub(leaves, size int) *Hub {
 	return &Hub{leaves: leaves, size: size, ended: make(chan struct{})}
 }
 
-// Abort ends the group: members that wait, and those that come later, get an
-// error that wraps Aborted and cause. Only the first call counts.
+// Abort ends the group. A member that waits in an exchange, or starts one later, gets
+// an error that wraps Aborted and cause. Only the first call counts.
 func (h *Hub) Abort(cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +112,7 @@ type member struct {
 	rank int
 }
 
-// Start never blocks: the member that comes last reduces.
+// Start never blocks on other members. The member that starts an exchange last computes the sums.
 func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() error {
 	r, err := m.hub.enter(m.rank, tag, values)
 	if err != nil {
@@ -131,8 +132,8 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 	}
 }
 
-// release returns when nothing touches the values of a round any more. It ends
-// the group if an uplink is at them.
+// release waits until the uplink does not use the values of a round any more. If the uplink is
+// using them, release ends the group.
 func (h *Hub) release(r *round) {
 	h.mu.Lock()
 	forwarding := r.forwarding
@@ -143,8 +144,9 @@ func (h *Hub) release(r *round) {
 	}
 }
 
-// enter adds a member to its next round of a lane and completes it if it is
-// the last. A round is complete before the next, since all come in one order.
+// enter adds a member to its next round of a lane. If the member is the last one, enter
+// completes the round or passes it to the uplink. All members start exchanges in the same
+// order, so rounds are completed in this order.
 func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +193,7 @@ func (h *Hub) round(rank int, tag Tag) *round {
 	return r
 }
 
-// reduce completes the tree of every value and hands the result to all ranks.
+// reduce completes the tree of every value and copies the result to all ranks.
 func (h *Hub) reduce(r *round) error {
 	if err := r.agree(); err != nil {
 		return err
@@ -210,7 +212,7 @@ func (h *Hub) reduce(r *round) error {
 	return r.deliver(func(i int) tensor.Tensor { return sums[i] })
 }
 
-// deliver hands the result of every value to all ranks.
+// deliver copies the result of every value to all ranks.
 func (r *round) deliver(sum func(i int) tensor.Tensor) error {
 	for i := range r.values[0] {
 		for rank, v := range r.values {
@@ -222,8 +224,8 @@ func (r *round) deliver(sum func(i int) tensor.Tensor) error {
 	return nil
 }
 
-// agree reports whether all ranks came with the same number of values, to be
-// reduced in the same ways.
+// agree returns an error unless all ranks have the same number of values, with the same
+// operations.
 func (r *round) agree() error {
 	first := r.values[0]
 	for rank, v := range r.values {
@@ -238,7 +240,7 @@ func (r *round) agree() error {
 	return nil
 }
 
-// deliver copies the result to a member; an absent one is zeros.
+// deliver copies a result to a member. An absent result becomes zeros.
 func deliver(dst, sum tensor.Tensor) error {
 	if sum.IsZero() {
 		clear(dst.Bytes)
@@ -247,7 +249,7 @@ func deliver(dst, sum tensor.Tensor) error {
 	if dst.DType != sum.DType || len(dst.Bytes) != len(sum.Bytes) {
 		return fmt.Errorf("collective: result is %v, want %v", sum, dst)
 	}
-	if len(sum.Bytes) > 0 && &dst.Bytes[0] != &sum.Bytes[0] { // a copy needs as long as any
+	if len(sum.Bytes) > 0 && &dst.Bytes[0] != &sum.Bytes[0] { // skip the copy if dst is the sum itself
 		copy(dst.Bytes, sum.Bytes)
 	}
 	return nil

@@ -21,7 +21,7 @@ func contribution(replica int, values ...float32) []Reduction {
 	return list
 }
 
-// meet brings one contribution for each rank together.
+// meet runs one exchange of all ranks and returns the error of each rank.
 func meet(t *testing.T, h *Hub, tags []Tag, values [][]Reduction) []error {
 	t.Helper()
 	errs := make([]error, len(values))
@@ -54,7 +54,7 @@ func TestHubReduces(t *testing.T) {
 	}
 }
 
-// An absent value everywhere is zeros, whatever the result held before.
+// TestHubWithoutRows checks that a value that is absent on all ranks becomes zeros.
 func TestHubWithoutRows(t *testing.T) {
 	result := tensor.Of([]float32{5}, 1)
 	h := NewHub(1, 1)
@@ -121,7 +121,8 @@ func TestHubContext(t *testing.T) {
 	}
 }
 
-// Moments are exchanged while a run waits for gradients; each lane has a separate order.
+// TestHubLanes checks that lanes are independent: moments are exchanged while an exchange of
+// gradients waits, and each lane has a separate order.
 func TestHubLanes(t *testing.T) {
 	h := NewHub(2, 2)
 	gradients := Tag{Lane: Gradients, Name: "w"}

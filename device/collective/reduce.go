@@ -35,10 +35,10 @@ func add[T float32 | float64](dst, a, b []T) {
 	}
 }
 
-// Merge sets dst to the moments of the union of a and b, per channel. All
-// have the layout (n, C means, C sums of squared deviations). Exact for any
-// counts; a side with n = 0 leaves the other as it is (Chan, Golub, LeVeque
-// 1979, eq. 1.5). dst may be a or b.
+// Merge sets dst to the moments of the union of a and b, per channel. dst, a and b
+// have the layout (n, C means, C sums of squared deviations). The formula holds for
+// any counts. If n is 0 on one side, the result is the other side (Chan, Golub,
+// LeVeque 1979, eq. 1.5). dst may be a or b.
 func Merge(dst, a, b []float64) {
 	na, nb := a[0], b[0]
 	switch {
@@ -71,8 +71,8 @@ func (o Op) combine(dst, a, b tensor.Tensor) {
 
 // Reduce combines the leaves of node n in the order of the canonical tree. leaf(r) returns
 // the value of replica r, or the zero Tensor if replica r has no rows. Leaves without rows,
-// and nodes that consist of them, are skipped. The first value met is overwritten with the
-// result and returned.
+// and nodes above only leaves without rows, are skipped. The first value is overwritten with
+// the result and returned.
 func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	if n.Leaf() {
 		return leaf(n.From)
@@ -89,8 +89,8 @@ func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	return a
 }
 
-// Partial is the value of one node of the tree; the zero Tensor where all of the
-// node's replicas have no rows.
+// Partial is the value of one node of the tree. The value is the zero Tensor if all
+// of the node's replicas have no rows.
 type Partial struct {
 	Node  Node
 	Value tensor.Tensor
@@ -107,8 +107,8 @@ func Combine(o Op, leaves int, partials []Partial) (tensor.Tensor, error) {
 	return root[0].Value, nil
 }
 
-// combineTo completes partial values to the values of some nodes, which they cover once.
-// Their values may be overwritten.
+// combineTo combines partial values into the values of nodes. The partial values together
+// cover each node once. They may be overwritten.
 func combineTo(o Op, nodes []Node, partials []Partial) ([]Partial, error) {
 	at := make(map[Node]tensor.Tensor, len(partials))
 	for _, p := range partials {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ordered lists the leaves of a sum that depends on the order: 1e8 swallows small ones.
+// ordered lists the leaves of a sum that depends on the order: adding 1e8 loses small values.
 var ordered = []float32{1, 1e8, -1e8, 3, 0.5, 1e8, 7, -1e8}
 
 func scalars(values []float32, absent ...int) func(int) tensor.Tensor {
@@ -44,7 +44,8 @@ func TestReduceFollowsTheTree(t *testing.T) {
 	}
 }
 
-// However replicas are spread over two devices, the bits are the same.
+// TestCombineIsReduce distributes replicas over two devices in all ways. Combine gives the bits
+// of Reduce.
 func TestCombineIsReduce(t *testing.T) {
 	const n = 7
 	absent := []int{2, 5}

@@ -26,8 +26,8 @@ func (n Node) Children() (left, right Node) {
 // String writes n as an interval: "[4,8)".
 func (n Node) String() string { return fmt.Sprintf("[%d,%d)", n.From, n.To) }
 
-// Cover returns the largest nodes of the tree over leaves that consist of held leaves only,
-// from left to right. held is increasing.
+// Cover returns the largest nodes of the tree that have only leaves in replicas, from left to
+// right. leaves is the number of leaves of the tree, and replicas is increasing.
 func Cover(leaves int, replicas []int) []Node {
 	if leaves < 1 {
 		return nil

@@ -47,8 +47,8 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// For every set of up to ten replicas, a cover holds each of them once, and
-// no two of its nodes are the halves of a larger one.
+// TestCoverIsExactAndLeast tests all sets of up to ten replicas. A cover contains each
+// replica once, and no two of its nodes are the halves of a larger node.
 func TestCoverIsExactAndLeast(t *testing.T) {
 	for leaves := 1; leaves <= 10; leaves++ {
 		for set := range 1 << leaves {

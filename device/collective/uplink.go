@@ -10,8 +10,8 @@ import (
 // Uplink completes the exchanges of a hub that holds only some of the replicas, together
 // with the machines that hold the others.
 type Uplink interface {
-	// Nodes returns the largest nodes of the tree over all replicas that the
-	// members of the hub hold together: Cover.
+	// Nodes returns the Cover of all replicas that the members of the hub hold
+	// together.
 	Nodes() []Node
 	// Complete makes an exchange. Each value comes with a partial value for each of Nodes,
 	// in order. A partial value may be overwritten, and the Result may use its memory.
@@ -20,11 +20,11 @@ type Uplink interface {
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 
-// Starter is an Uplink that may begin an exchange of a lane before the one before it has ended.
+// Starter is an Uplink that may begin an exchange of a lane before the previous one has ended.
 type Starter interface {
 	Uplink
-	// Start begins an exchange as Complete makes it. wait returns when it has ended; the caller
-	// must call it.
+	// Start begins the exchange that Complete would make. wait returns when the exchange has
+	// ended. The caller must call wait.
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }
 
@@ -38,11 +38,11 @@ func NewHubBelow(u Uplink, leaves, size int) *Hub {
 	return h
 }
 
-// Wait returns when no exchange is under way any more, which is soon after Abort.
+// Wait returns when no exchange of the uplink is in progress. After Abort this is soon.
 func (h *Hub) Wait() { h.wait.Wait() }
 
-// forward completes a round with the uplink, after the round of the lane before
-// it. The hub is locked.
+// forward starts a goroutine that completes a round with the uplink. It begins after the
+// previous round of the lane has begun. The hub is locked.
 func (h *Hub) forward(r *round) {
 	before := h.last[r.tag.Lane]
 	h.last[r.tag.Lane] = r
@@ -70,8 +70,8 @@ func (h *Hub) forward(r *round) {
 	})
 }
 
-// complete combines the members' values to the parts of the hub, and distributes the
-// results of the uplink.
+// complete combines the members' values into partial values of the hub, completes them with
+// the uplink, and copies the results to the members.
 func (h *Hub) complete(r *round) error {
 	if err := r.agree(); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (h *Hub) complete(r *round) error {
 	return r.deliver(func(i int) tensor.Tensor { return values[i].Result })
 }
 
-// completeAbove makes an exchange of the uplink. The next one begins when this one has begun, if the uplink
-// permits it, or has ended.
+// completeAbove makes an exchange of the uplink. If the uplink is a Starter, the next exchange may begin as
+// soon as this one has begun; otherwise it begins when this one has ended.
 func (h *Hub) completeAbove(r *round, values []Reduction) error {
 	s, ok := h.uplink.(Starter)
 	if !ok {

@@ -21,7 +21,7 @@ func missingFrom(have []graph.Op) []graph.Op {
 	return slices.DeleteFunc(slices.Clone(coreOps), func(o graph.Op) bool { return slices.Contains(have, o) })
 }
 
-// missing returns the core operations among those that a device lacks.
+// missing returns the core operations in lacks, the operations that a device does not have.
 func missing(lacks []graph.Op) []graph.Op {
 	return slices.DeleteFunc(slices.Clone(lacks), func(o graph.Op) bool { return !slices.Contains(coreOps, o) })
 }

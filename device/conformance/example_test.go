@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// Judge a plugin before you trust it: bnctl plugin test does this.
+// Test a plugin before you use it, as bnctl plugin test does.
 func ExamplePlugin() {
 	plugin := remote.Command{Name: "mine", Path: "/opt/mine/bnctl-device-mine"}
 	faults, err := conformance.Plugin(context.Background(), plugin, conformance.Options{},

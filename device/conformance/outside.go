@@ -39,7 +39,7 @@ func (p *printed) result() devicetest.Result {
 	return r
 }
 
-// nameResult judges the name that the plugin gives itself: users call it by its file name.
+// nameResult checks that the plugin's name equals the name in its file name, which users type.
 func nameResult(path, name string) devicetest.Result {
 	r := devicetest.Result{Case: devicetest.Case{Name: outside + "its name",
 		Rule: "PluginInfo.name: as in the name of the executable, bnctl-device-NAME: rename one of them."}}
@@ -50,7 +50,7 @@ func nameResult(path, name string) devicetest.Result {
 	return r
 }
 
-// Lines describes the level as a whole: faults outside of the cases, then the counts.
+// Lines returns the summary of a level as text: faults that belong to no case, then the counts.
 func (j Judgement) Lines() []string {
 	var lines, lacks []string
 	for _, op := range j.Missing {

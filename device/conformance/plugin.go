@@ -21,21 +21,21 @@ type Options struct {
 	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
 
-// Judgement has the figures of all cases at one level.
+// Judgement summarises the results of all cases at one level.
 type Judgement struct {
 	Level   string
 	Cases   int
 	Lacks   []graph.Op // operations that the device does not have
 	Missing []graph.Op // the operations in Lacks that training of any network needs
 	Faults  int        // cases that failed, and operations that are missing
-	Stopped string     // why not all cases were run; "" if all were
+	Stopped string     // why some cases were not run; "" if all were run
 }
 
 // Plugin tests the plugin that cmd starts, and returns the number of faults. It calls each
-// after every case, and done after every level. A device that is lost repeatedly is not
-// judged to the end. An error means that nothing was judged: a *Broken if the plugin does
-// not start or lists no device, a *problem.Error if the plugin lacks something that o
-// requests.
+// after every case, and done after every level. It stops early if the device is lost
+// repeatedly. An error means that the test could not be run. It is a *Broken if the plugin
+// does not start or does not list its devices, and a *problem.Error if the plugin lacks
+// something that o requests.
 func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
 	done func(Judgement)) (faults int, err error) {
 	cases, err := o.cases()
@@ -49,7 +49,7 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 	first := nameResult(cmd.Path, name)
 	for _, level := range levels {
 		j, err := o.judge(ctx, cmd, id, level, cases, first, each)
-		if o.Case != "" && j.Stopped == "" { // some cases do not find all missing operations
+		if o.Case != "" && j.Stopped == "" { // a selection of cases may not show all missing operations
 			j.Faults -= len(j.Missing)
 			j.Missing = missingFrom(have)
 			j.Faults += len(j.Missing)
@@ -60,17 +60,17 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 		}
 		done(j)
 		faults += j.Faults
-		if j.Stopped != "" { // at the next level it is the same device
+		if j.Stopped != "" { // the next level would use the same device
 			break
 		}
 	}
 	return faults, nil
 }
 
-// outside is the prefix of the names of tests that are not cases.
+// outside is the prefix of the names of checks of the plugin's process, which are not cases.
 const outside = "process: "
 
-// cases returns those that o.Case picks.
+// cases returns the cases that o.Case selects.
 func (o *Options) cases() ([]devicetest.Case, error) {
 	cases := slices.DeleteFunc(devicetest.Cases(), func(k devicetest.Case) bool {
 		return !strings.Contains(k.Name, o.Case)
@@ -82,8 +82,8 @@ func (o *Options) cases() ([]devicetest.Case, error) {
 	return cases, nil
 }
 
-// device returns the device that o names, the levels to judge it at, the name that the
-// plugin gives itself, and the operations that the device has.
+// device returns the ID of the device that o selects, the levels to test, the plugin's name,
+// and the operations that the device has.
 func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, name string,
 	have []graph.Op, err error) {
 	p, err := remote.Start(ctx, cmd)
@@ -136,7 +136,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	says := &printed{}
 	cmd.Printed = says.add
 	cmd.Levels = []string{level}
-	if level == device.CollShm { // a level of groups: sessions use another
+	if level == device.CollShm { // this level is for groups; the sessions use Shm
 		cmd.Levels = append(cmd.Levels, device.Shm)
 		ctx = devicetest.WithRendezvous(ctx, remote.Rendezvous{})
 		cases = ofGroups(cases)
@@ -160,7 +160,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	}
 	j.Cases, j.Lacks, j.Missing = len(report.Results), report.Lacks(), missing(report.Lacks())
 	if j.Stopped = report.Stopped; j.Stopped != "" {
-		j.Missing = nil // unknown
+		j.Missing = nil // unknown, because not all cases were run
 	}
 	j.Faults = len(report.Failed()) + len(j.Missing)
 	for _, r := range []devicetest.Result{name, says.result()} {

@@ -11,8 +11,8 @@ import (
 )
 
 // Vectors runs golden vectors on a device of the plugin that cmd starts, at each level, and returns
-// how many have other bits or no results. It runs those of the numbered classes that the device
-// has. Options.Case selects vectors by a part of their names.
+// the number of vectors that give other bits or no result. It runs the vectors of the device's
+// numbered classes. Options.Case selects vectors by a part of their names.
 func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vector,
 	each func(level string, r spec.Outcome), done func(level string, s spec.Summary)) (faults int, err error) {
 	var some []*spec.Vector
@@ -30,7 +30,7 @@ func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vec
 		return 0, err
 	}
 	for _, level := range levels {
-		if level == device.CollShm { // a level of exchanges between devices
+		if level == device.CollShm { // this level only affects exchanges between devices
 			continue
 		}
 		s, err := vectorsAt(ctx, cmd, id, level, some, each)

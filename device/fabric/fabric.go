@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Fabric joins the processes of a run, as one of them sees it. Its methods may
-// be called from any goroutine; each lane of a peer is received from by one
-// goroutine at a time.
+// Fabric connects this process to the other processes of a run. Its methods may
+// be called from any goroutine, but only one goroutine at a time may receive from
+// a lane of a peer.
 type Fabric interface {
 	// Rank is the number of this process among the ranks, from 0.
 	Rank() int
@@ -23,15 +23,15 @@ type Fabric interface {
 	// received: two ranks may send to each other before either receives. The caller
 	// may change the pieces when Send returns. It is an error if to is not another
 	// rank, or if the lane does not exist.
-	// After an error the message may arrive with later contents of any piece but the
-	// first.
+	// After an error the message may still arrive. Changes that the caller makes to a
+	// piece other than the first may then be visible in it.
 	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
-	// Receive returns the next message from another rank in a lane. It belongs to
-	// the caller; one of 16 bytes or more begins at a multiple of 8. There are three
-	// outcomes:
-	// 1. The message came, now or before.
-	// 2. ctx ended: the error is its error, and no message is lost by it.
+	// Receive returns the next message from another rank in a lane. The message belongs
+	// to the caller. The address of a message of 16 bytes or more is a multiple of 8.
+	// There are three outcomes:
+	// 1. The message has arrived, perhaps before the call.
+	// 2. ctx ended: the error is the context's error, and no message is lost.
 	// 3. The fabric has ended, here or everywhere, or the peer is known to be gone:
 	// the error wraps Ended and gives the reason.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
@@ -55,9 +55,9 @@ type Fabric interface {
 type Lender interface {
 	Fabric
 
-	// Lend is Send, but all pieces after the first may be lent: the peer then reads them in
+	// Lend is Send, but all pieces after the first may be lent. The peer then reads them in
 	// place, and the caller must not change them before the peer has reported that it has
-	// read them. The other pieces are copied.
+	// read them. Pieces that are not lent are copied.
 	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
 
 	// Borrow is Receive of a message in pieces, one after the other. The pieces passed to Lend are not

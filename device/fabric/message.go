@@ -7,18 +7,18 @@ import (
 )
 
 // message is a message under construction for Send: its head, followed by views of values.
-// Each begins at a multiple of 8 bytes, so that the receiver can add the values in place.
+// Each value begins at a multiple of 8 bytes, so that the receiver can add values in place.
 type message struct {
 	head   []byte   // memory of the first piece
 	pieces [][]byte // pieces; the first one is the head
 }
 
-// begin begins a message with its header, in the memory of the previous one.
+// begin begins a message with its header, in the memory of the previous message.
 func (m *message) begin(h header) {
 	m.head, m.pieces = h.append(m.head[:0]), append(m.pieces[:0], nil)
 }
 
-// mark records whether a part is present: all marks come before all values.
+// mark records whether a part is present. All marks precede all values.
 func (m *message) mark(there bool) {
 	b := byte(absent)
 	if there {
@@ -41,8 +41,8 @@ func (m *message) values() {
 	m.pieces[0] = m.head
 }
 
-// add appends a value. The value must stay valid until the message is sent, or as long as
-// it is lent.
+// add appends a value. The value must stay unchanged until the message is sent, or as long
+// as it is lent.
 func (m *message) add(value []byte) {
 	m.pieces = append(m.pieces, value)
 	if n := padding(len(value)); n > 0 {
@@ -50,7 +50,7 @@ func (m *message) add(value []byte) {
 	}
 }
 
-// A part is present unless all of its replicas have no rows.
+// The marks of parts. A part is absent if all of its replicas have no rows.
 const (
 	absent  = 0
 	present = 1
@@ -63,7 +63,7 @@ const alignment = 8
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// received is a message that has arrived. A part of it has been read.
+// received is a message that has arrived, with a position. The bytes before it have been read.
 type received struct {
 	pieces [][]byte // the remaining pieces
 	at     int      // offset in the first piece
@@ -112,7 +112,7 @@ func (r *received) take(n int) ([]byte, error) {
 	return left[:n:n], nil
 }
 
-// end reports whether all was read.
+// end returns an error unless the whole message has been read.
 func (r *received) end() error {
 	if left := len(r.next()); left > 0 {
 		return fmt.Errorf("a message has %d bytes too many: the ranks do not do the same", left)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// whole returns a message of these marks and values, as it arrives.
+// whole returns a message with these marks and values, as the receiver gets it.
 func whole(marks []bool, values ...[]byte) []byte {
 	var m message
 	m.begin(header{kind: partials, round: 1, sequence: 2})
@@ -47,7 +47,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// FuzzMessage: any bytes are a message or an error.
+// FuzzMessage checks that reading any bytes gives a message or an error.
 func FuzzMessage(f *testing.F) {
 	f.Add(whole([]bool{true, true}, make([]byte, 12), make([]byte, 12)), 2, 12)
 	f.Add([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}, 1, 4)

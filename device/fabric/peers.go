@@ -15,23 +15,24 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// Peers is the ranks of a run: this one, and those reachable over a fabric. All ranks make
-// the same calls of AllGather in the same order. The exchanges of an Uplink between two of
-// these calls form a round. A round that any rank calls off (CallOff) is called off on all
-// ranks that wait in it, and its unfinished exchanges are dropped.
+// Peers is the ranks of a run: this one, and the others, which are reachable over a fabric.
+// All ranks make the same calls of AllGather in the same order. The exchanges of an Uplink
+// between two of these calls form a round. If a rank calls the round off (CallOff), the
+// exchanges of all ranks that wait in the round return an error, and unfinished exchanges
+// are dropped.
 type Peers struct {
 	fabric   Fabric
 	timeout  time.Duration // time after which a silent peer is gone
 	round    atomic.Uint64 // number of records so far
 	sent     [collective.Lanes]atomic.Int64
 	stopping atomic.Bool           // the run will stop
-	ended    atomic.Pointer[error] // error of the first wait that found that the fabric has ended
+	ended    atomic.Pointer[error] // first error that reported the end of the fabric
 	stop     context.CancelFunc
 	wait     sync.WaitGroup
 }
 
-// New returns the ranks of a fabric. A peer that sends no message for the timeout (0: 30 s)
-// counts as gone. Until Close, every rank sends heartbeats to the others.
+// New returns the ranks of a fabric. A peer counts as gone if it sends no message for the
+// timeout; 0 means 30 seconds. Until Close, every rank sends heartbeats to the others.
 func New(f Fabric, timeout time.Duration) *Peers {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Peers{fabric: f, timeout: cmp.Or(timeout, 30*time.Second), stop: stop}
@@ -112,7 +113,7 @@ func (p *Peers) heartbeat(ctx context.Context) {
 		for to := range p.Size() {
 			for lane := range collective.Lane(collective.Lanes) {
 				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
-					return // the next exchange returns the reason
+					return // the next exchange returns the error
 				}
 			}
 		}
@@ -274,7 +275,7 @@ func (p *Peers) every() time.Duration {
 	return max(min(p.timeout/4, time.Second+time.Duration(p.Size())*10*time.Millisecond), time.Millisecond)
 }
 
-// patience is the time that a peer may be silent.
+// patience is the time that a peer may be silent before it counts as gone.
 func (p *Peers) patience() time.Duration {
 	if p.stopping.Load() {
 		return min(p.timeout, 5*p.every())
@@ -282,12 +283,12 @@ func (p *Peers) patience() time.Duration {
 	return p.timeout
 }
 
-// ShortenTimeout reports that the run is about to stop: a launcher signals this when a rank
-// is gone. From then on a peer may be silent for only a few seconds.
+// ShortenTimeout lets a peer be silent for only a few seconds from now on. Call it if the run
+// is about to stop, for example when the launcher has signalled that a rank is gone.
 func (p *Peers) ShortenTimeout() { p.stopping.Store(true) }
 
-// AllGather sends a record of every rank to all ranks, and begins the next round. It
-// returns the records by rank. No exchange may be in progress.
+// AllGather sends this rank's record to all ranks, and begins the next round. It
+// returns the records of all ranks, by rank. No exchange may be in progress.
 func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	h := header{kind: record, round: p.round.Load()}
 	all := make([][]byte, p.Size())
@@ -327,9 +328,9 @@ func (p *Peers) Broadcast(ctx context.Context, mine []byte) ([]byte, error) {
 	return all[0], nil
 }
 
-// Together calls f and leaves the fabric. It returns the error of f. An error also ends all
-// ranks, with the text of say as the cause, unless it wraps Ended or Agreed: the other
-// ranks know of these already.
+// Together calls f, leaves the fabric, and returns the error of f. An error also ends all
+// ranks; the second function returns the text of the cause. If the error wraps Ended or
+// Agreed, the other ranks know of it already, and Together does not end them.
 func (p *Peers) Together(f func() error, say func(error) string) error {
 	err := f()
 	if err != nil && !errors.Is(err, Ended) && !errors.Is(err, Agreed) {
@@ -338,7 +339,7 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 	return errors.Join(err, p.Close())
 }
 
-// Agreed is wrapped by an error that ends every rank independently.
+// Agreed is wrapped by the errors of ranks that stop because all ranks have agreed to stop.
 var Agreed = errors.New("the ranks have agreed to stop")
 
 // CallOff ends the round on all ranks that wait for this one in an exchange. This rank must

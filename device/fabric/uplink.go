@@ -12,17 +12,17 @@ import (
 // Uplink completes the exchanges of this rank's devices across all other ranks: a
 // collective.Uplink.
 //
-// Sums are reduce-scattered and all-gathered: every rank combines a range of the elements
-// along the tree and sends the result to all. With G bytes of results, P ranks and k
-// partial values of each value per rank, each rank sends (k+1) G (P-1)/P bytes, never more
-// than the k G (P-1) bytes of sending all partial values to all ranks. Small values are not
-// worth two messages, and moments cannot be split: all ranks get them, and each rank
-// combines them all.
+// Large sums are reduce-scattered and all-gathered: every rank combines one range of the
+// elements along the tree and sends the result to all ranks. With G bytes of results, P
+// ranks and k partial values of each value per rank, each rank sends (k+1) G (P-1)/P bytes.
+// This is never more than the k G (P-1) bytes of sending all partial values to all ranks.
+// Small sums are not worth a second message, and moments cannot be split. All ranks get all
+// partial values of these, and combine them independently.
 //
-// A rank of the same machine reads scattered values in place (Lender): no value is
-// overwritten before all ranks have read it. A rank that has sent its range of the results
-// has read its range of the partial values. It reports when it has read the others'
-// results.
+// Ranks on the same machine read each other's values in place (Lender), so a value must not
+// be overwritten before all ranks have read it. When a rank sends its range of the results,
+// it has read the partial values of this range. It sends a separate message when it has read
+// the results of the other ranks.
 type Uplink struct {
 	peers *Peers
 	nodes [][]collective.Node // Cover of the replicas of each rank
@@ -37,8 +37,8 @@ type lane struct {
 	sum      tensor.Tensor // memory
 }
 
-// NewUplink returns the uplink of a rank. Each rank holds the replicas that follow those of
-// the previous rank; counts has the number of replicas of each rank.
+// NewUplink returns the uplink of this rank. counts has the number of replicas of each rank.
+// Rank 0 has the first replicas, rank 1 the next ones, and so on.
 func NewUplink(p *Peers, counts []int) *Uplink {
 	u := &Uplink{peers: p}
 	for _, n := range counts {
@@ -61,7 +61,7 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 	return u
 }
 
-// Nodes returns the nodes of the tree that this rank has partial values for.
+// Nodes returns the nodes of this rank's partial values.
 func (u *Uplink) Nodes() []collective.Node { return u.nodes[u.peers.Rank()] }
 
 // sharedFrom is the minimum size, in bytes, of a sum that is divided among the ranks: for
@@ -90,7 +90,7 @@ type exchange struct {
 	number   collective.Lane
 	sequence uint32
 	values   []collective.Reduction
-	came     [][]tensor.Tensor // parts of this rank's share from each rank, value by value
+	came     [][]tensor.Tensor // parts of this rank's share, by sending rank, value by value
 }
 
 func (e *exchange) header(k kind) header { return header{k, e.peers.round.Load(), e.sequence} }
@@ -146,8 +146,8 @@ func (e *exchange) sendParts(ctx context.Context) error {
 	})
 }
 
-// eachPart calls f for every present part of this rank, either of the values that are
-// divided among the ranks or of the others.
+// eachPart calls f for every present part of this rank. If shared is true, these are the parts
+// of values that are divided among the ranks, otherwise the parts of all other values.
 func (e *exchange) eachPart(shared bool, f func(v *collective.Reduction, k int)) {
 	for i := range e.values {
 		v := &e.values[i]
@@ -221,7 +221,7 @@ func (e *exchange) read(from int, r *received) error {
 const nearBytes = 8 << 10
 
 // combine completes this rank's share of a value. The result may overlap one of this rank's
-// parts, so each range is written only after all its parts were read.
+// parts, so each range of the result is written after this range of all parts was read.
 func (e *exchange) combine(i int) {
 	v := &e.values[i]
 	rank := e.peers.Rank()
@@ -277,7 +277,7 @@ func (e *exchange) shareResults(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.others(func(by int) error { // after the return the device may overwrite the results
+	return e.others(func(by int) error { // the device may overwrite the results when this returns
 		if !lent[by] {
 			return nil
 		}

@@ -37,8 +37,8 @@ type value struct {
 	leaves []tensor.Tensor // the zero Tensor: no rows
 }
 
-// draw returns random values of the given number of replicas; for some of them, a replica
-// has no value.
+// draw returns random values of the given number of replicas. In some values, some replicas
+// have no rows.
 func draw(p *rand.Rand, replicas int) []value {
 	var all []value
 	empty := p.IntN(replicas + 1)
@@ -71,7 +71,7 @@ func draw(p *rand.Rand, replicas int) []value {
 	return all
 }
 
-// reductions returns the reductions of a rank that holds some of the replicas. Every other
+// reductions returns the reductions of a rank that holds the replicas in held. Every second
 // result overlaps a part.
 func reductions(values []value, replicas int, held []int) []collective.Reduction {
 	var out []collective.Reduction
@@ -146,7 +146,7 @@ func wholly(t *testing.T, values []value, replicas int) [][]byte {
 	return want
 }
 
-// meet makes exchanges of the members of one rank in both lanes, twice in each.
+// meet makes exchanges with the members of one rank: two in each of the two lanes.
 func meet(hub *collective.Hub, values []value, replicas, first, count, members int, want [][]byte) error {
 	errs := make([]error, members)
 	var wait sync.WaitGroup
@@ -218,8 +218,8 @@ func TestBytesOfASum(t *testing.T) {
 	}
 }
 
-// TestATurnThatIsCalledOff checks that when a rank fails in a turn, all others return from
-// their exchanges, and that the next turn does not see the unfinished exchanges.
+// TestATurnThatIsCalledOff checks that if a rank calls a round off, all other ranks return from
+// their exchanges, and that the next round receives no messages of the unfinished exchanges.
 func TestATurnThatIsCalledOff(t *testing.T) {
 	const size = 3
 	errs := onRanks(size, func(p *fabric.Peers) error {
@@ -287,7 +287,8 @@ func TestARankThatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestRanksThatSayNothing: a rank that is as silent as the rank that is waited for is named too.
+// TestRanksThatSayNothing checks that the error names all ranks that have been silent for as long as the
+// rank that is waited for.
 func TestRanksThatSayNothing(t *testing.T) {
 	ranks := inprocess.New(4)
 	p, other := fabric.New(ranks[0], 200*time.Millisecond), fabric.New(ranks[2], 200*time.Millisecond)
@@ -339,7 +340,8 @@ func (stuck) Send(ctx context.Context, _ int, _ collective.Lane, _ ...[]byte) er
 	return ctx.Err()
 }
 
-// TestPeerThatTakesNothing: a rank that cannot send does not wait for longer than for a message.
+// TestPeerThatTakesNothing checks that Send to a rank that accepts nothing returns after the time for
+// which a peer may be silent.
 func TestPeerThatTakesNothing(t *testing.T) {
 	all := inprocess.New(2)
 	p := fabric.New(stuck{all[0]}, 50*time.Millisecond)

@@ -17,10 +17,10 @@ func limited(cpus, procs int, environment string) int {
 	return min(cpus, procs)
 }
 
-// Cores returns the number of logical CPUs for this process, at least 1: the CPUs that it
-// is bound to, or its share of the machine's CPUs if other ranks on this machine may run on
-// the same ones. Ranks count as bound to separate CPUs if the launcher's process may run on
-// more CPUs than they may.
+// Cores returns the number of logical CPUs for this process, at least 1. If the launcher has
+// bound each rank to separate CPUs, this is the number of CPUs of this process. Otherwise it
+// is the process's share of the machine's CPUs. Ranks count as bound if the launcher's process
+// may run on more CPUs than this process.
 func Cores() int {
 	if runtime.NumCPU() < parentCores() {
 		return allowed

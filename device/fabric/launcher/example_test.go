@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/launcher"
 )
 
-// The second of four processes that mpirun started. Without a launcher the size is 0.
+// Rank in the second of four processes that mpirun has started. Without a launcher the size is 0.
 func ExampleRank() {
 	os.Setenv("OMPI_COMM_WORLD_RANK", "1")
 	os.Setenv("OMPI_COMM_WORLD_SIZE", "4")

@@ -16,7 +16,7 @@ var said = []struct{ rank, size string }{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
 	{"PMI_RANK", "PMI_SIZE"},                         // MPICH, Intel MPI, srun --mpi=pmi2
 	{"PALS_RANKID", "PALS_SIZE"},                     // Cray
-	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},         // srun; a batch script is not one of several ranks
+	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},         // srun; the second one is not set in batch scripts
 	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},   // MVAPICH
 }
 

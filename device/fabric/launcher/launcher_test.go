@@ -40,7 +40,7 @@ func TestHere(t *testing.T) {
 	}
 }
 
-// TestCores: ranks that are not bound share the cores, and each has one at least.
+// TestCores checks that ranks that are not bound share the cores, and that each has at least one.
 func TestCores(t *testing.T) {
 	for _, name := range local {
 		t.Setenv(name, "")
@@ -49,7 +49,7 @@ func TestCores(t *testing.T) {
 		t.Errorf("alone: %d cores, want %d", n, runtime.NumCPU())
 	}
 	if parentCores() > runtime.NumCPU() {
-		return // this process is bound itself
+		return // this test's process is bound to CPUs
 	}
 	for here := 1; here < 2*runtime.NumCPU()+2; here++ {
 		t.Setenv("MPI_LOCALNRANKS", strconv.Itoa(here))

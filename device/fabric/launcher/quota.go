@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// Quota returns the number of CPUs that cgroups allow this process, +Inf without a limit. It may be a
-// fraction: Go's runtime has at least two threads whatever the limit is.
+// Quota returns the number of CPUs that cgroups allow this process, or +Inf without a limit. The result
+// may be a fraction. It may also be below runtime.GOMAXPROCS, which Go never sets below two because of a
+// cgroup.
 func Quota() float64 { return quota }
 
 var quota = quotaIn(os.DirFS("/"))
 
-// quotaIn returns the quota in the file system of a machine: the least of the process's cgroup and the
-// cgroups above it, of version 2 or 1.
+// quotaIn returns the quota in the file system root of a machine: the smallest quota of the process's
+// cgroup and its parents, of cgroup version 2 or 1.
 func quotaIn(root fs.FS) float64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {

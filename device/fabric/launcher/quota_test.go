@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestQuota reads the limits of cgroups of both versions, and of those above them.
+// TestQuota reads the limits of cgroups of both versions and of their parents.
 func TestQuota(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	for name, c := range map[string]struct {

@@ -6,8 +6,8 @@ package mailbox
 
 import "sync"
 
-// Box is an unbounded queue of messages. Any goroutine may call Put; only one
-// at a time may call Take.
+// Box is an unbounded queue of messages. Any goroutine may call Put, but only one
+// goroutine at a time may call Take.
 type Box[M any] struct {
 	mu       sync.Mutex
 	messages []M
@@ -17,7 +17,7 @@ type Box[M any] struct {
 // New returns an empty box.
 func New[M any]() *Box[M] { return &Box[M]{arrived: make(chan struct{}, 1)} }
 
-// Put adds a message at the end. The box owns it from then on.
+// Put adds a message at the end. From then on the box owns the message.
 func (b *Box[M]) Put(message M) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

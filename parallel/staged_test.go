@@ -80,7 +80,7 @@ func stagedModel(t *testing.T, mode bn.Mode) (*models.Model, *graph.Program) {
 	return trainedModel(t, stagedText, mode)
 }
 
-func trainedModel(t *testing.T, text string, mode bn.Mode) (*models.Model, *graph.Program) {
+func trainedModel(t testing.TB, text string, mode bn.Mode) (*models.Model, *graph.Program) {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(text))
 	if err != nil {

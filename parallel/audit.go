@@ -270,7 +270,7 @@ func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []
 	comm.generation++
 	g := device.Group{Generation: comm.generation, Level: device.Stream, Replicas: [][]int{replicas},
 		Tree: comm.replicas, Exchange: x}
-	step, rows := b.step(f, d.group.runs, replicas), 0
+	step, rows := b.On(replicas, f, d.group.runs), 0
 	for _, of := range step.Rows {
 		rows += of
 	}

@@ -56,7 +56,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}
-			if _, err := d.runToEnd(ctx, d.program.current.Function(graph.Train), d.ledger.batch); err != nil {
+			if _, err := d.runToEnd(ctx, d.program.current.Function(graph.Train), d.ledger.Batch); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 	d.version++
 	d.stepped, d.retained = false, false
 	if d.keepsLedger() {
-		d.ledger.commit(h)
+		d.ledger.Commit(h)
 	}
 	return nil
 }

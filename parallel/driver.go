@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -35,7 +36,7 @@ type Driver struct {
 	stepped   bool           // a Step waits for its Commit
 	retained  bool           // the members have the gradients of that Step
 	commitErr error          // error of a Commit that was not finite; the state is lost
-	ledger    *ledger
+	ledger    *step.Ledger
 	checks    stateChecks // comparisons of the members' states
 	audited   int         // replicas that were run again
 
@@ -53,13 +54,14 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}, inFlight: newInFlight()}
+	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &step.Ledger{},
+		inFlight: newInFlight()}
 	d.recovery = newRecovery(g, d.program, c, d, d.ledger)
 	if c.Peers != nil {
 		d.ranks = &rankGroup{peers: c.Peers, recovery: d.recovery, program: d.program}
 	}
 	full := withZeros(p, state)
-	d.ledger.begin(0, full)
+	d.ledger.Begin(0, full)
 	if err := d.start(ctx, full); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -112,9 +114,4 @@ func (d *Driver) Version() device.Version { return d.version }
 func (d *Driver) Close() error {
 	defer d.group.comm.closeMemory()
 	return errors.Join(d.group.members.free(), d.recovery.reopener.close())
-}
-
-// Timing is the time of a step by activity, as the mean over the devices.
-type Timing struct {
-	Took, Blocked time.Duration
 }

@@ -3,7 +3,6 @@ package parallel
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -278,41 +277,6 @@ func TestMeasured(t *testing.T) {
 	g.placement = placement.New(placement.SingleProcess(3), nil, 12, 3)
 	if got := g.placement.LongestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
 		t.Errorf("8 rows at 4 a second and 4 at 1 take %g s, want 4", got)
-	}
-}
-
-// TestLedger: an entry includes the writes before its step, and their bytes.
-func TestLedger(t *testing.T) {
-	four := tensor.New(tensor.F32, 4) // 16 bytes
-	var l ledger
-	l.begin(7, nil)
-	l.write(nil)
-	if l.writes != nil {
-		t.Error("nothing was written, and is kept")
-	}
-	l.write(map[string]tensor.Tensor{"a": four})
-	l.write(map[string]tensor.Tensor{"b": four})
-	l.batch = Batch{Rows: map[string]tensor.Tensor{"x": four}}
-	l.commit(nil)
-	l.commit(nil)
-	if got := slices.Sorted(maps.Keys(l.entries[0].writes)); !slices.Equal(got, []string{"a", "b"}) ||
-		len(l.entries[1].writes) > 0 {
-		t.Errorf("writes %v, then %v; want a and b, then none", got, l.entries[1].writes)
-	}
-	if l.bytes != 48+16 {
-		t.Errorf("%d bytes, want 64", l.bytes)
-	}
-	if l.advance(1, nil); l.bytes != 16 || l.version != 8 || len(l.entries) != 1 {
-		t.Errorf("after the first step: %d bytes, version %d, %d entries", l.bytes, l.version, len(l.entries))
-	}
-	for _, c := range []struct {
-		entries, bytes int
-		long           bool
-	}{{ledgerSteps - 1, ledgerBytes - 1, false}, {ledgerSteps, 0, true}, {0, ledgerBytes, true}} {
-		l := ledger{entries: make([]entry, c.entries), bytes: c.bytes}
-		if l.long() != c.long {
-			t.Errorf("%d entries of %d bytes: long is %v", c.entries, c.bytes, l.long())
-		}
 	}
 }
 

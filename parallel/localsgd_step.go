@@ -91,7 +91,7 @@ func (l *LocalSGD) advanceOn(ctx context.Context, m *member, r int, b Batch, sta
 	}
 	f := d.program.current.Function(graph.Train)
 	b.Inverse = b.Inverses[r]
-	if a.outcome, err = m.exe.Run(ctx, b.step(f, d.group.runs, []int{r})); err != nil {
+	if a.outcome, err = m.exe.Run(ctx, b.On([]int{r}, f, d.group.runs)); err != nil {
 		return a, err
 	}
 	m.steps++

@@ -2,16 +2,17 @@ package parallel
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // These are the additional inputs and outputs of the training function for mixed samples:
 // two losses, weighted row by row.
 const (
-	InputPartners         = "partners"          // rows i32[...]: labels of the sample that is mixed into a row
-	InputFraction         = "fraction"          // rows f32[]: weight of the loss of the row's labels
-	InputPartnersFraction = "partners_fraction" // rows f32[]: weight of the loss of the partner's labels
-	OutputPartnersLoss    = "loss:partners"     // whole f64[1]: their sum; Result.Loss includes both losses
+	InputPartners         = "partners"              // rows i32[...]: labels of the sample mixed into a row
+	InputFraction         = "fraction"              // rows f32[]: weight of the loss of the row's labels
+	InputPartnersFraction = "partners_fraction"     // rows f32[]: weight of the loss of the partner's labels
+	OutputPartnersLoss    = step.OutputPartnersLoss // whole f64[1]: see package step
 )
 
 // crossEntropy declares the inputs of the loss, and computes it from logits of that shape.

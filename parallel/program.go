@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -25,13 +26,12 @@ import (
 
 // Names of inputs and outputs of the training function.
 const (
-	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
-	InputIdent   = "ident"   // rows i64[2]: epoch and sample, for dropout
-	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
-	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies; for other losses, moments of the elements
-	OutputHits   = "correct" // whole f64[2]: correct, counted; absent for numbers
+	InputLabels  = "labels"          // rows i32[...]: -1 is ignored
+	InputIdent   = "ident"           // rows i64[2]: epoch and sample, for dropout
+	InputInverse = step.InputInverse // whole f32[]: 1/denominator of the loss
+	OutputLoss   = step.OutputLoss   // whole f64[1] or f64[3]: see package step
+	OutputHits   = step.OutputHits   // whole f64[2]: see package step
 
-	momentsPrefix  = "moments:"
 	gradientPrefix = "grad:"
 )
 
@@ -64,7 +64,7 @@ func (l *Loss) weightsTargets() bool { return l.Smoothing > 0 && len(l.Weights) 
 func Gradient(state string) string { return gradientPrefix + state }
 
 // momentsOf returns the name of the output with the moments of a batch norm.
-func momentsOf(layer string) string { return momentsPrefix + layer }
+func momentsOf(layer string) string { return step.MomentsPrefix + layer }
 
 // TrainFunction returns the training function of a wrapped graph: the forward pass, the loss and the
 // hits, the gradients of the trained tensors (whole, kept on the device) and the moments of every

@@ -39,7 +39,7 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 		}
 		return refs(t, 1)[0].Device, nil
 	}})
-	d.ledger.stride = 2
+	d.ledger.Stride = 2
 	got, err := steps(d, 6)
 	if over = wrong.calls <= at; over || at < 2 { // Load, Write
 		if err != nil || got != want || (n == 2) == over {
@@ -56,9 +56,9 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 		replay += "grow 20x5, join 3 as 0 of [[0 1 2 3 4]], "
 	}
 	replay += "train 10 [4 4 4 4 4], commit 4, train 11"
-	if calls := again.text(); over && (!strings.Contains(calls, replay) || d.ledger.version != 4) {
+	if calls := again.text(); over && (!strings.Contains(calls, replay) || d.ledger.Version != 4) {
 		t.Errorf("in a commit %v: %s, want in it %s; a snapshot of version %d", inCommit, calls, replay,
-			d.ledger.version)
+			d.ledger.Version)
 	}
 	return over
 }

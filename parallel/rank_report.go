@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
@@ -25,15 +24,6 @@ type verdict struct {
 	Empty  bool   `json:"empty,omitempty"`  // it waits for a device
 	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	RankStats
-}
-
-// RankStats is the work of a rank in a run.
-type RankStats struct {
-	Rows    int           `json:"rows"`
-	Waited  time.Duration `json:"waited"`  // time that it waited for input: Batch.Waited
-	Took    time.Duration `json:"took"`    // mean over its devices
-	Blocked time.Duration `json:"blocked"` // part of Took spent in exchanges
-	Bytes   int64         `json:"bytes"`   // sent to other ranks since the previous run
 }
 
 // statsOf returns the work of this rank in a run.

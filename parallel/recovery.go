@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -56,7 +57,7 @@ type recovery struct {
 	group       *Group
 	program     *commonProgram
 	stepper     stepper
-	ledger      *ledger
+	ledger      *step.Ledger
 	config      Config
 	reopener    reopener
 	losses      lossCount
@@ -83,7 +84,7 @@ type stepper interface {
 	regrouped()
 }
 
-func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *recovery {
+func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *step.Ledger) *recovery {
 	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c,
 		reopener: newReopener(len(g.members), c.Joins, g.hasRoom), lossHistory: lossHistory{}}
 }

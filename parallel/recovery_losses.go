@@ -47,7 +47,7 @@ func (r *recovery) countLastLoss(cause error) error {
 		}
 	}
 	if r.losses.add(r.reached()); r.losses.count > 1 {
-		r.ledger.renewOften()
+		r.ledger.RenewOften()
 	}
 	if r.losses.tooMany() {
 		return fmt.Errorf("%w: %d devices were lost one after the other and none has come beyond step %d: %w",

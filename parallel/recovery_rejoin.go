@@ -81,7 +81,7 @@ func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error)
 // rejoinAlone makes m the only member and brings it to the present state. lost is the error if m was
 // lost again; fatal is the error if the run cannot continue.
 func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal error) {
-	if lost, fatal = r.rejoin(ctx, m, r.ledger.version, r.ledger.state); lost != nil || fatal != nil {
+	if lost, fatal = r.rejoin(ctx, m, r.ledger.Version, r.ledger.State); lost != nil || fatal != nil {
 		return lost, fatal
 	}
 	if err := r.regroup(ctx); err != nil {

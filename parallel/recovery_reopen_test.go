@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/step"
 )
 
 // closing is a device that counts how often it is closed.
@@ -104,10 +105,10 @@ func TestLossesAreCounted(t *testing.T) {
 // From the second loss of a last device on, replays renew the snapshot. Too many losses end
 // the run.
 func TestLossesOfLastDevices(t *testing.T) {
-	r := newRecovery(&Group{}, nil, Config{}, &Driver{version: 5}, &ledger{entries: make([]entry, 8)})
+	r := newRecovery(&Group{}, nil, Config{}, &Driver{version: 5}, &step.Ledger{Entries: make([]step.Entry, 8)})
 	for n := 1; n <= maxLastLosses; n++ {
-		if err := r.countLastLoss(errPlanted); err != nil || (r.ledger.stride > 0) != (n > 1) {
-			t.Errorf("loss %d: %v, renewed after %d steps", n, err, r.ledger.stride)
+		if err := r.countLastLoss(errPlanted); err != nil || (r.ledger.Stride > 0) != (n > 1) {
+			t.Errorf("loss %d: %v, renewed after %d steps", n, err, r.ledger.Stride)
 		}
 	}
 	err := r.countLastLoss(errPlanted)
@@ -119,18 +120,18 @@ func TestLossesOfLastDevices(t *testing.T) {
 
 // Replays renew the snapshot after half of the steps, then after half of that.
 func TestReplaysRenewOften(t *testing.T) {
-	l := &ledger{entries: make([]entry, 9)}
+	l := &step.Ledger{Entries: make([]step.Entry, 9)}
 	for _, want := range []int{4, 2, 1, 1} {
-		if l.renewOften(); l.stride != want {
-			t.Errorf("after %d steps, want %d", l.stride, want)
+		if l.RenewOften(); l.Stride != want {
+			t.Errorf("after %d steps, want %d", l.Stride, want)
 		}
 	}
-	l = &ledger{entries: make([]entry, 6), stride: 9}
-	if l.renewOften(); l.stride != 3 {
-		t.Errorf("of 6 steps after %d", l.stride)
+	l = &step.Ledger{Entries: make([]step.Entry, 6), Stride: 9}
+	if l.RenewOften(); l.Stride != 3 {
+		t.Errorf("of 6 steps after %d", l.Stride)
 	}
-	if l.begin(2, nil); l.stride != 3 {
-		t.Errorf("a new snapshot: after %d", l.stride)
+	if l.Begin(2, nil); l.Stride != 3 {
+		t.Errorf("a new snapshot: after %d", l.Stride)
 	}
 	if r := newRecovery(&Group{}, nil, Config{}, &Driver{version: 5}, l); r.reached() != 7 {
 		t.Errorf("reached %d", r.reached())

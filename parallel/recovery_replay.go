@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 )
 
 // A replay runs the steps of the ledger, from the snapshot on, on one device that holds all
@@ -14,25 +15,25 @@ import (
 //	             stride = 2:   renewed here (renewOften), so that the next replay is shorter
 
 // reached returns a number that changes when a step or a replay makes progress.
-func (r *recovery) reached() device.Version { return r.stepper.Version() + r.ledger.version }
+func (r *recovery) reached() device.Version { return r.stepper.Version() + r.ledger.Version }
 
 // replay brings m, the only member, from the ledger's snapshot to the present state.
 // It renews the snapshot after every stride steps.
 func (r *recovery) replay(ctx context.Context, m *member) error {
-	for done := 0; done < len(r.ledger.entries); {
-		v := r.ledger.version + device.Version(done)
-		err := r.group.timeouts.call(m, func() error { return r.repeat(ctx, m, v, r.ledger.entries[done]) })
+	for done := 0; done < len(r.ledger.Entries); {
+		v := r.ledger.Version + device.Version(done)
+		err := r.group.timeouts.call(m, func() error { return r.repeat(ctx, m, v, r.ledger.Entries[done]) })
 		if err != nil {
 			return err
 		}
-		if done++; r.ledger.stride > 0 && done == r.ledger.stride {
+		if done++; r.ledger.Stride > 0 && done == r.ledger.Stride {
 			if err := r.renew(ctx, m, done); err != nil {
 				return err
 			}
 			done = 0
 		}
 	}
-	return r.group.timeouts.call(m, func() error { return r.program.write(ctx, m, r.ledger.writes) })
+	return r.group.timeouts.call(m, func() error { return r.program.write(ctx, m, r.ledger.Writes) })
 }
 
 // renew makes the state of a member that has repeated these steps the snapshot.
@@ -40,22 +41,22 @@ func (r *recovery) renew(ctx context.Context, m *member, steps int) error {
 	return r.group.timeouts.call(m, func() error {
 		state, err := r.program.read(ctx, m)
 		if err == nil {
-			r.ledger.advance(steps, state)
+			r.ledger.Advance(steps, state)
 		}
 		return err
 	})
 }
 
 // repeat makes one step of the ledger again.
-func (r *recovery) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
-	if err := r.program.write(ctx, m, e.writes); err != nil {
+func (r *recovery) repeat(ctx context.Context, m *member, v device.Version, e step.Entry) error {
+	if err := r.program.write(ctx, m, e.Writes); err != nil {
 		return err
 	}
 	r.group.runs++
-	step := e.batch.step(r.program.current.Function(graph.Train), r.group.runs, m.replicas)
-	if _, err := m.exe.Run(ctx, step); err != nil {
+	run := e.Batch.On(m.replicas, r.program.current.Function(graph.Train), r.group.runs)
+	if _, err := m.exe.Run(ctx, run); err != nil {
 		return err
 	}
 	m.steps++
-	return m.commit(ctx, v, e.hyper)
+	return m.commit(ctx, v, e.Hyper)
 }

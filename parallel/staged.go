@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -48,7 +49,7 @@ type Staged struct {
 	group    *Group           // group of all devices, for callers
 	version  device.Version
 	stepped  bool
-	ledger   *ledger
+	ledger   *step.Ledger
 	rest     map[string]tensor.Tensor // state that is not in any stage
 	err      error                    // error of a Commit that was not finite; the state is lost
 	ofStage  Config                   // configuration of each stage
@@ -130,7 +131,7 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	}
 	s.planned()
 	s.keepRest(full)
-	s.ledger.begin(0, full)
+	s.ledger.Begin(0, full)
 	s.refreshGroup()
 	return s, d.Stages(), nil
 }
@@ -159,7 +160,7 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 		return nil, err
 	}
 	c = oneByOne(c)
-	s := &Staged{config: c, program: p, programs: programs, ledger: &ledger{}, pipeline: emptyPipeline(p),
+	s := &Staged{config: c, program: p, programs: programs, ledger: &step.Ledger{}, pipeline: emptyPipeline(p),
 		division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks, routes: map[passes]*routes{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
@@ -362,7 +363,7 @@ func (s *Staged) Version() device.Version { return s.version }
 
 // Write sets state tensors.
 func (s *Staged) Write(ctx context.Context, state map[string]tensor.Tensor) error {
-	s.ledger.write(state)
+	s.ledger.Write(state)
 	s.keepRest(state)
 	err := s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
 	_, _, err = s.conclude(ctx, s.reportOf("a write", false), err, nil)
@@ -379,13 +380,13 @@ func (s *Staged) State(ctx context.Context) (map[string]tensor.Tensor, error) {
 func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
 	state, err := s.read(ctx, (*Driver).Snapshot)
 	if err == nil {
-		s.ledger.begin(s.version, state)
+		s.ledger.Begin(s.version, state)
 	}
 	return state, err
 }
 
 // SnapshotDue is Driver.SnapshotDue.
-func (s *Staged) SnapshotDue() bool { return s.ledger.long() }
+func (s *Staged) SnapshotDue() bool { return s.ledger.Long() }
 
 func (s *Staged) read(ctx context.Context,
 	of func(*Driver, context.Context) (map[string]tensor.Tensor, error)) (map[string]tensor.Tensor, error) {

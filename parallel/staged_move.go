@@ -85,7 +85,7 @@ func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, erro
 		return false, err
 	}
 	c.stage, c.slots = s.number(at), stage.UnderWay(len(s.programs), s.first+at)
-	state := stateIn(p, s.ledger.state)
+	state := stateIn(p, s.ledger.State)
 	d, err := Open(ctx, p, state, devices, c)
 	if err != nil {
 		was.recovery.reopener.devices = reopened
@@ -93,8 +93,8 @@ func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, erro
 	}
 	d.config.Reopen = nil
 	d.recovery.reopener.devices = append(d.recovery.reopener.devices, reopened...)
-	d.ledger.begin(s.ledger.version, state)
-	d.version, d.recovery.restarted = s.ledger.version, true
+	d.ledger.Begin(s.ledger.Version, state)
+	d.version, d.recovery.restarted = s.ledger.Version, true
 	for _, m := range d.group.members {
 		m.base, m.verified = d.version, d.version
 	}

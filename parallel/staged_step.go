@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -51,7 +52,7 @@ func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
 	if s.config.Reopen != nil {
 		b = b.Clone()
 	}
-	s.stepped, s.lacking, s.ledger.batch = false, false, b
+	s.stepped, s.lacking, s.ledger.Batch = false, false, b
 	r, err := s.step(ctx, b)
 	s.stepped = err == nil
 	return r, err
@@ -193,16 +194,8 @@ func (f *flow) result(all []stageReport) Result {
 	for _, o := range whole.Outputs {
 		t, ok := f.results[o.Name]
 		switch {
-		case !ok:
-		case o.Name == OutputLoss:
-			r.Loss = lossIn(t.F64())
-		case o.Name == OutputPartnersLoss:
-			r.Loss += lossIn(t.F64())
-		case o.Name == OutputHits:
-			r.Correct, r.Counted = t.F64()[0], t.F64()[1]
-		case o.Name == OutputPositives:
-			r.Counted = positivesIn(t.F64())
-		case strings.HasPrefix(o.Name, momentsPrefix):
+		case !ok || r.Set(o.Name, t):
+		case strings.HasPrefix(o.Name, step.MomentsPrefix):
 			r.Moments = append(r.Moments, t)
 		}
 	}
@@ -304,7 +297,7 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	s.version++
 	s.stepped = false
 	if s.config.Reopen != nil {
-		s.ledger.commit(h)
+		s.ledger.Commit(h)
 	}
 	s.refreshGroup()
 	return nil
@@ -315,7 +308,7 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 // snapshot meanwhile.
 func (s *Staged) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
 	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
-		if _, err := s.step(ctx, s.ledger.batch); err != nil {
+		if _, err := s.step(ctx, s.ledger.Batch); err != nil {
 			return nil, false, err
 		}
 	}
@@ -399,7 +392,7 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil
 	}
-	v, present := s.ledger.version, s.version
+	v, present := s.ledger.Version, s.version
 	for _, d := range s.pipeline.stages {
 		for _, m := range d.group.members {
 			if m.base -= d.version - v; d.recovery.restarted { // it has not committed since it was loaded
@@ -409,32 +402,32 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 		}
 		d.recovery.restarted, d.version, d.stepped, d.retained = false, v, false, false
 	}
-	err = s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, s.ledger.state)) })
+	err = s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, s.ledger.State)) })
 	if _, again, err := s.conclude(ctx, s.reportOf("the way back", false), err, nil); again || err != nil {
 		return true, err
 	}
 	s.version = v
-	entries, writes, batch, stepped := s.ledger.entries, s.ledger.writes, s.ledger.batch, s.stepped
-	s.ledger.entries, s.ledger.bytes = nil, 0
+	entries, writes, batch, stepped := s.ledger.Entries, s.ledger.Writes, s.ledger.Batch, s.stepped
+	s.ledger.Forget()
 	for i, e := range entries {
-		s.ledger.writes = nil
-		if err := s.Write(ctx, e.writes); err != nil {
+		s.ledger.Writes = nil
+		if err := s.Write(ctx, e.Writes); err != nil {
 			return true, err
 		}
-		s.ledger.batch = e.batch
-		if _, err := s.step(ctx, e.batch); err != nil {
+		s.ledger.Batch = e.Batch
+		if _, err := s.step(ctx, e.Batch); err != nil {
 			return true, err
 		}
-		if err := s.Commit(ctx, e.hyper); err != nil {
+		if err := s.Commit(ctx, e.Hyper); err != nil {
 			return true, err
 		}
 		if s.version != v+device.Version(i+1) {
 			break
 		}
 	}
-	s.ledger.writes = nil
+	s.ledger.Writes = nil
 	err = s.Write(ctx, writes)
-	s.ledger.batch, s.stepped, s.lacking = batch, stepped, stepped
+	s.ledger.Batch, s.stepped, s.lacking = batch, stepped, stepped
 	if err == nil && s.version != present {
 		err = NoDevices
 	}

@@ -11,7 +11,7 @@ import (
 
 // Write sets state tensors on every device, at the current version.
 func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
-	d.ledger.write(state)
+	d.ledger.Write(state)
 	return d.write(ctx, state)
 }
 
@@ -35,14 +35,21 @@ func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) erro
 func (d *Driver) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
 	state, err := d.State(ctx)
 	if err == nil {
-		d.ledger.begin(d.version, state)
+		d.ledger.Begin(d.version, state)
 	}
 	return state, err
 }
 
+// keepsLedger reports whether all steps since a snapshot may have to be repeated. Without Config.Reopen
+// lost devices never return. With several ranks, the other ranks still have the state that one rank has
+// lost.
+func (d *Driver) keepsLedger() bool {
+	return d.config.Reopen != nil && d.ranks == nil
+}
+
 // SnapshotDue reports whether the steps since the last snapshot would take long to repeat,
 // or their inputs need much memory.
-func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
+func (d *Driver) SnapshotDue() bool { return d.ledger.Long() }
 
 // State reads all state from one device, since all have the same. With peers all ranks call
 // State.

@@ -22,23 +22,23 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 	if _, err := d.Step(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	was := d.ledger.batch.Rows["x"].U8()[3]
+	was := d.ledger.Batch.Rows["x"].U8()[3]
 	b.Rows["x"].U8()[3]++
-	if got := d.ledger.batch.Rows["x"].U8()[3]; got != was {
+	if got := d.ledger.Batch.Rows["x"].U8()[3]; got != was {
 		t.Error("the caller's batch is the ledger's")
 	}
-	if err := d.Commit(t.Context(), device.Hyper{"lr": 0.1}); err != nil || len(d.ledger.entries) != 1 {
-		t.Errorf("%d entries, %v", len(d.ledger.entries), err)
+	if err := d.Commit(t.Context(), device.Hyper{"lr": 0.1}); err != nil || len(d.ledger.Entries) != 1 {
+		t.Errorf("%d entries, %v", len(d.ledger.Entries), err)
 	}
 	d.commitErr = errPlanted
-	if _, err := d.Snapshot(t.Context()); err == nil || len(d.ledger.entries) != 1 {
-		t.Errorf("a snapshot that fails: %d entries, %v", len(d.ledger.entries), err)
+	if _, err := d.Snapshot(t.Context()); err == nil || len(d.ledger.Entries) != 1 {
+		t.Errorf("a snapshot that fails: %d entries, %v", len(d.ledger.Entries), err)
 	}
 	d.commitErr = nil
 	state, err := d.Snapshot(t.Context())
-	if err != nil || len(d.ledger.entries) != 0 || d.ledger.version != 1 || len(d.ledger.state) != len(state) {
-		t.Errorf("after a snapshot: %d entries, %d tensors of version %d, %v", len(d.ledger.entries),
-			len(d.ledger.state), d.ledger.version, err)
+	if err != nil || len(d.ledger.Entries) != 0 || d.ledger.Version != 1 || len(d.ledger.State) != len(state) {
+		t.Errorf("after a snapshot: %d entries, %d tensors of version %d, %v", len(d.ledger.Entries),
+			len(d.ledger.State), d.ledger.Version, err)
 	}
 	for _, c := range []struct {
 		d    Driver

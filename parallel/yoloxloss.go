@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 )
 
 // YOLOXLoss is the loss of YOLOX for the output of BoxLoss. Objects are assigned to cells by the prediction
@@ -14,7 +15,7 @@ const YOLOXLoss = "yolox"
 
 // OutputPositives has the moments of a mask over the cells: 1 for a cell with an object, otherwise
 // 0.
-const OutputPositives = "positives" // whole f64[3]
+const OutputPositives = step.OutputPositives // whole f64[3]
 
 // yoloxLoss adds the nodes of YOLOXLoss.
 func (t *trainBuilder) yoloxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {

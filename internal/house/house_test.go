@@ -87,9 +87,10 @@ serialize: bn graph models models/qat problem internal/regular serialize/chain t
 serialize/chain: problem
 parts:
 parallel: internal/awake internal/memory bn device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/stage
+parallel: parallel/internal/placement parallel/stage parallel/step
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
+parallel/step: device graph tensor
 evaluation: data graph models parallel problem tensor objects objects/anchors objects/average objects/cells
 evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:

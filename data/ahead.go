@@ -59,7 +59,7 @@ func (p *pictures) readInOrder(ctx context.Context, step int) (stop func()) {
 	return inBackground(ctx, (len(p.samples)+step-1)/step, func(i int) { p.readAhead(i * step) })
 }
 
-// readAhead starts to read the rows of a batch. Sources on this machine ignore it.
+// readAhead starts to read the rows of a batch. The call has no effect for sources on this machine.
 func (l *Loader) readAhead(b *Batch, wanted func(row int) bool) {
 	src, ok := l.src.(aheadReader)
 	if !ok {

@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// readTar reads the wanted members of a tar into memory, still encoded. Nothing is ever
-// written to disk, so names and links cannot lead outside; those that try to are still an
-// error.
+// readTar reads the wanted members of a tar into memory, still encoded. It writes nothing to disk, so a
+// name or a link cannot cause a write outside a folder. A name outside the archive and a link are still
+// errors.
 func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
 	wanted := t.counting(keep)
@@ -79,12 +79,12 @@ func (e *tarEnd) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// found reports whether the archive ends with a block of zeros. Some programs write one block
-// instead of two.
+// found reports whether the archive ends with a block of zeros. The format requires two such blocks, but
+// some programs write only one.
 func (e *tarEnd) found() bool { return e.zeros >= 512 }
 
-// readTarGz reads a gzipped tar of the given packed size, its checksum
-// included.
+// readTarGz reads a gzipped tar to its end, and so checks gzip's checksum. packed is the size of the
+// compressed file.
 func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -101,8 +101,8 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	return t, nil
 }
 
-// unpackedLimit returns the largest unpacked size of a compressed file: small files may
-// exceed the ratio.
+// unpackedLimit returns the largest accepted unpacked size of a compressed file of packed bytes. The
+// constant permits small files to exceed maxArchiveRatio.
 func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 
 // unpackLimit is a reader that fails if a file unpacks to more than its limit.
@@ -120,7 +120,7 @@ func (u *unpackLimit) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openZip lists the wanted members of a zip. They stay in the file until done is called.
+// openZip lists the wanted members of a zip. Their content is read from f on demand. done closes f.
 func openZip(f io.ReaderAt, size int64, done func() error, keep func(string) bool) (*tree, error) {
 	t := &tree{close: done}
 	wanted := t.counting(keep)

@@ -95,7 +95,8 @@ func unpack(t *testing.T, files []file) string {
 	return dir
 }
 
-// pets are two classes in two parts, unordered, with files that do not count.
+// pets returns the files of two classes in the splits train and test, not in order, and some files that
+// are not samples.
 func pets(t *testing.T) []file {
 	return []file{
 		{"train/", nil}, {"train/dog/", nil},

@@ -105,8 +105,8 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	return bad, nil
 }
 
-// removeBad removes bad files from the samples, unless they exceed the number that the
-// options allow. Classes remain the same: labels do not depend on it.
+// removeBad removes bad files from the samples, unless they exceed the number that the options allow.
+// Classes and labels stay the same.
 func (p *pictures) removeBad(bad []Bad, opt Options) error {
 	if len(bad) == 0 {
 		return nil

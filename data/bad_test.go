@@ -32,7 +32,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	for _, test := range []struct {
 		skip int
-		bad  []string // nil: it opens without error
+		bad  []string // nil: the source opens without error
 	}{
 		{0, []string{"a/0.png", "b/0.png", "c/0.png"}}, // b/2.png is damaged further on
 		{3, []string{"a/0.png", "b/0.png", "b/2.png", "c/0.png"}},

@@ -15,8 +15,8 @@ type Batch struct {
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
 	// Partners are the labels of the samples that are mixed into the rows, in the form of Labels. They
-	// are zero unless the augmentation mixes. Fraction is the share of the
-	// samples of Labels in the mixture, and the weight of Labels in the loss: at least a half.
+	// are zero unless the augmentation mixes. Fraction is the share of the samples of Labels in the
+	// mixture, and the weight of Labels in the loss. It is at least a half.
 	Partners tensor.Tensor
 	Fraction float32
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
@@ -41,7 +41,7 @@ type Batch struct {
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.samples) }
 
-// occurrence identifies a row's draws in its epoch: the number of its sample plus 2^32
+// occurrence identifies the random draws of a row within its epoch: the number of its sample plus 2^32
 // times the number of its earlier occurrences.
 func (b *Batch) occurrence(row int) int64 {
 	if b.again == nil {

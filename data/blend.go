@@ -6,9 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of
-// both. first is scaled by the transform of. An object of other is ignored if less than a
-// quarter of it is left.
+// blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of both. The
+// transform of scales first. An object of other is ignored if less than a quarter of it is left.
 func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]
 	out, src := images.NewPlane(h, w, channels), planeOf(first.picture, channels)

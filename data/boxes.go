@@ -52,7 +52,7 @@ func (t Transform) Frame(height, width int) Frame {
 	return frameOf(t.scaling().Whole(dst, src), src)
 }
 
-// Undo returns a box of the input in pixels of the picture.
+// Undo converts the corners of a box from pixels of the input to pixels of the picture.
 func (f Frame) Undo(corners [4]float32) (c [4]float64) {
 	for i, v := range corners {
 		scale, offset := f.scaleX, f.x

@@ -116,8 +116,8 @@ func TestLetterbox(t *testing.T) {
 }
 
 // TestBoxesAsInTorchvision: boxes move like those of torchvision 0.21 with the same picture
-// (testdata/boxes.py). A box that keeps no area is removed. One that keeps less than a quarter is
-// ignored, which torchvision has no notion of.
+// (testdata/boxes.py). A box that keeps no area is removed. A box that keeps less than a quarter is
+// ignored; torchvision has no ignored boxes.
 func TestBoxesAsInTorchvision(t *testing.T) {
 	text, err := os.ReadFile("testdata/boxes.json")
 	if err != nil {
@@ -179,7 +179,7 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 	}
 }
 
-// A file in strips is scaled into a letterbox as its pixels are, also where rows are columns.
+// Scaling a file into a letterbox row by row gives the same pixels as scaling the decoded picture.
 func TestLetterboxOfAFile(t *testing.T) {
 	for _, size := range [][2]int{{53, 80}, {80, 53}, {30, 30}, {416, 300}} {
 		picture := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))

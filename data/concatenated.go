@@ -17,8 +17,8 @@ type concatenated struct {
 	ends    []int // number of samples up to the end of each source
 }
 
-// add appends src as the next source and becomes its owner. The sizes of pictures may
-// differ; everything else must be equal.
+// add appends src as the next source. j owns src afterwards. The sizes of pictures may differ; everything
+// else must be equal.
 func (j *concatenated) add(src Source) error {
 	i := src.Info()
 	j.sources = append(j.sources, src)

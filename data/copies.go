@@ -21,9 +21,9 @@ import (
 
 // copyLimits are the limits of the two steps.
 type copyLimits struct {
-	comparedBytes  int64 // files that are compared as pictures
-	comparedPixels int64 // pictures of equal size
-	hashedBytes    int64 // files of equal size
+	comparedBytes  int64 // largest total size of files that are compared as pictures
+	comparedPixels int64 // largest number of pixels of the pictures of equal size
+	hashedBytes    int64 // largest total size of files that are compared by content
 }
 
 // usualLimits keep the search for copies to some seconds.
@@ -40,8 +40,9 @@ type comparison struct {
 }
 
 // equalPictures returns the groups of equal pictures, each in the order of sources and samples. It does
-// not compare generated samples, arrays, the samples of other packages' sources, and unreadable files.
-// left is the number of bytes of files of equal size that exceed the limit and were not compared.
+// not compare generated samples, arrays of numbers, the samples of a Source from another package, and
+// unreadable files. left is the number of bytes of files of equal size that exceed the limit and were not
+// compared.
 func (l copyLimits) equalPictures(ctx context.Context, sources ...Source) (groups [][]reference, left int64,
 	err error) {
 	c := &comparison{sources: sources}
@@ -123,7 +124,7 @@ func (c *comparison) origin(p reference) (Source, int) { return origin(c.sources
 func (c *comparison) isComparable(p reference) bool {
 	switch s, i := c.origin(p); s := s.(type) {
 	case *pictures:
-		return s.samples[i].read != nil // a mask may lack its picture
+		return s.samples[i].read != nil // nil for a mask without a picture
 	case *memory:
 		return len(s.info.Shape) == 3
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ppmOf is pngOf in another format.
+// ppmOf returns a PPM with a single grey value.
 func ppmOf(w, h int, grey byte) []byte {
 	return append([]byte(fmt.Sprintf("P6 %d %d 255\n", w, h)), slices.Repeat([]byte{grey}, 3*w*h)...)
 }
@@ -56,7 +56,7 @@ func TestCopiesInFiles(t *testing.T) {
 	}
 }
 
-// TestCopiesBeyondTheLimit: where the files are too large to be compared, a line says so.
+// TestCopiesBeyondTheLimit: if the files are too large to be compared, the report says so.
 func TestCopiesBeyondTheLimit(t *testing.T) {
 	src := open(t, "folder:"+unpack(t, []file{{"cat/1.ppm", ppmOf(4, 2, 1)}, {"cat/2.ppm", ppmOf(4, 2, 1)},
 		{"dog/3.ppm", ppmOf(4, 4, 1)}}), Options{})

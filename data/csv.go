@@ -22,7 +22,8 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 	return openTable(ctx, s, t, opt)
 }
 
-// openTable opens the pictures of a table that is, or would be, at the path of s.
+// openTable opens the pictures of table t. Its paths are relative to the folder of s.path, even if there
+// is no file s.path.
 func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Source, error) {
 	c, err := t.Find(opt.Columns)
 	if err != nil {

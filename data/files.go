@@ -36,5 +36,6 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 // Close closes the archive. Read must not be called afterwards.
 func (f *Files) Close() error { return f.tree.close() }
 
-// SplitOfFolder returns the split with a folder's name, as "valid" for Val; "" for another name.
+// SplitOfFolder returns the split that a folder's name stands for, as Val for "valid"; "" for other
+// names.
 func SplitOfFolder(name string) Split { return splitOf(name) }

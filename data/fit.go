@@ -13,7 +13,7 @@ type Fit string
 
 // The fits. All except CropFit show the whole picture.
 const (
-	CropFit    Fit = "crop"    // the middle, scaled by Transform: as in the evaluation of training
+	CropFit    Fit = "crop"    // the middle, after scaling by Transform, as in the evaluation of training
 	ScaleFit   Fit = "scale"   // scaled by Transform, then covered by windows of the input's size
 	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
 	PadFit     Fit = "pad"     // scaled down if too large, else surrounded by black (grey in a letterbox)
@@ -62,7 +62,7 @@ func (t Transform) within(h, w int) (scaledW, scaledH int) {
 	switch {
 	case w <= t.Width && h <= t.Height:
 		return w, h
-	case w*t.Height > h*t.Width: // the width decides
+	case w*t.Height > h*t.Width: // the width limits the scale
 		return t.Width, max(1, h*t.Width/w)
 	}
 	return max(1, w*t.Height/h), t.Height

@@ -9,7 +9,7 @@ import (
 // pose is the position of a glyph in its picture. Positions in a master are fixed point
 // numbers with 16 fractional bits, so that drawing gives the same pixels on every machine.
 type pose struct {
-	xx, xy, yx, yy int    // cells per pixel: the step in a master for a step in the picture
+	xx, xy, yx, yy int    // step in the master, in cells, for a step of one pixel in the picture
 	x, y           int    // the master's cell at the picture's corner
 	back, ink      int    // grey values
 	noise          uint32 // largest deviation of a grey value
@@ -64,8 +64,8 @@ func (g *glyphMaster) draw(dst []byte, p pose, d *tensor.Draws) {
 
 // cover counts, per pixel, the taps of one row of taps that are inside the glyph.
 func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
-	// The taps are in the middle of the pixel's sixteenths: at odd multiples of 1/(2*taps)
-	// pixel. x and y are cells times 65536 * 2*taps.
+	// A pixel consists of taps x taps squares with a tap in the centre of each: at odd multiples of
+	// 1/(2*taps) pixel. x and y are in cells, times 65536 * 2*taps.
 	x := p.x*2*taps + p.xx + p.xy*(2*row+1)
 	y := p.y*2*taps + p.yx + p.yy*(2*row+1)
 	for px := range covered {

@@ -49,8 +49,8 @@ var glyphMasters = sync.OnceValue(func() []glyphMaster {
 // line is a piece of an outline.
 type line struct{ x0, y0, x1, y1 int }
 
-// outline returns the contours of a character as straight lines. It loads them at one pixel
-// per font unit, so nothing is rounded; a cell is then unit wide.
+// outline returns the contours of a character as straight lines, in font units, so that nothing is
+// rounded. unit is the number of font units in a cell.
 func outline(font *sfnt.Font, r rune) (lines []line, unit int) {
 	var b sfnt.Buffer
 	ppem := fixed.I(int(font.UnitsPerEm()))

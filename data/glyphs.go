@@ -59,7 +59,7 @@ func (g *glyphs) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// glyphLabels are 0 to 9; the labels of the samples repeat them.
+// glyphLabels are the digits. Sample i has label i mod 10.
 var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // Label implements Source.

@@ -25,10 +25,10 @@ import (
 // With Groups, whole groups are for validation. All groups are sorted by the SHA-256 of their names,
 // and the first round(Fraction * groups) are selected.
 //
-// Equal pictures stay together, at the position of the first path among them. They are passed
-// over if they would exceed the number, and stay in training if they have several classes.
-// Groups with equal pictures count as one group. If there are no equal pictures, the split is
-// the same as with IgnoreCopies.
+// Equal pictures stay together, at the position of the first path among them. They are passed over if
+// they would exceed the number. They stay in training if they have several classes. Groups with equal
+// pictures count as one group. If there are no equal pictures, the split is the same as with
+// IgnoreCopies.
 type Holdout struct {
 	Fraction float64 // above 0 and below 1; 0: nothing is set apart
 	Seed     uint64
@@ -137,8 +137,9 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut is Open for data that h may have split. For the source with this fingerprint, @train and
-// @val are the two parts. Other data must have these splits; otherwise it is refused.
+// OpenHeldOut is Open for data that h may have split. For the data with this fingerprint, the suffixes
+// @train and @val select the two parts of the split. Other data is refused if it does not have these
+// splits.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	return Opener(Open).OpenHeldOut(ctx, text, opt, h, fingerprint)
@@ -147,7 +148,7 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 // Opener opens data: Open, or a function that accepts further forms.
 type Opener func(ctx context.Context, text string, opt Options) (Source, error)
 
-// OpenHeldOut is the function OpenHeldOut for data that open opens.
+// OpenHeldOut does the same as the function OpenHeldOut, but opens the data with open.
 func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	form, isVal := strings.CutSuffix(text, "@"+string(Val))

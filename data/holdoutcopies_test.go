@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// pictureOf returns eight cats and eight dogs. Pictures of a set in equal are equal, by
-// their paths.
+// pictureOf returns eight cats and eight dogs. Each text of equal has the paths of pictures that are made
+// equal to each other.
 func pictureOf(t *testing.T, equal ...string) Source {
 	var files []file
 	for class, name := range []string{"cat", "dog"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A unit is moved to one side of the split as a whole: a sample and its copies, or groups that share
-// equal pictures. members are samples, or numbers of groups.
+// unit is a set of members that go to the same side of the split: a sample and its copies, or groups that
+// share equal pictures. members are samples, or numbers of groups.
 type unit struct {
 	name    string // the first name of its members in the order of strings
 	members []int

@@ -81,8 +81,8 @@ func kindsIn(sources []Source) (kinds []string) {
 	return kinds
 }
 
-// commonClasses returns the classes of all sources: first the classes of the first source,
-// then the additional classes of the others, each in its order.
+// commonClasses returns the classes of all sources: first the classes of the first source, then the
+// additional classes of each other source, in its order.
 func commonClasses(specs []string, sources []Source) ([]string, error) {
 	first := sources[0].Info()
 	classes := slices.Clone(first.Classes)

@@ -13,7 +13,7 @@ import (
 
 // layout is the interpretation of a tree of class folders.
 type layout struct {
-	splits  map[Split][]sampleFile // only "" if the data has no splits
+	splits  map[Split][]sampleFile // the only key is "" if the data has no splits
 	multi   []string               // classes that do not exclude each other
 	weighed bool                   // samples have weights
 	said    string                 // describes the split folders; "" if they have the names of the splits
@@ -31,8 +31,9 @@ type sampleFile struct {
 	label  []int32 // labels from a table, unless they are exclusive classes
 }
 
-// layoutOf sorts members into splits and classes, whichever of the two folders contains the
-// other. Folders that contain everything (as in an archive of one folder) don't count.
+// layoutOf sorts members into splits and classes. Split folders may contain class folders, or class
+// folders split folders. Outer folders that contain everything (as in an archive of one folder) don't
+// count.
 func layoutOf(members []member) (layout, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 3)
@@ -105,8 +106,8 @@ func (l layout) some() Split {
 	return ""
 }
 
-// classes returns the names of the classes by number: the classes of train, or of all
-// splits without train. The other splits may lack some.
+// classes returns the names of the classes by number: the classes of train, or of all splits if there is
+// no train. The other splits may lack some.
 func (l layout) classes() []string {
 	all := l.splits[Train]
 	if all == nil {

@@ -9,7 +9,7 @@ const (
 	maxMembers      = 20_000_000 // files of one folder or archive
 	maxFolderDepth  = 16         // depth of folders (links may form a ring)
 	maxHeaderBytes  = 64 << 10   // the header of an .npy file
-	maxSizesChecked = 100_000    // number of pictures that are checked, at most, when a folder is opened
+	maxSizesChecked = 100_000    // if a folder has more pictures, not all are checked when it is opened
 	maxClasses      = 1 << 20    // classes of a pair of arrays
 
 	// defaultCacheBytes is enough for six copies of CIFAR-10.

@@ -54,7 +54,7 @@ type Loader struct {
 	ready  chan *Batch // batches in order; the next may not be filled yet
 	jobs   chan job
 	free   chan *Batch // released batches, for reuse
-	err    error       // last result of Next, if not nil
+	err    error       // error of the last call of Next; nil after a batch
 }
 
 // job is the task to fill rows from to to-1 of a batch.

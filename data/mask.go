@@ -43,10 +43,10 @@ func CheckAugment(a augmentation.Augmentation, info Info) error {
 	return nil
 }
 
-// ApplyMask writes the mask of a picture to dst, which has h x w labels, the size that
-// Transform.Shape returns. It scales by nearest, and crops and turns the mask as Apply does
-// the picture with the same draws. Labels outside the picture are -1, and so are labels of
-// -1. It is an error if label is not a mask of this picture.
+// ApplyMask writes the mask of a picture to dst, which has h x w labels, the size that Transform.Shape
+// returns. It scales to the nearest pixel, and crops and turns the mask as Apply does the picture with
+// the same draws. Labels outside the picture become -1, and labels that are -1 stay -1. It is an error if
+// label is not a mask of this picture.
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := images.NewPlane(picture.Shape[0], picture.Shape[1], 1)
 	if len(label) != src.H*src.W {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A crop larger than the picture contains all of it. Pixels outside it have no class, and
-// one colour: they are black before the colours are changed.
+// A crop larger than the picture contains all of it. Pixels outside the picture have no class, and all
+// have one colour: they are black before the operations that change colours.
 func TestCropLargerThanThePicture(t *testing.T) {
 	const side = 16
 	shape := Transform{Height: side, Width: side, Augment: augmentation.Segment()}

@@ -20,13 +20,13 @@ func lying(t *testing.T) []byte {
 		b.Bytes()[2:])
 }
 
-// A mask must fit its picture as read, turned or not. If it fits the other reading, the
-// error mentions it.
+// A mask must fit its picture as it is read, turned or not. If the mask fits only the picture as it is
+// not read, the error mentions that.
 func TestMasksOfTurnedPictures(t *testing.T) {
 	for _, c := range []struct {
 		mask []byte
 		exif bool
-		want string // "": it fits
+		want string // "": the mask fits
 	}{
 		{encoded(t, image.NewGray(image.Rect(0, 0, 2, 3))), true, ""},
 		{encoded(t, image.NewGray(image.Rect(0, 0, 3, 2))), false, ""},

@@ -202,7 +202,7 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 	}
 	for _, split := range l.splits {
 		for _, s := range split {
-			if mask, err := m.readMask(ctx, s); err == nil { // else opening its split returns the error
+			if mask, err := m.readMask(ctx, s); err == nil { // an unreadable mask is an error when its split is opened
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}

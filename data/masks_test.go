@@ -65,8 +65,8 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// The same labels have the same fingerprint, however they are stored; other labels have
-// another.
+// The same labels have the same fingerprint, however they are stored. Different labels have different
+// fingerprints.
 func TestMasksFingerprint(t *testing.T) {
 	grey := image.NewGray(image.Rect(0, 0, 3, 2))
 	copy(grey.Pix, []byte{0, 1, 2, 255, 1, 1})

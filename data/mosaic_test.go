@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rectangles are dark pictures of several sizes, each with up to two bright rectangles that its boxes name.
+// rectangles are dark pictures of several sizes, each with up to two bright rectangles, which are its
+// boxes.
 type rectangles struct{ n int }
 
 func (r rectangles) Info() Info {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Labels that do not exclude each other: 1, 0, or -1 for an unknown label.
+// Labels that do not exclude each other have the values 1, 0, and -1 for an unknown label.
 func TestCSVOfSeveralLabels(t *testing.T) {
 	want := []int32{1, 1, 0, 1, 0, 0, -1, -1} // labels of cat and dog
 	for name, table := range map[string]string{

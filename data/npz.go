@@ -79,8 +79,8 @@ func readZippedArray(name string, member *zip.File) (tensor.Tensor, error) {
 	return x, err
 }
 
-// FromArray returns a source of the rows of x, f32 [samples, ...], without labels. Kind is that
-// of its Info; name begins the names of its samples.
+// FromArray returns a source of the rows of x, f32 [samples, ...], without labels. kind is the Kind of
+// its Info, and name is the prefix of the names of its samples.
 func FromArray(kind, name string, x tensor.Tensor) (Source, error) {
 	m, err := arraySource(name, x, Options{})
 	if err != nil {

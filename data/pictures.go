@@ -102,10 +102,10 @@ func kindsOf(samples []sampleFile) map[string]int {
 	return kinds
 }
 
-// findShape reads the sizes of all pictures, unless there are very many, and sets
-// info.Shape if they are equal. A file that is not a picture, or is truncated, is an error
-// here, unless it may be left out. Damage further on is found when the file is read, or
-// here if it may be left out.
+// findShape reads the sizes of all pictures, unless there are very many, and sets info.Shape if they are
+// equal. A file that is not a picture, or is truncated, is an error here, unless bad files may be left
+// out. Other damage is found when the file is read. If bad files may be left out, all damage is found
+// here.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	if !opt.checksAllSizes(len(p.samples)) {
 		return nil

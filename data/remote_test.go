@@ -28,7 +28,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// photos are pictures by CLASS/NAME.
+// photos returns pictures. Their keys are CLASS/NAME.
 func photos(t *testing.T, each int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -99,7 +99,7 @@ func shardsOf(t *testing.T, files map[string][]byte) map[string][]byte {
 		class, base, _ := strings.Cut(name, "/")
 		key, _, _ := strings.Cut(base, ".")
 		k := i % 3
-		prefix := fmt.Sprintf("%d/", k) // folders in a key mean nothing where there is a label
+		prefix := fmt.Sprintf("%d/", k) // folders in a key have no meaning if the sample has a label
 		if class != "cat" {
 			prefix = "x" + prefix
 		}

@@ -33,7 +33,7 @@ type Report struct {
 }
 
 // Survey reads all samples of a source and returns a report on it. If OpenAll has opened it,
-// Report.Copies also lists the pictures that are in its other parts, too.
+// Report.Copies also lists the pictures that other parts of the data contain as well.
 func Survey(ctx context.Context, src Source) (*Report, error) {
 	var others []Source
 	if p, ok := src.(*withParts); ok {

@@ -128,7 +128,7 @@ func isShardName(name string) bool {
 	return isArchiveName(name) && !strings.HasSuffix(strings.ToLower(name), ".zip")
 }
 
-// inBraces returns the names for the numbers of a range at m.
+// inBraces returns the names for the numbers of a range. m has the match of braces in text.
 func inBraces(text string, m []int) ([]string, error) {
 	first, last := text[m[2]:m[3]], text[m[4]:m[5]]
 	from, err1 := strconv.Atoi(first)
@@ -245,7 +245,7 @@ func (s shardSample) name(numbered int) string {
 	return s.label + "/" + path.Base(s.key) + s.extension
 }
 
-// numberNames returns names for numbered classes with the same order as the numbers.
+// numberNames returns n names for numbered classes. Their alphabetical order is the order of the numbers.
 func numberNames(n int) []string {
 	numbersMutex.Lock()
 	defer numbersMutex.Unlock()

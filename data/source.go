@@ -113,8 +113,8 @@ type Options struct {
 	// SkipBad is the number of bad picture files that may be left out, or SkipAll. If it is
 	// not 0, Open decodes all picture files.
 	SkipBad int
-	// CannotSkip is set by a caller without a way to change SkipBad: errors then do not
-	// advise it.
+	// CannotSkip is set by a caller without a way to change SkipBad. Errors then do not advise to change
+	// it.
 	CannotSkip bool
 	// CacheBytes is the limit of memory for decoded pictures, in bytes. 0 selects a
 	// default; a negative value disables the cache.

@@ -28,7 +28,7 @@ type spec struct {
 	explicit   bool  // split was in the spec
 }
 
-// String returns the spec without its suffix, the way errors begin.
+// String returns the spec without its suffix. Errors begin with this text.
 func (s spec) String() string {
 	if s.path == "" {
 		return s.kind

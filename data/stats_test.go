@@ -74,9 +74,9 @@ func TestGrid(t *testing.T) {
 		t.Errorf("bounds %v, want %v", got.Bounds(), want)
 	}
 	for _, c := range []struct{ x, y, want int }{
-		{0, 0, 0x80}, {3, 7, 0x80}, {5, 3, 1}, {8, 11, 1}, // high
-		{14, 6, 90}, {23, 6, 90}, {18, 3, 0x80}, // wide
-		{2, 14, 200}, {11, 23, 200}, {18, 18, 0x80}, // the last, and an empty cell
+		{0, 0, 0x80}, {3, 7, 0x80}, {5, 3, 1}, {8, 11, 1}, // the cell of the picture of 10 x 20
+		{14, 6, 90}, {23, 6, 90}, {18, 3, 0x80}, // the cell of the picture of 30 x 5
+		{2, 14, 200}, {11, 23, 200}, {18, 18, 0x80}, // the cell of the last picture, and an empty cell
 	} {
 		if r, _, _, a := got.At(c.x, c.y).RGBA(); int(r>>8) != c.want || a != 0xffff {
 			t.Errorf("pixel (%d, %d) is %d, want %d", c.x, c.y, r>>8, c.want)

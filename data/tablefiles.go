@@ -64,9 +64,10 @@ func (f *tableFolder) member(below, file string) (m member, found bool) {
 	return m, found
 }
 
-// finder returns a function that finds the file for a path in a table: below the table's
-// folder, or below a subfolder that has the table's name or a usual one. If the table omits
-// the extension, a picture extension is added. The first row that leads to a file decides.
+// finder returns a function that finds the file for a path in a table: below the table's folder, or below
+// a subfolder that has the table's name or a usual one. If the table omits the extension, a picture
+// extension is added. The first row with a file that exists determines the subfolder and the extension
+// for all rows.
 func (f *tableFolder) finder(table string, rows []tables.Row, column int) func(file string) member {
 	below, extension := "", ""
 search:

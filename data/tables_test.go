@@ -77,7 +77,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// TestBadTables: each is refused with a message that names the place and the fault.
+// TestBadTables: each table is refused with a message that names the place and the fault.
 func TestBadTables(t *testing.T) {
 	wide := ""
 	for _, u := range utf16.Encode([]rune("path,label\na.ppm,x\n")) {

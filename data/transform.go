@@ -14,9 +14,8 @@ type Transform struct {
 	// Height and Width are the size of the result. If both are zero, it is the size of the
 	// source's pictures, which must all be equal.
 	Height, Width int
-	// Resize is the length in pixels of the shorter side after scaling, with antialias,
-	// before the centre crop. Zero scales to the smallest size that covers the result, and
-	// not at all if it fits.
+	// Resize is the length in pixels of the shorter side after scaling, with antialias, before the centre
+	// crop. 0 means the smallest size that covers the result; a picture of this size is not scaled.
 	Resize int
 	// Filter is the kernel of scaling.
 	Filter images.Filter

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// changing is a source of files on disk, and one of the files.
+// changing is a source of files on disk. file is the path of one of its files.
 type changing struct {
 	name, spec, file string
-	index            int // index of the sample in the file
+	index            int // index of the sample that file contains
 	opt              Options
 }
 

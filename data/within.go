@@ -72,7 +72,7 @@ func picturesOf(s Source) *pictures {
 func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error) {
 	ofSize := map[int64][]sampleFile{}
 	for _, s := range outer.samples {
-		if s.read != nil { // a mask may lack its picture
+		if s.read != nil { // nil for a mask without a picture
 			ofSize[s.size] = append(ofSize[s.size], s)
 		}
 	}

@@ -47,12 +47,12 @@ func mirror(p images.Plane) {
 	}
 }
 
-// randomCrop draws the part of an h x w picture for random resized crop (Szegedy et al.
-// 2015, as in torchvision): 8 to 100 % of the area, sides in a ratio from 3/4 to 4/3; after
-// ten parts that don't fit, the middle.
+// randomCrop draws the part of an h x w picture for random resized crop (Szegedy et al. 2015, as in
+// torchvision): 8 to 100 % of the area, with a ratio of its sides from 3/4 to 4/3. If ten parts in a row
+// do not fit, it returns the middle.
 func randomCrop(h, w int, d *tensor.Draws) images.Box { return randomPart(h, w, 0.08, 1, d) }
 
-// randomPart is randomCrop with other shares of the area.
+// randomPart is randomCrop for a share of the area from least to most.
 func randomPart(h, w int, least, most float64, d *tensor.Draws) images.Box {
 	const widest = 4. / 3
 	logWidest := tensor.Log(widest)

@@ -117,8 +117,8 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 	}
 }
 
-// Wherever a mask has a class, it is the class of the pixel shown there. The test picture
-// encodes the class of each pixel in its colour.
+// Where a transformed mask has a class, it is the class of the pixel that the transformed picture shows
+// there. The test picture encodes the class of each pixel in its colour.
 func TestMasksMoveAlong(t *testing.T) {
 	const h, w = 32, 40
 	src := images.NewPlane(h, w, 1)
@@ -152,8 +152,7 @@ func TestMasksMoveAlong(t *testing.T) {
 	}
 }
 
-// Masks follow only the changes of randaugment that move pixels: they use the draws of
-// their pictures, and have no colours.
+// A mask follows only the changes of randaugment that move pixels, with the draws of its picture.
 func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {

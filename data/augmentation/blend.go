@@ -2,11 +2,11 @@ package augmentation
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Blend has the settings of the average of a picture with another one, with the boxes of both: the mixup of
-// YOLOX (Ge et al. 2021).
+// Blend has the settings of a blend: the average of a picture and another sample, with the boxes of both,
+// as in the mixup of YOLOX (Ge et al. 2021).
 type Blend struct {
-	Other     int     // sample of the source
-	Scale     float64 // factor of the size that the sample has in evaluation
+	Other     int     // number of the other sample in the source
+	Scale     float64 // factor of the size that the other sample has in evaluation
 	Mirrored  bool
 	Left, Top float64 // position of the result in a larger picture, from 0 to 1 of the possible range
 }

@@ -11,12 +11,12 @@ import (
 // canvas is a picture, or the mask of one, that operations change in place.
 type canvas struct {
 	images.Plane
-	mask   bool // its bytes are classes, so they are moved but colours do not change them
+	mask   bool // the bytes are classes: operations move them, but do not change them as colours
 	beyond byte // value of pixels outside the source
 }
 
-// play computes dst from src by the operations of the augmentation. Each draws from a
-// separate stream, so that neither its position nor the other operations change its draws.
+// play computes dst from src by the operations of the augmentation. Each operation draws from a separate
+// stream. Its draws therefore depend neither on its position in the list nor on the other operations.
 func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
 	c := &canvas{Plane: dst, mask: mask}
 	if mask {
@@ -80,10 +80,9 @@ func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// eraseOperation blackens a part of the picture. The labels of these pixels are ignored.
-// Its share of the area is drawn, and the ratio of its sides from 0.3 to 3.3; after ten
-// parts that don't fit, nothing is erased (Zhong et al. 2017, drawn as in torchvision's
-// RandomErasing).
+// eraseOperation blackens a part of the picture. The labels of these pixels are ignored. The share of the
+// area is drawn, and so is the ratio of the sides, from 0.3 to 3.3. After ten parts that don't fit,
+// nothing is erased (Zhong et al. 2017, drawn as in torchvision's RandomErasing).
 func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() >= args[0] {
 		return

@@ -9,7 +9,7 @@ import (
 
 // Mixture holds the settings that all rows of a batch share.
 type Mixture struct {
-	Fraction float64    // share of the row itself, in steps of 2^-24: it and 1 minus it are exact
+	Fraction float64    // weight of the row itself: a multiple of 2^-24, so that 1-Fraction is exact, too
 	Cut      images.Box // cutmix: the part copied from the partner; empty: every pixel is mixed
 }
 

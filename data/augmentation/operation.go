@@ -43,7 +43,7 @@ const (
 	Cutmix      = "cutmix"
 )
 
-// operationKinds is the table of operations, in the order of messages.
+// operationKinds is the table of operations. Messages list them in this order.
 var operationKinds = []*operationKind{
 	{resizedCrop, []param{{"least share of the area", 0.08, 0.001, 1, false},
 		{"largest share", 1, 0.001, 1, false}}, 1, true, nil},

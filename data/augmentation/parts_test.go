@@ -65,9 +65,9 @@ func drawsOf(t *testing.T, is func(d *tensor.Draws) bool) tensor.Draws {
 	return tensor.Draws{}
 }
 
-// Scaled and erased parts are drawn as in torchvision: their shares of the area, their
-// ratios and positions have the same means and squares, within five deviations of a mean of
-// 20,000.
+// Scaled and erased parts are drawn as in torchvision: their shares of the area, their ratios and
+// positions have the same means and mean squares, within five standard deviations of a mean over 20,000
+// draws.
 func TestPartsAreDrawnAsByTorchvision(t *testing.T) {
 	g := readAugmentGoldens(t)
 	const n = 20_000

@@ -59,8 +59,8 @@ func none(policy, *canvas) float64       { return 0 }
 func shear(p policy, _ *canvas) float64  { return p.shear }
 func factor(p policy, _ *canvas) float64 { return p.colour }
 
-// magnitude returns the magnitude of a level. It equals torch.linspace: it counts float32 steps from
-// the nearer end, half of most in the middle, rounded to float32.
+// magnitude returns the magnitude of a level: element level of torch.linspace(0, most, levels). Like
+// PyTorch, it computes in float32 and counts steps from the nearer end. The middle is half of most.
 func magnitude(most float64, level int) float64 {
 	end := float32(most)
 	step := float64(end / (levels - 1))
@@ -85,8 +85,8 @@ func (p policy) play(c *canvas, h change, level int, negative bool) {
 	h.apply(c, m)
 }
 
-// randAugmentOperation makes args[0] changes of magnitude args[1]. It uses two draws for
-// each: the change, and the sign of its magnitude.
+// randAugmentOperation makes args[0] changes of magnitude args[1]. It uses two draws for each change: one
+// selects it, and one is the sign of its magnitude.
 func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	for range int(args[0]) {
 		h := changes[d.Intn(len(changes))]
@@ -94,8 +94,8 @@ func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// trivialOperation makes one change of any magnitude. It uses three draws: the change, its
-// level, and the sign.
+// trivialOperation makes one change. It uses three draws: the change, the level of its magnitude, and the
+// sign.
 func trivialOperation(c *canvas, _ []float64, d *tensor.Draws) {
 	h, level := changes[d.Intn(len(changes))], d.Intn(levels)
 	trivialWide.play(c, h, level, d.Uint32()>>31 == 1)

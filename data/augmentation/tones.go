@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/data/images"
 )
 
-// sharpness moves pixels away from the weighted mean of their neighbourhood; the pixel
-// itself has weight 5 of 13. Pixels at the edge stay.
+// sharpness moves pixels away from the weighted mean of their neighbourhood; the pixel itself has weight
+// 5 of 13. Pixels at the edge are not changed.
 func sharpness(p images.Plane, factor float64) {
 	src := images.Plane{H: p.H, W: p.W, C: p.C, Pix: bytes.Clone(p.Pix)}
 	for y := 1; y < p.H-1; y++ {
@@ -61,7 +61,7 @@ func autoContrast(p images.Plane) {
 	})
 }
 
-// equalize makes the levels of each channel as equally frequent as a map of levels can.
+// equalize maps the levels of each channel so that all are about equally frequent.
 func equalize(p images.Plane) {
 	map256(p, func(h *[256]int, table *[256]byte) bool {
 		last := 255

@@ -111,7 +111,7 @@ func (d *directory) entries() func(yield func(int) bool) {
 
 func (d *directory) tag(entry int) int { return int(d.order.Uint16(d.file[entry:])) }
 
-// Types of numbers.
+// Types of numbers in a TIFF.
 const (
 	tiffShort = 3 // 16 bits
 	tiffLong  = 4 // 32 bits

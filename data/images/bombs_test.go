@@ -185,8 +185,8 @@ func TestBombs(t *testing.T) {
 			if c.want == "" && err != nil {
 				t.Error(err)
 			}
-			// A free picture uses up to 11 bytes for each pixel, tiles and planes the same
-			// again.
+			// A picture of up to FreePixels uses up to 11 bytes for each pixel, and its tiles and planes
+			// need the same number again.
 			if most := uint64(24*FreePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}

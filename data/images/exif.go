@@ -11,9 +11,9 @@ import (
 // in the first column (EXIF 2.32, tag 274).
 const upright = 1
 
-// orientation returns the EXIF orientation of a picture file, 1 to 8; upright if it is
-// missing or invalid. Only this tag is read, and its time is bounded for any content: it
-// reads at most 65535 entries and follows only the pointer to the first directory.
+// orientation returns the EXIF orientation of a picture file, 1 to 8; upright if it is missing or
+// invalid. Only this tag is read. For any content, the time is bounded: at most 65535 entries are read,
+// and only the pointer to the first directory is followed.
 func orientation(file []byte, format string) int {
 	switch format {
 	case "JPEG":

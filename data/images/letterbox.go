@@ -6,7 +6,7 @@ const letterboxed = 114
 // contained returns the size of src in a letterbox: the largest size that fits into dst, rounded down,
 // and at least one pixel.
 func contained(dst, src Plane) (w, h int) {
-	if dst.W*src.H <= dst.H*src.W { // the width decides
+	if dst.W*src.H <= dst.H*src.W { // the width limits the scale
 		return dst.W, max(1, dst.W*src.H/src.W)
 	}
 	return max(1, dst.H*src.W/src.H), dst.H

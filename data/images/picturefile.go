@@ -68,8 +68,8 @@ func (f *File) each(ctx context.Context, each eachPixels) (err error) {
 	return nil
 }
 
-// line returns the row of the picture, or the column if they are swapped, for row y of the
-// file. It also reports whether the pixels run from right to left, or upwards.
+// line returns the row of the picture for row y of the file, or the column if rows and columns are
+// swapped. It also reports whether the pixels run from right to left, or upwards.
 func (f *File) line(y int) (at int, backwards bool) {
 	if f.swapped() {
 		backwards = f.orientation == 7 || f.orientation == 8

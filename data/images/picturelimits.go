@@ -8,7 +8,8 @@ const (
 
 	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
 	maxPixelsPerByte = 2048
-	// maxBlockVisits is twice the number of visits in libjpeg's progressive script for the
-	// largest picture; they need some five seconds.
+	// maxBlockVisits limits the number of blocks that the scans of a JPEG decode, counted once per scan.
+	// It is twice the number in libjpeg's progressive script for the largest picture. They need some five
+	// seconds.
 	maxBlockVisits = 1 << 25
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// rowsOfPNG decodes a PNG. It decodes a PNG without interlacing row by row: a pixel may
-// have eight bytes, and a thousand pixels may be packed into one.
+// rowsOfPNG decodes a PNG. Without interlacing it decodes row by row to save memory: a decoded pixel may
+// need eight bytes, and one byte of a file may hold a thousand pixels.
 func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	if interlaced(file) {
 		return rowsBy(png.Decode)(ctx, file, each)
@@ -222,7 +222,7 @@ func unfilter(row, above []byte, pixel int) error {
 	case 4:
 		for i, v := range above {
 			if i < pixel {
-				x[i] += v // the predictor of 0, above and 0
+				x[i] += v // the predictor paeth(0, above, 0) is above
 				continue
 			}
 			x[i] += paeth(x[i-pixel], v, above[i-pixel])

@@ -36,7 +36,7 @@ func newReduction(f Filter, dst, src Plane, w, h int, window Box) *Reduction {
 // scales reports whether the picture is scaled at all, not only cropped.
 func (r *Reduction) scales() bool { return r.w != r.src.W || r.h != r.src.H }
 
-// Memory returns the number of bytes that it needs, without the decoder.
+// Memory returns the number of bytes that the reduction needs, without the decoder.
 func (r *Reduction) Memory(f *File) int64 {
 	const word = 4
 	n := int64(r.middle.H) * int64(r.middle.W) * int64(r.middle.C)

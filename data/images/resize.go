@@ -29,9 +29,9 @@ func ParseFilter(name string) (Filter, error) {
 // Resample scales the part from of src to w x h pixels and writes the window of the result
 // to dst, which has the window's size and src's channels.
 //
-// It is Pillow's resize (and torchvision's of pictures) with antialias: the curve is as
-// wide as the larger of both pixel sizes, and is applied first along rows, then along
-// columns, in fixed point with 22 fractional bits.
+// It is Pillow's resize (and torchvision's of pictures) with antialias: the filter spans the larger of
+// both pixel sizes. It is applied first along rows, then along columns, in fixed point with 22 fractional
+// bits.
 func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
 	across := f.curves(from.X, from.W, w, window.X, window.W)
 	down := f.curves(from.Y, from.H, h, window.Y, window.H)

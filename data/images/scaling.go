@@ -4,8 +4,8 @@ import "context"
 
 // Scaling is a method to scale pictures to the size that a model accepts.
 type Scaling struct {
-	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. Zero
-	// scales to the smallest size that covers the result, and not at all if it fits.
+	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. 0 means
+	// the smallest size that covers the result; a picture of this size is not scaled.
 	Resize int
 	Filter Filter
 	// Letterbox scales a picture until it fits, at the upper left corner. Resize must be 0.
@@ -35,7 +35,8 @@ func (s Scaling) FitMask(dst, src Plane) {
 	Nearest(dst, src, src.Bounds(), w, h, centre(dst, w, h))
 }
 
-// Decode writes the picture of a file to dst as Fit does, while its rows are decoded. src has its size.
+// Decode writes the picture of a file to dst as Fit does, and scales while rows are decoded. src has only
+// the size of the picture.
 func (s Scaling) Decode(ctx context.Context, f *File, dst, src Plane) (err error) {
 	if !s.Letterbox {
 		return s.Reduction(dst, src).Decode(ctx, f)
@@ -47,7 +48,7 @@ func (s Scaling) Decode(ctx context.Context, f *File, dst, src Plane) (err error
 	return err
 }
 
-// Reduction returns a Reduction of src to the part of dst that shows it. Its pixels are those of Fit.
+// Reduction returns a Reduction of src to the part of dst that shows src. Its pixels are those of Fit.
 func (s Scaling) Reduction(dst, src Plane) *Reduction {
 	w, h := s.Size(dst, src)
 	if s.Letterbox {
@@ -68,7 +69,7 @@ func (s Scaling) Size(dst, src Plane) (w, h int) {
 		}
 		return s.Resize * src.W / src.H, s.Resize
 	}
-	if dst.W*src.H >= dst.H*src.W { // the width decides
+	if dst.W*src.H >= dst.H*src.W { // the width decides how far to scale
 		return dst.W, dst.W * src.H / src.W
 	}
 	return dst.H * src.W / src.H, dst.H

@@ -57,7 +57,7 @@ func (d *directory) all(tag int) []uint64 {
 	return nil
 }
 
-// sizeOfTIFF reads the size, and refuses planes, which x/image would read as pixels.
+// sizeOfTIFF reads the size, and refuses separate colour planes, which x/image would read as pixels.
 func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error) {
 	d, ok := openDirectory(file)
 	if d.number(tiffPlanar, 1) != 1 && d.number(tiffSamples, 1) > 1 {

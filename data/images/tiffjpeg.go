@@ -20,7 +20,7 @@ type pieces struct {
 	across          int
 	offsets, counts []uint64
 	tables          []byte // shared by the JPEGs
-	colours         byte   // their transform in Adobe's segment
+	colours         byte   // colour transform that Adobe's segment declares
 }
 
 // openPieces reads the positions of the JPEGs.
@@ -90,8 +90,7 @@ func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
 	return nil
 }
 
-// decode writes the pixels of piece i to dst. Its rows have the length of the picture's
-// rows.
+// decode writes the pixels of piece i to dst. A row of dst has the length of a row of the picture.
 func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byte) error {
 	at, n := p.offsets[i], p.counts[i]
 	if at > uint64(len(file)) || n > uint64(len(file))-at {

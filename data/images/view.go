@@ -2,9 +2,8 @@ package images
 
 import "bytes"
 
-// View is the part of a picture that a random scale and crop shows: the picture scaled to w
-// x h, from (x, y) on. This point is left of or above the picture if the picture is
-// smaller.
+// View is the part of a picture that a random scale and crop shows: the picture is scaled to W x H, and
+// shown from point (X, Y) on. X or Y is negative if the scaled picture is smaller than the result.
 type View struct{ W, H, X, Y int }
 
 // Fill fills dst with beyond outside the picture of the view. draw draws the rest, the

@@ -12,16 +12,16 @@ import (
 
 // Labels of a sample in a table without exclusive classes:
 //
-// 	column of labels    "cat;dog"  these and no others    ";", "[]"  none    ""  not known
-// 	column per class    1 of it    0 not of it    ""  not known
-// 	columns of numbers  any        ""  not known
+//	column of labels    "cat;dog" has these labels only; ";" or "[]" has no label; "" is unknown
+//	column per class    1 is of the class; 0 is not; "" is unknown
+//	columns of numbers  any number; "" is unknown
 //
-// A class that a column of labels never names is absent from all its samples. Without a
-// column for a class, its labels are unknown.
+// A class that a column of labels never names is absent from all its samples. Without a column for a
+// class, its labels are unknown.
 //
 // Unknown labels count neither in a loss nor in a figure.
 
-// between separates the texts that form a label of several columns.
+// between separates the texts from several columns that form a label.
 const between = ";"
 
 // decideLists finds the form of the lists of labels, if Options.Columns has not named it.
@@ -39,8 +39,8 @@ func (t *Table) decideLists(c *Columns) (err error) {
 	return err
 }
 
-// isMultiLabel reports whether the labels of a table do not exclude each other: a cell has
-// several, or some row does not have exactly one 1 in the columns of classes.
+// isMultiLabel reports whether the labels of a table do not exclude each other: a cell has several
+// labels, or some row does not have exactly one 1 in the columns of classes.
 func (t *Table) isMultiLabel(c Columns) bool {
 	switch {
 	case c.Targets != nil:
@@ -107,8 +107,8 @@ func namesIn(row Row, c Columns) ([]string, error) {
 	return names, nil
 }
 
-// MultiClasses returns the classes of labels that do not exclude each other: the columns,
-// or the names in the rows of train, or without train in all rows.
+// MultiClasses returns the classes of labels that do not exclude each other: the columns of classes, or
+// the names in the rows of train. If there is no train, it is the names in all rows.
 func (t *Table) MultiClasses(c Columns) ([]string, error) {
 	if c.OneHot != nil {
 		var names []string

@@ -23,7 +23,7 @@ var splitNames = map[string]string{
 	"test": test, "testing": test,
 }
 
-// SplitNamed returns the split with a folder's name, as "val" for "valid"; "" for another name.
+// SplitNamed returns the split that a folder's name stands for, as "val" for "valid"; "" for other names.
 func SplitNamed(name string) string { return splitNames[strings.ToLower(name)] }
 
 // flagColumns are the columns, in lower case, with true or false for membership in a split.

@@ -21,8 +21,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxTableFile is the largest size of a table of samples: a hundred bytes for each of
-// maxMembers/10.
+// maxTableFile is the largest size of a table of samples in bytes: about 100 for each of maxMembers/10
+// rows.
 const maxTableFile = 200 << 20
 
 // Table is a CSV file with a row for each sample.

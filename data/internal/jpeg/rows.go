@@ -2,10 +2,9 @@ package jpeg
 
 import "context"
 
-// Rows decodes a file, and calls ready as its samples become known: the picture's rows
-// below known are then in the planes of p, in order. If the whole file is in one sequential
-// scan the planes keep only the newest rows, two of MCUs, so that a picture of any height
-// needs little memory: Plane.Row finds them there.
+// Rows decodes a file, and calls ready each time that more rows are known: p then has the picture's rows
+// 0 to known-1. If one sequential scan contains the whole file, the planes keep only the newest rows, two
+// rows of MCUs, so that a picture of any height needs little memory. Plane.Row returns one of these rows.
 func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) error) error {
 	d := decoder{ctx: ctx, file: file, adobe: noAdobe}
 	if !streams(file) {

@@ -17,7 +17,7 @@ type scan struct {
 	bits
 	scanComponents []scanComponent
 	start, end     int  // coefficients, in the order of a scan
-	high, low      uint // progressive: low bits left for later by the previous scans and by this one
+	high, low      uint // progressive: low bits that the previous scans left, and that this one leaves
 	eobs           int  // number of blocks without further coefficients in this band
 }
 

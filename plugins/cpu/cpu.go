@@ -19,10 +19,9 @@ type Limits = cpu.Limits
 // is a kernel class, or "auto".
 func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(kernels, threads) }
 
-// Describe returns a description of this machine, as lines of text: its
-// processor, caches and cores, which of that was assumed, and the rates of a
-// core, measured once and kept in the user's cache folder. kernels is as for
-// Measure.
+// Describe returns a description of this machine, as lines of text: its processor, caches and cores,
+// which of these values are assumed, and the rates of a core. The rates are measured once and kept in the
+// user's cache folder. kernels is as for Measure.
 func Describe(kernels string) ([]string, error) { return cpu.Describe(kernels) }
 
 // Plan describes how a CPU device divides the functions of a program into groups and

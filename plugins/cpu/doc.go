@@ -38,7 +38,7 @@
 //	run/steps.go                  runGroups             group after group
 //	run/group.go                  cut                   few rows are cut for all workers, many are distributed
 //	workers/pool.go               Each                  the distribution
-//	run/chain.go                  row                   a row passes through it, some positions at a time
+//	run/chain.go                  row                   a row passes the chain, some positions at a time
 //	convolution/winograd_pack.go  fill                  weights are transformed again if they have changed
 //	convolution/winograd_tiles.go do                    pad, inspect, transform, multiply, transform back
 //	convolution/winograd_apart.go inspect               tiles with too wide a range of values use implicit GEMM

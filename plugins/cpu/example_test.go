@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// A CPU device in this process. It is as fast as one in a separate process, which package
-// fleet opens, but a crash of the device ends the program.
+// ExampleProvider opens a CPU device in this process. The device is as fast as one in a separate process,
+// which package fleet opens, but a crash of the device ends the program.
 func ExampleProvider() {
 	ctx := context.Background()
 	d, err := cpu.Provider{}.Open(ctx, "0", device.Options{Threads: 1, Kernels: "generic"})

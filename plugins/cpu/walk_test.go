@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every file and every name of the walk in doc.go is there.
+// Every file and every name of the walk in doc.go exists.
 func TestWalk(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 type Memory struct {
 	States map[string]*State
 
-	blank    bool              // some of them may have no memory yet
+	blank    bool              // some states may have no memory yet
 	packs    map[string]Packed // weights in the order of the kernels' reads, by key
-	reserve  reserve           // reserve of memory for them
-	passing  passing           // memory that they use in turn in a last run
+	reserve  reserve           // reserve of memory for packed weights
+	passing  passing           // memory that packed weights use in turn in a last run
 	retained []*Slot           // slots that train keeps for commit
 	regions  regions           // values retained by the functions of a stage
 	arena    []byte
@@ -79,9 +79,9 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
-// TouchedBytes returns the bytes that are touched in an arena of the given size, for a
-// capacity for which the arena was laid out. A gradient that arrives summed is written in
-// only one replica for each node of the tree that is held.
+// TouchedBytes returns the bytes that are touched in an arena of the given size, for a capacity for which
+// the arena was laid out. A gradient that is summed over the replicas is written only once for each node
+// of the tree that this device computes.
 func (m *Memory) TouchedBytes(functions []*Slots, c device.Capacity, size int) (n int) {
 	spans := [][2]int{{m.lanes, size}}
 	add := func(s *Slot) {
@@ -191,7 +191,7 @@ func (m *Memory) AtMost(functions []*Slots, c device.Capacity, threads int) floa
 	return n
 }
 
-// Reuse allows later outputs to use the memory of these.
+// Reuse allows later outputs to use the memory of outputs.
 func (m *Memory) Reuse(outputs []tensor.Tensor) {
 	m.outputs, m.older = slices.Clone(outputs), m.outputs
 }

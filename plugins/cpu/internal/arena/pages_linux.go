@@ -12,10 +12,9 @@ import (
 // hugePage is the size of a large page.
 const hugePage = 2 << 20
 
-// askForHugePages asks the system to back b with large pages, as far as it contains whole
-// ones. The arena is read and written from end to end, and with small pages the processor
-// spends its time on address translation. The request is optional: without large pages the
-// program runs more slowly.
+// askForHugePages asks the system to back b with large pages, where b contains whole large pages. The
+// arena is read and written from end to end, and with small pages the processor spends its time on
+// address translation. The request is optional: without large pages the program runs more slowly.
 func askForHugePages(b []byte) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	skip := int(-at & (hugePage - 1))

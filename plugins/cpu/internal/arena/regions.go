@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Values that the functions of a stage retain are stored in regions outside the arena, for several
-// runs at once. Each slot of train.forward has one region, which its actions fill. Each run of
-// train.backward has two regions for its leaves, which are yielded in place: one for small leaves, and
-// one for gradients that a later run adds to sums as it computes them. That later run does not store these
-// gradients, and uses a passing region for them that is not held.
+// Values that the functions of a stage retain are stored in regions outside the arena, for several runs
+// at once. Each slot of train.forward has one region, which its actions fill. Each run of train.backward
+// has two regions for its leaves, which are yielded in place: one for small leaves, and one for gradients
+// that may be added to sums while they are computed. A run that adds its gradients does not store them.
+// It uses a passing region instead, which the next run overwrites.
 //
 // 	train.forward, slot 0    arena | region of slot 0
 // 	train.forward, slot 1    arena | region of slot 1
@@ -93,9 +93,9 @@ func setOffsets(retained []*Slot, a Area, c device.Capacity) (n int) {
 	return n
 }
 
-// HeldBytes returns the bytes of regions: of all slots that are in use at a time, and, for
-// leaves, of one run for each value of their tree that may wait for another. Leaves that
-// are not added as they are computed need one more.
+// HeldBytes returns the bytes of all regions that are in use at a time: one for each slot, and for leaves
+// one for each level of the tree, where a leaf may wait for another. Leaves that are not added while they
+// are computed need one more.
 func HeldBytes(functions []*Slots, c device.Capacity) (n int) {
 	wait := max(1, bits.Len(uint(max(c.Leaves, c.Replicas, 1)-1)))
 	replica := device.Capacity{Replicas: 1}
@@ -123,8 +123,8 @@ func (m *Memory) Areas() Areas { return Areas{InArena: m.arena} }
 // At returns the memory from a slot on.
 func (a *Areas) At(s *Slot) []byte { return a[s.Area][s.offset:] }
 
-// OpenSlot adds the region of a slot, which a run of the function with the slots earlier has filled. It
-// reports whether there is one.
+// OpenSlot adds the region of a slot to a. A run of an earlier function has filled it, and earlier
+// describes its layout. OpenSlot reports whether the region exists.
 func (m *Memory) OpenSlot(a *Areas, earlier *Slots, slot int, c device.Capacity) bool {
 	setOffsets(earlier.Retained, InSlot, c)
 	a[InSlot] = m.regions.slots[slot]
@@ -203,7 +203,7 @@ func (m *Memory) Forget() {
 	m.regions = regions{slots: map[int][]byte{}}
 }
 
-// within reports whether some bytes are of a region.
+// within reports whether b is a part of region.
 func within(region, b []byte) bool {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(region)))
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))

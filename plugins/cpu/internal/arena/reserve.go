@@ -39,8 +39,8 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	return layout.View[T](b)
 }
 
-// passing is memory that packed weights use in turn, each until the next. In the last run
-// they are not read again, and touching new memory costs more than packing.
+// passing is memory that packed weights use in turn, each until the next. In the last run packed weights
+// are not read again, and touching new memory costs more than packing.
 type passing struct {
 	most  int // values that are needed at a time
 	pages []byte

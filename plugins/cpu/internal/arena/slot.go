@@ -13,7 +13,7 @@ type Slot struct {
 	Fixed, PerReplica, PerRow int // bytes
 	From, To                  int // times, both included
 	Area                      Area
-	Summed                    bool // the value comes summed over the replicas
+	Summed                    bool // the value is a sum over the replicas, stored in a few of them
 	offset                    int
 }
 

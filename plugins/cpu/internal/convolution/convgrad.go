@@ -134,8 +134,8 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 	}
 }
 
-// enough returns the number of ranges into which to divide n, so that with that
-// number of tasks for each range all workers have something to do.
+// enough returns the number of ranges into which to divide n. Each range has the given number of tasks,
+// and all tasks together give all workers something to do.
 func enough(n, tasks, threads int) int {
 	const perThread = 4
 	if threads == 1 {

@@ -15,7 +15,7 @@ import (
 // units of (panel, taps).
 type gradientOf struct {
 	window *kernel.Window
-	at     []int // positions in the gradient of the whole weight, as in packPart
+	at     []int // positions in the gradient of the whole weight, as in packSection
 	step   int
 	orders []kernel.Order // orders of at, by range of taps: see cut
 	all    []tapOf
@@ -76,9 +76,9 @@ func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
 // panels.
 const nearSums = 1 << 20
 
-// together returns the number of panels that pass over the same positions, one after the
-// other, so that an image and its gradient are read once. It is all panels if there is only
-// one tap, the sums of that many blocks stay near, and there are tasks for all workers.
+// together returns the number of panels that process the same positions, one after the other, so that an
+// image and its gradient are read once. It is all panels if there is only one tap, the sums of the given
+// number of blocks fit into nearSums, and there are tasks for all workers.
 func (g *gradientOf) together(tasks, blocks, threads int) int {
 	all := g.window.Panels()
 	if !g.inOrder || tasks%threads != 0 || 4*g.sums(0, all, 0, 1)*blocks > nearSums {
@@ -94,8 +94,8 @@ type eachRow func(do func(now, next rowPair))
 // row.
 type rowPair struct{ in, grad []float32 }
 
-// chunk adds the products of a chunk of rows for taps [t0, t1) of panels [p0, p1), of one or of all taps, to
-// sums, which are +0.
+// chunk adds the products of a chunk of rows, for taps [t0, t1) of panels [p0, p1), to sums, which are
+// +0. Unless g.inOrder is set, p0 is the only panel.
 func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1, t0, t1 int,
 	sums []float32, rows eachRow) {
 	if g.inOrder {
@@ -128,8 +128,8 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, 
 	return false
 }
 
-// add adds the products of one row for some taps of one panel. That number of
-// positions is processed by all taps before the next.
+// add adds the products of one row for some taps of one panel. All taps process some positions before the
+// next ones.
 func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, panel int, taps []tapOf,
 	sums []float32, now rowPair) {
 	size := g.window.Run * g.window.PanelWidth(panel)
@@ -169,7 +169,7 @@ func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, so
 	spare.Ahead.Clear()
 }
 
-// ahead adds the data of positions [from, to) of a row that panels [p0, p1) read to a.
+// ahead adds to a the data that panels [p0, p1) read at positions [from, to) of a row.
 func (g *gradientOf) ahead(a *kernel.Prefetcher, p0, p1 int, row rowPair, from, to int) {
 	w, width := g.window, 0
 	for panel := p0; panel < p1; panel++ {

@@ -27,7 +27,7 @@ func newDenseOnce(p *product, d *denseWindows) *denseOnce {
 		rest: denseWindows{k: d.k, width: d.width, lanes: rest}}
 }
 
-// suits reports whether the weights are not packed, and need not be.
+// suits reports whether the weights are not packed yet and need not be, because this is the last run.
 func (d *denseOnce) suits(f *run.Frame) bool {
 	p := d.product
 	stamp := p.filter.stamp()

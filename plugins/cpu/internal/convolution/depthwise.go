@@ -199,8 +199,8 @@ func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) 
 // cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// reaches returns, after every some positions of a window, the number of values of an image that the
-// positions so far may have read.
+// reaches divides the positions of a window into parts of some positions. For each part it returns the
+// number of values of an image that may have been read up to the end of the part.
 func reaches(w *kernel.Window, some int) (all []int) {
 	reach := 0
 	for p := range w.Positions() {

@@ -18,8 +18,8 @@ import (
 // pairs. An operand that is stored as float32 is first narrowed into the worker's memory;
 // an operand that is stored as bfloat16 is read in place.
 
-// dot2Product computes pairs of rows, as product computes windows. The scales of a folded
-// batch norm multiply the sums.
+// dot2Product computes the products of pairs for rows, as product computes the products of windows. The
+// scales of a folded batch norm multiply the sums.
 type dot2Product struct {
 	packed      *dot2Pack
 	filter      *filter
@@ -90,8 +90,8 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 	return o
 }
 
-// Each operand and result of a product by pairs may independently be a half. Images are
-// read in place. Only matrix units, which write float32, leave their result wide.
+// Each operand and result of a product by pairs may independently be a half. Images are read in place.
+// Only matrix units always write float32.
 
 // asHalves returns the values that pairs accept as halves. Results of matrix units are not
 // included.
@@ -192,7 +192,7 @@ func (p *dot2Product) alike() bool {
 	return true
 }
 
-// step returns the positions of the largest tile.
+// step returns the number of positions of the largest tile.
 func (p *dot2Product) step() int {
 	if p.packed.sections[0].matrix != nil {
 		return kernel.MatrixPositions

@@ -41,8 +41,8 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 	return stored{float: x}, stored{half: h}
 }
 
-// gradientByLines computes a gradient in tasks of those numbers of values and
-// columns, and if these are not all in small segments.
+// gradientByLines computes a gradient in tasks of the given numbers of values and columns. If values does
+// not include all values, the segments of lines are small.
 func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	images, values, columns int) []float32 {
 	together := 64 << 10

@@ -14,7 +14,7 @@ package convolution
 type pairLines struct {
 	count, height     int // lines of an image of the result, and of the input
 	rows              int // rows of the kernel that read different lines
-	step, lead, apart int // row i of the kernel and line y see line y*step-lead+i*apart
+	step, lead, apart int // row i of the kernel and line y of the result read input line y*step-lead+i*apart
 	pairs             int // pairs of a line of the result
 	values            int // values that a tap reads at a position
 	// begin is, for every column of the kernel, its first pair in an interleaved line of
@@ -48,7 +48,7 @@ func (g *Geometry) rowLines() *pairLines {
 		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
 	l.result(g, g.ow)
 	if g.ow%2 != 0 {
-		// The second of the last pair is 0, where another column reads a value.
+		// The last pair of a line has a second value of 0, but another column reads an input value there.
 		for j := range l.begin {
 			l.addColumns(g, j, j+1, 1)
 		}

@@ -13,7 +13,7 @@ type dot2Pack struct {
 	stamp    uint64 // stamp of the weight when it was packed
 }
 
-// dot2Section has the weights of one window, like packPart.
+// dot2Section has the weights of one window, like packSection.
 type dot2Section struct {
 	pairs   *kernel.Pairs
 	matrix  *kernel.Matrix // nil if this class has no matrix units for the shape

@@ -25,7 +25,7 @@ type dot2Task struct {
 	real, width     int               // channels, also in whole lanes
 	inLine, dyLine  kernel.PairsLine  // lines of the operands
 	input, gradient stored            // all images
-	value, channel  int               // first of its operands in an image
+	value, channel  int               // first value and first channel of the task's operands in an image
 	sums            []float32         // sums of a chunk, [rows][j1-j0][k1-k0][width]
 	workspace       []float32         // the sums of the chunks
 	padding         stored            // workspace for the padded lines of a segment
@@ -107,7 +107,7 @@ func (t *dot2Task) image(image int) {
 	}
 }
 
-// add adds the products of the segments and forgets these.
+// add adds the products of the segments, and clears the list of segments.
 func (t *dot2Task) add() {
 	halves := t.worker.Halves(t.used)
 	for _, s := range t.scratch.segments {
@@ -178,7 +178,7 @@ func (t *dot2Task) single(halves []uint16, i int) {
 func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
-		// Row i of the kernel sees it from line h+lead-i*apart of the result.
+		// Row i of the kernel reads line h of the input for line h+lead-i*apart of the result.
 		low, high := 0, min(t.k.lines.rows-1, (h+t.k.lines.lead-s.from)/t.k.lines.apart)
 		if below := h + t.k.lines.lead - s.to; below >= 0 {
 			low = below/t.k.lines.apart + 1

@@ -53,9 +53,8 @@ func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run
 	return aheadOf(buildGEMM(c, g, "conv", g.forwardSections, x, filter, y), g)
 }
 
-// aheadOf adds Needs, the range of input positions that positions of the result read, to
-// the action of a float32 convolution. The action can then continue from the progress of
-// the action before it.
+// aheadOf adds Needs to the action of a float32 convolution: the range of input positions that given
+// positions of the result read. The action can then continue from the progress of the action before it.
 func aheadOf(a run.Action, g *Geometry) run.Action {
 	if rows, ok := a.(*run.ByRows); ok && !rows.Pointwise && !rows.Rounds {
 		rows.Needs = g.Needs

@@ -147,8 +147,8 @@ func (p *product) size(u unit) (n int) {
 	return n * win.Positions()
 }
 
-// reach returns the end of the first n of a unit's size values, as a position: the nearest
-// edge of a tile, or the end of the unit.
+// reach returns the number of positions that a unit computes for about the first n of its size values: a
+// whole number of tiles, or all positions.
 func (p *product) reach(u unit, n, size int) int {
 	positions, step := p.packed.sections[u.section].window.Positions(), p.step()
 	switch {
@@ -179,7 +179,8 @@ func (p *product) window(u unit) *kernel.Window {
 	return p.packed.sections[u.section].window
 }
 
-// locate prepares for operands in rings, and a result among the channels of a wider value.
+// locate prepares for an operand in a ring buffer, and for a result that is stored among the channels of
+// a larger value.
 func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring*4*x.Channels, y) }
 
 // locateBytes is locate for an input in a ring of the given number of bytes.
@@ -209,7 +210,7 @@ func (p *product) work() (ns int) {
 	return ns
 }
 
-// stepsOf returns the tiles of a row: of all positions of all units.
+// stepsOf returns the number of tiles of a row, for all positions of all units.
 func (p *product) stepsOf() (n int) {
 	for _, u := range p.units {
 		n += (p.packed.sections[u.section].window.Positions() + p.step() - 1) / p.step()
@@ -270,7 +271,8 @@ func (p *product) step() int {
 	return positionStep
 }
 
-// row returns the operands of row r. A result between other channels ends where these end.
+// row returns the operands of row r. If the result is stored among other channels, the slice may end with
+// the last of them.
 func (o *operands) row(r, inCount, outCount int) operands {
 	end := min((r+1)*outCount, len(o.out))
 	return operands{out: o.out[r*outCount : end], in: o.in[r*inCount : (r+1)*inCount],

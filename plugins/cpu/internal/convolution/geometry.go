@@ -82,7 +82,7 @@ func (g *Geometry) offsets(p class.Product) float64 {
 	return max(forward, backward)
 }
 
-// narrow reports whether the images of the convolution are better padded: class.Layer.Narrow.
+// narrow reports whether the images of the convolution should be padded first: see class.Layer.Narrow.
 func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
 // byLines reports whether a row of the kernel should be read as one run of a padded line.

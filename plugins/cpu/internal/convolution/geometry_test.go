@@ -35,8 +35,8 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// A kernel of 8 by 8 that makes an image of 1920x1080 or of 3840x2160 twice as large is not refused, nor is
-// one of 3 by 3 over them; one of 16 by 16 is.
+// Kernels of 8 by 8 that make an image of 1920x1080 or of 3840x2160 twice as large are accepted, and so
+// are kernels of 3 by 3 over such an image. A kernel of 16 by 16 is refused.
 func TestTooLarge(t *testing.T) {
 	for _, test := range []struct {
 		kernel, stride, height, width int

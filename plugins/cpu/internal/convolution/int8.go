@@ -60,7 +60,8 @@ func newProductInt8(c *plan.Compiler) *productInt8 {
 	return p
 }
 
-// add adds the section of a group, with n starts and factors and that many bytes of weights.
+// add adds the section of a group, with n elements of Start and By, and weights of the given number of
+// bytes.
 func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, at []int, in, out, n, bytes int) {
 	s := sectionInt8{window: w, at: at, in: in, out: out, data: plan.ReservePacked[int8](c, bytes)}
 	s.Requantise = kernel.Requantise{Int8: p.q, Start: make([]int32, n), By: make([]float32, n)}

@@ -19,8 +19,8 @@ import (
 // kernel.Extent checks weights, and MatrixF32 checks positions. Positions that fail are
 // computed by windows.
 
-// matrixPack is the weights of a product, in three parts for matrix units, in class amx.
-// Products outside the precision of float32 are left to the windows of the product.
+// matrixPack is the weights of a product, in three parts for matrix units, in class amx. If three parts
+// cannot represent a value, the windows of the product compute the result.
 type matrixPack struct {
 	sections []matrixSection
 	apart    bool // windows compute everything
@@ -31,7 +31,7 @@ type matrixPack struct {
 	direct uint64 // number of the fill when the weights of the windows were packed
 }
 
-// matrixSection has the weights of one window, like packPart.
+// matrixSection has the weights of one window, like packSection.
 type matrixSection struct {
 	matrix *kernel.Matrix
 	data   []uint16
@@ -145,8 +145,7 @@ func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from
 	}
 }
 
-// panels computes positions [from, to) of the panels of a unit before last by
-// windows.
+// panels computes positions [from, to) by windows, for the panels from u.panel to last-1.
 func (p *product) panels(f *run.Frame, w *run.Worker, u unit, last int, o operands, from, to int) {
 	for ; u.panel < last; u.panel++ {
 		p.byWindows(f, w, u, p.packed.sections[u.section].window, o, from, to)

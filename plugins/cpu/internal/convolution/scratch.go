@@ -6,13 +6,14 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Packages below know no tiles and segments, so a worker keeps them as Own, of any type.
+// Packages workers and run do not know the types of tiles and segments. A worker therefore keeps a
+// scratch in its field Local, which may have any type.
 
 // scratch is the memory for convolutions that a worker keeps between tasks, so that a step
 // allocates nothing.
 type scratch struct {
 	tiles tiles
-	// segments are added together by a gradient by pairs; calls are the lines of a call.
+	// segments are the segments that a gradient by pairs adds together; calls are the lines of one call.
 	segments []segment
 	calls    [][2]int32
 }

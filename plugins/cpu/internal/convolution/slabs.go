@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// Where weights are heavy and images small, positions of all rows are numbered through
-// and cut into equal slabs of up to 96, on whole tiles. A slab packs its input once, and then all
-// panels pass by: weights come from memory once for a slab instead of once for a row.
+// If weights are heavy and images small, the positions of all rows are numbered consecutively and cut
+// into equal slabs of up to 96, on whole tiles. A slab packs its input once, and then multiplies it with
+// all panels: weights come from memory once for a slab instead of once for a row.
 //
 //	rows       row 0 (49)     row 1 (49)     row 2 (49)
 //	positions  0 ......... 48 49 ........ 97 98 ....... 146

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The suspects of any rows of tiles are the tiles that the definition, which
-// looks at one tile, finds.
+// For any range of rows of tiles, inspect finds the tiles that suspectsOf, the definition, finds by
+// looking at one tile at a time.
 func TestSuspectsOfOneTile(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 22))
 	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {

@@ -109,8 +109,8 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 // step returns the values from one position of the result to the next.
 func (k *winograd) step() int { return k.result.Step() }
 
-// imageAndResult returns the image and the result of the current node. It accepts each as a
-// half, and also an image that is added to the result.
+// imageAndResult returns the image and the result of the current node. The convolution accepts each of
+// them as a half, and also an image that is added to the result.
 func imageAndResult(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	if e := c.Epilogue(); e.Plus == x {
 		return [][]*run.Value{{y}}

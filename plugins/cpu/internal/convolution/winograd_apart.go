@@ -17,9 +17,9 @@ import (
 // 	|  |  |  |  -->    b10 b11 b12  -->  largest of 9 values, least of 9 sums
 // 	+--+--+--+         b20 b21 b22
 
-// inspect adds the tiles in rows [from, to) of the phase in the padded rows that windows
-// must compute to suspects. Whether a tile is a suspect depends only on that tile: the set
-// of tiles that are inspected together depends on threads and neighbours.
+// inspect appends to suspects the tiles in rows [from, to) of the phase in paddedRows that must be
+// computed by windows. Whether a tile is a suspect depends only on that tile, because the set of tiles
+// that are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
 	b0, b1 := t.k.BlocksOf(from*t.k.Side, t.k.high).From, t.k.BlocksOf((to-1)*t.k.Side, t.k.high).To
 	columns := t.k.BlockCount(t.k.width)
@@ -51,7 +51,7 @@ func (t *tiles) inspect(from, to, first int) {
 func (t *tiles) spread(line, at, columns int) {
 	row := t.paddedRows[line*t.k.paddedStep()+t.k.Border()*t.k.g.c:]
 	below := row[t.k.paddedStep():]
-	// Blocks that are not moved inside the image are contiguous.
+	// A block that extends beyond the image is moved inside. All others are contiguous.
 	for b := 0; b < columns; {
 		x, count := t.k.BlockOf(b, t.k.width), 1
 		for b+count < columns && t.k.BlockOf(b+count, t.k.width) == x+2*count {
@@ -63,8 +63,8 @@ func (t *tiles) spread(line, at, columns int) {
 	}
 }
 
-// allEven reports whether every tile is even, whichever of these blocks it has:
-// each block by itself is within the limits, and adds up to the largest value of all.
+// allEven reports whether every possible tile of these blocks is even: each block is within the limits,
+// and even the smallest sum is at least the largest value of all blocks.
 func allEven(sums []float32, most []uint32) bool {
 	top, least, low := uint32(0), uint32(math.MaxUint32), float32(math.Inf(1))
 	for i, m := range most {

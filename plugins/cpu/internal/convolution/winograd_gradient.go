@@ -71,7 +71,8 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	for range workspaces {
 		k.workspaces = append(k.workspaces, k.newWorkspace(c))
 	}
-	// A replica of several chunks has more rows than one: no more than 2/(chunks.rows+1) chunks a row.
+	// A replica of several chunks has more than chunks.rows rows, so there are at most 2/(chunks.rows+1)
+	// chunks for each row.
 	k.leaves = c.Temp(0, 0, (8*dw.Count+k.chunks.rows)/(k.chunks.rows+1))
 	k.orders = map[int]kernel.Order{}
 	for _, n := range []int{kernel.Lanes, gradientWidth} {

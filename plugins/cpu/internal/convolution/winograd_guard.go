@@ -10,20 +10,19 @@ import (
 // A forward tile is checked by its pixels, and a gradient by channels, since it sums over
 // pixels: see class.EvenChannel.
 
-// gradientGuard finds operands with too wide a range for tiles. The error of a tile is
-// relative to its largest values, and the error of a window to the products that it adds. A
-// weight's gradient sums over the positions of one channel of each operand. So no value of
-// a channel, in a chunk, may come near outweighing all the others, and all values must be
-// in a range that leaves a margin for the transforms. Gradients of an input channel that
-// fails, for example because it is hardly ever above 0, are computed by windows. All
-// gradients are, if a channel of the result's gradient fails, or more than a quarter of the
-// input's channels.
+// gradientGuard finds operands with too wide a range for tiles. The error of a tile is relative to its
+// largest values, and the error of a window to the products that it adds. A weight's gradient sums over
+// the positions of one channel of each operand. So no value of a channel, in a chunk, may nearly outweigh
+// the sum of all the others, and all values must be in a range that leaves a margin for the transforms.
+// If an input channel fails, for example because it is hardly ever above 0, its gradients are computed by
+// windows. All gradients are computed by windows if a channel of the result's gradient fails, or more
+// than a quarter of the input's channels.
 type gradientGuard struct {
 	sizes *arena.Slot // sizes of every row of tiles of a chunk: see measure
 
 	size, most []float32 // sizes of a chunk
 	uneven     []bool    // input channels that fail
-	apart      bool      // too much fails
+	apart      bool      // so much fails that windows compute all gradients
 }
 
 func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {

@@ -97,8 +97,8 @@ func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, pane
 	return p.even(f, taps, width)
 }
 
-// even reports whether every tap of every output channel has weights of a size
-// that the channel's largest weight does not outweigh.
+// even reports whether, for every output channel, the weights of each tap are large enough relative to
+// the largest weight of the channel.
 func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
 	var sizes [class.MostTaps][kernel.WinogradLanes]float32
 	var most [kernel.WinogradLanes]float32

@@ -207,8 +207,8 @@ func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
 	}
 }
 
-// window computes the outputs of a tile of the block by windows: channels of
-// panels [p0, p1), in whole panels of theirs.
+// window computes the outputs of a tile of the block by windows: the channels of panels [p0, p1), and the
+// other channels in the same panels of direct.
 func (t *tiles) window(tile, p0, p1 int) {
 	r := t.from + tile/t.k.columns
 	q, y0, x0 := r/t.k.rows, r%t.k.rows*t.k.Side, tile%t.k.columns*t.k.Side

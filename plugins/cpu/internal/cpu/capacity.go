@@ -13,7 +13,7 @@ import (
 // retained values of a stage.
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
-	const many = 1 << 20 // rows, so that what does not grow with them vanishes
+	const many = 1 << 20 // so many rows that the memory that does not grow with them is negligible
 	needed := func(rows int) int {
 		c := r.capacity
 		c.Rows, c.Replicas = rows, max(c.Replicas, 1)
@@ -50,7 +50,7 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	want := arena.HeldBytes(r.slots(), c)
 	if r.allocated {
 		want += size - r.memory.ArenaBytes() - arena.HeldBytes(r.slots(), r.capacity)
-	} else { // state and packed weights come with the first run, and are there before later growths
+	} else { // state and packed weights get their memory in the first run, before any later growth
 		want += r.memory.TouchedBytes(r.slots(), c, size) + r.memory.StateBytes() + r.trainingBytes()
 	}
 	if err := checkMemory(float64(want)); err != nil {

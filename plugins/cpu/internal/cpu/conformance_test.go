@@ -26,9 +26,9 @@ func openDivided(ctx context.Context, o device.Options) (device.Device, error) {
 }
 
 // Every set of kernels of this machine keeps the contract. Sets of one class have the same bits
-// (TestOpsAgainstRef, TestTrainSameBits, the tests of package kernel), so that make test judges one of each
-// class, and how rows are dealt by the set that users get. BNCTL_CONFORMANCE=rest, as in make check, judges
-// what is left of all sets and all cases.
+// (TestOpsAgainstRef, TestTrainSameBits, the tests of package kernel). Therefore make test runs all cases
+// with the set that users get, and with the sets of other classes all cases but the ones about dividing
+// rows ("rows: ..."). With BNCTL_CONFORMANCE=rest, as in make check, the test runs the remaining cases.
 func TestConformance(t *testing.T) {
 	rest := os.Getenv("BNCTL_CONFORMANCE") == "rest"
 	first, err := kernel.Pick("auto", false)

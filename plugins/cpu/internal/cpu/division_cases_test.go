@@ -49,8 +49,8 @@ func drawDivision(t *testing.T, c opCase, seed uint64, shape shapeOf, real sched
 	return d
 }
 
-// edgeChannels are on both sides of the vectors of all kernels, of what wide walks begin with, and of panels,
-// odd and prime.
+// edgeChannels are numbers just below, at and just above the sizes of vectors and panels of all kernels,
+// and the least channels of walks over all columns. There are odd numbers and primes among them.
 var edgeChannels = []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 37, 47, 48, 49, 61,
 	63, 64, 65, 79, 80, 81, 95, 96, 97, 113, 127, 128, 129, 160, 176, 181, 184, 191, 192, 193, 239, 255, 257}
 
@@ -67,9 +67,9 @@ func pickChannels(r *rand.Rand, least, most int) int {
 	}
 }
 
-// smallShapes returns a draw of shapes with at most that many products of an image with a weight. Every
-// other draw has so many channels that each of two threads has more than the widest kernels want, and some that
-// fill no vector.
+// smallShapes returns a draw of shapes with at most the given number of products of an image with a
+// weight. In every other draw, each of two threads gets more channels than the minimum of all kernels, and
+// some channels fill no vector.
 func smallShapes(most int) shapeOf {
 	return func(r *rand.Rand, c opCase, draw uint64) map[string]int { return drawShape(r, c, draw, most) }
 }

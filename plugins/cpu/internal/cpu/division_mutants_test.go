@@ -42,7 +42,7 @@ func (f divisionFault) doubles() bool {
 	return f.times == 2 || f.call < 0 && !f.all && f.from <= 0 && f.to >= 0
 }
 
-// divisions watches the divisions of a run, and puts a fault into one.
+// divisions watches the divisions of a run. It makes one of them faulty if fault is set.
 type divisions struct {
 	fault *divisionFault // may be nil
 	calls []int          // tasks of every call of Each
@@ -50,7 +50,7 @@ type divisions struct {
 
 	// Without a fault, tasks run one at a time.
 	mu     sync.Mutex
-	parts  map[[3]int]bool // ranges that are not empty, of several
+	parts  map[[3]int]bool // ranges that are not empty, of divisions into several
 	now    [2]int          // call and task
 	empty  map[[2]int]bool // tasks that have only empty ranges
 	filled map[[2]int]bool // tasks that have other ranges too
@@ -162,12 +162,13 @@ func (d *divisionDraw) watched(t *testing.T, b *backend, rows int, w *divisions)
 	return o.Outputs
 }
 
-// differs reports whether results are others, or no results at all.
+// differs reports whether got differs from want, or is nil.
 func differs(got, want []tensor.Tensor) bool {
 	return got == nil || !slices.EqualFunc(got, want, sameValues)
 }
 
-// mutantCount counts faults: those that leave something out, and those that double something. Each n-th is tried.
+// mutantCount counts faults: those that leave something out, and those that repeat something. Only
+// each every-th fault is tried.
 type mutantCount struct{ all, found, doubles, same, every, divisions int }
 
 // partedShapes draws shapes that give every worker a part.
@@ -237,8 +238,8 @@ func (m *mutantCount) of(t *testing.T, c opCase, seed uint64, threads, rows int)
 	}
 }
 
-// If gradients are added to a sum in memory, a task that is done twice changes the sum. For
-// a call of Each with a first task that adds, every tried task is tested.
+// If gradients are added to a sum in memory, a task that is done twice changes the sum. This must hold
+// for all tried tasks of a call of Each, or for none.
 func TestDivisionMutantsOfSums(t *testing.T) {
 	adding, doubled, found := 0, 0, 0
 	for _, c := range ontoCases {

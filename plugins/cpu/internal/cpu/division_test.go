@@ -145,7 +145,7 @@ func (d *divisionDraw) compare(t *testing.T, levels []divisionLevel, rows int, t
 	}
 }
 
-// sameValues reports whether two tensors have the same bits; all NaN are one.
+// sameValues reports whether two tensors have the same bits. All NaNs count as equal.
 func sameValues(a, b tensor.Tensor) bool {
 	if tensor.Equal(a, b) {
 		return true

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/plans from what the planner decides")
 
-// processor is a machine that need not be here.
+// processor describes a processor, which need not be that of this machine.
 type processor struct {
 	description machine.Description
 	rates       machine.Rates
@@ -49,7 +49,8 @@ func described(name string, l1, l2, l3, cores int, flops, readL3, read float64) 
 // schedule returns the schedule for the processor.
 func (p processor) schedule() schedule.Schedule { return schedule.For(p.description, p.rates) }
 
-// Plans for machines that are not here: go test ./plugins/cpu/internal/cpu -run TestPlans -update
+// TestPlans plans for other machines. To update the plans: go test ./plugins/cpu/internal/cpu -run
+// TestPlans -update
 func TestPlans(t *testing.T) {
 	for name, m := range machines {
 		lines := m.schedule().Lines()

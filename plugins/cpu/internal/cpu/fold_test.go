@@ -22,9 +22,9 @@ func predicted(t *testing.T, x device.Executable, tr *trainer) tensor.Tensor {
 	return out.Outputs[0].Clone()
 }
 
-// The predictions of a program that trains, with norms folded into weights that change,
-// have the bits of a program that only predicts and was given the state once: folded
-// weights follow a commit, and each of the norm's numbers.
+// A program that trains folds norms into weights that change. Its predictions have the bits of a program
+// that only predicts and was given the same state once: folded weights follow every commit, and every
+// write of a number of the norm.
 func TestFoldedWeightsFollow(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"resnet20", "mobilenetv2"} {

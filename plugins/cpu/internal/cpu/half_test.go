@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// fourBytes has a device keep all maps of bfloat16 in four bytes.
+// fourBytes makes a device store all maps of bfloat16 in four bytes per element.
 func fourBytes(d device.Device) device.Device {
 	backendOf(d).machine.FourBytes = true
 	return d
@@ -30,7 +30,7 @@ func halvesOf(x device.Executable) (n int) {
 	return n
 }
 
-// Two bytes an element or four: not a bit of a step of training depends on it.
+// A step of training has the same bits whether maps of bfloat16 have two or four bytes per element.
 func TestHalvesTrainSameBits(t *testing.T) {
 	small := models.Size{Height: 32, Width: 32, Channels: 3}
 	for _, c := range []struct {
@@ -64,7 +64,8 @@ func classes() (all []string) {
 	return all
 }
 
-// Nor does it matter to programs of any order, however few the rows are.
+// Random programs, too, have the same bits with two and with four bytes per element, for any number of
+// rows.
 func TestHalvesRandomSameBits(t *testing.T) {
 	some := 0
 	for seed := range uint64(40) {
@@ -97,8 +98,8 @@ func TestHalvesRandomSameBits(t *testing.T) {
 	}
 }
 
-// This is also true of tiles, including tiles that windows compute because the range of
-// their values or weights is too wide.
+// Winograd tiles, too, have the same bits with two and with four bytes per element. This includes tiles
+// that windows compute because the range of their values or weights is too wide.
 func TestHalvesTilesSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	for _, c := range []struct{ in, out, high, wide int }{{32, 48, 8, 12}, {32, 32, 24, 24}, {64, 80, 8, 8}} {

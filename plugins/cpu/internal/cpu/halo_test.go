@@ -95,7 +95,7 @@ func TestTilings(t *testing.T) {
 	}
 }
 
-// oneByOne returns p with all rows that it computes as results besides.
+// oneByOne returns p with the values of all nodes as additional results, so that nodes run one by one.
 func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
 	t.Helper()
 	q, fn := *p, p.Functions[0].Clone()
@@ -106,7 +106,8 @@ func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
 	return &q
 }
 
-// tilingsOf returns how many chains of a program's function go ahead, and how many values are rings.
+// tilingsOf returns the number of chains of a program's function that are tiled, and the number of values
+// that are stored in rings.
 func tilingsOf(t *testing.T, p *graph.Program) (tilings, rings int) {
 	t.Helper()
 	x, err := openSet(t, "auto", 1).Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})

@@ -69,7 +69,7 @@ func Measure(kernels string, threads int) (Limits, error) {
 	const each = 32 << 20 // bytes; far more than a core's share of any cache
 	from, to := make([]byte, threads*each), make([]byte, threads*each)
 	for i := range from {
-		from[i] = 1 // memory that was never written is not there
+		from[i] = 1 // memory that was never written has no pages yet
 	}
 	l.Bytes = best(threads, func(i int) int { return 2 * copy(to[i*each:(i+1)*each], from[i*each:]) })
 	return l, nil

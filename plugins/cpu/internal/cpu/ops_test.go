@@ -64,7 +64,7 @@ func program(t *testing.T, c opCase) *graph.Program {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	fn := p.Functions[0]
-	read := map[graph.Value]bool{} // read values are left out, so that nodes may be fused
+	read := map[graph.Value]bool{} // values that other nodes read are no results, so that nodes may be fused
 	for _, n := range fn.Nodes {
 		for _, v := range n.In {
 			read[v] = true
@@ -229,7 +229,7 @@ func TestReplicaAlone(t *testing.T) {
 	rows := []int{3, 0, 2, 7}
 	for _, c := range opCases(t) {
 		if strings.Contains(c.body, "all_reduce") {
-			continue // it sums over the replicas present
+			continue // this operation sums over the replicas that are present
 		}
 		t.Run(c.name, func(t *testing.T) {
 			p, d := program(t, c), openSet(t, "auto", 2)

@@ -13,7 +13,7 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 	return r.backend.machine.Run(ctx, r.memory, r.functions[s.Function], s)
 }
 
-// Commit implements lifecycle.Runner. Nothing fails but an update that is not finite.
+// Commit implements lifecycle.Runner. It fails only if an update is not finite.
 func (r *runner) Commit(ctx context.Context, s lifecycle.Step) error {
 	return r.backend.machine.Commit(ctx, r.memory, r.functions[graph.Commit], s)
 }

@@ -30,8 +30,8 @@ func slopeProgram(t *testing.T, of, shape, dy, before string) *graph.Program {
 		strings.ReplaceAll(body, "; ", "\n") + "\n"})
 }
 
-// Gradients of activations that are made as they are summed, of a result that is computed again, have the
-// bits that separate nodes have.
+// The sums of a normalisation's gradient may also compute the gradient of the activation, and may compute
+// the normalised value again. The results have the bits of separate nodes.
 func TestSlopesWithSums(t *testing.T) {
 	for i, of := range []string{"silu", "hard_swish", "mish", "gelu", "elu", "softplus", "leaky_relu",
 		"hard_sigmoid", "tanh", "sigmoid"} {

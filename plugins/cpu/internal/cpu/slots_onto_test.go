@@ -26,8 +26,8 @@ var ontoCases = []ontoCase{
 	{"150", "70", "dense_grad_weight(x, dy)", "70,150"},
 }
 
-// Gradients that are added where they are made have the bits of those that wait for others: replicas that
-// come in order are added, those that come the other way round are not.
+// Gradients of replicas that come in order are added to the sum while they are computed. Gradients that
+// come in reverse order wait for others. Both sums have the same bits.
 func TestGradientsAreAddedWhereTheyAreMade(t *testing.T) {
 	for _, c := range ontoCases {
 		p := c.program(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// inFile writes tensors to a file at path that ends at the end of a page, the last
-// tensor with it, and returns the mapped file and them as views of it.
+// inFile writes tensors to a file at path. The last tensor ends at the end of a page, and so does the
+// file. inFile returns the mapped file, and the tensors as views of it.
 func inFile(t *testing.T, path string, state map[string]tensor.Tensor) (
 	*tensor.Mapped, map[string]tensor.Tensor) {
 	t.Helper()
@@ -94,7 +94,7 @@ func TestStateInFile(t *testing.T) {
 			t.Errorf("%s was copied", name)
 		}
 	}
-	if err := file.Close(); err != nil { // the states hold it
+	if err := file.Close(); err != nil { // the states keep it open
 		t.Fatal(err)
 	}
 	for range 2 {

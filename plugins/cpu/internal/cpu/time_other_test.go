@@ -4,5 +4,5 @@ package cpu
 
 import "time"
 
-// processTime returns 0: it is known of Unix processes.
+// processTime returns 0: the processor time is known only on Unix.
 func processTime() time.Duration { return 0 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processTime returns the processor time of this process, which other loads
-// of the machine disturb less than they do the clock.
+// processTime returns the processor time of this process. Other loads of the machine disturb it less than
+// the time on the clock.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

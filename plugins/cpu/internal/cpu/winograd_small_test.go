@@ -36,10 +36,10 @@ func TestTilesNearLeastSameBits(t *testing.T) {
 	const rows = 5
 	r := rand.New(rand.NewPCG(20, 20))
 	for _, g := range []struct{ in, out, high, wide, dilation int }{
-		{32, 48, 8, 12, 1},   // few tiles: workers share its panels
+		{32, 48, 8, 12, 1},   // few tiles: workers share the panels
 		{32, 32, 24, 20, 1},  // some rows of tiles at a time
 		{32, 32, 23, 22, 1},  // tiles that reach beyond the image
-		{256, 256, 24, 8, 1}, // heavy weights: blocks reach over images
+		{256, 256, 24, 8, 1}, // heavy weights: blocks contain several images
 		{32, 48, 8, 8, 2},    // few tiles in all phases
 		{32, 32, 24, 20, 2},
 		{32, 32, 23, 22, 3},

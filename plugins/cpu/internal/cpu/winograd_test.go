@@ -47,8 +47,8 @@ func sizes(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// One value that outweighs the others changes no output that does not read it,
-// and those that do not read it keep their precision, wherever it is.
+// One input value that outweighs the others changes no output that does not read it. These outputs keep
+// their precision, wherever the value is.
 func TestTilesApart(t *testing.T) {
 	for _, dilation := range []int{1, 2} {
 		t.Run(fmt.Sprint("dilation ", dilation), func(t *testing.T) { tilesApart(t, dilation) })

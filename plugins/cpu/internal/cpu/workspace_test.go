@@ -34,7 +34,7 @@ func TestWorkerBytes(t *testing.T) {
 			continue
 		}
 		for _, kernels := range []string{"fma", "generic"} {
-			if kernels == "generic" && name != "lenet-bn" { // it needs less, and is slow
+			if kernels == "generic" && name != "lenet-bn" { // generic kernels need less memory, and are slow
 				continue
 			}
 			used, bound := workspaceOf(t, m, kernels)

@@ -13,7 +13,7 @@ import (
 // these nodes follow the operands of the node: first the operands of a batch norm, then the
 // value to add.
 type Fused struct {
-	Given graph.Value // the result that the node had in the function as it was given
+	Given graph.Value // the result of the node in the original function
 	Norm  *class.Norm // batch norm folded into the weights of a product, or nil
 	Plus  bool        // a value is added to the result
 	Relu  bool        // the result is bounded to 0 below and most above
@@ -24,11 +24,11 @@ type Fused struct {
 	Regions []Region // the parts of its operands that a concatenation reads; nil: all
 }
 
-// Fuse returns fn with fewer nodes. Batch norms become part of the products before them
-// (class.Fold). Products of a value and its gate become one node, and so do shuffles of
-// channels. Additions and activations become part of the product or normalisation before
-// them if they are its only readers; these have the same bits as the separate nodes. The
-// map describes the fused work by result: the result of the last node that was fused.
+// Fuse returns fn with fewer nodes. Batch norms become part of the products before them (class.Fold).
+// Products of a value and its gate become one node, and so do shuffles of channels. Additions and
+// activations become part of the product or normalisation before them if they are its only readers; the
+// results then have the same bits as those of separate nodes. The map has the fused work of a node under
+// the result of the last node that was fused into it.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
@@ -68,7 +68,7 @@ type fuser struct {
 	fn   *graph.Function
 	made map[graph.Value]int // the node that makes a value
 	uses map[graph.Value]int
-	gone map[int]bool // nodes that others have taken in
+	gone map[int]bool // nodes that were fused into others
 
 	fused map[graph.Value]Fused
 }
@@ -93,7 +93,7 @@ func newFuser(fn *graph.Function) *fuser {
 	return u
 }
 
-// result returns the function without the nodes that others have taken in.
+// result returns the function without the nodes that were fused into others.
 func (u *fuser) result() *graph.Function {
 	var nodes []graph.Node
 	for i, n := range u.fn.Nodes {
@@ -170,9 +170,9 @@ func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
 }
 
-// addends returns the operands of an addition. source is a result that only the addition
-// reads and that may be withEpilogue, the later one if both are; plus is the other operand.
-// Both are graph.None if source does not exist.
+// addends returns the operands of an addition. source is an operand that only the addition reads and that
+// takesEpilogue accepts. If both are, it is the later one. plus is the other operand. Both are graph.None
+// if source does not exist.
 func (u *fuser) addends(i int) (source, plus graph.Value) {
 	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
 	if a == b || !u.alike(a, b) {
@@ -190,7 +190,7 @@ func (u *fuser) addends(i int) (source, plus graph.Value) {
 	return graph.None, graph.None
 }
 
-// takesEpilogue reports whether v may be withEpilogue, and is not yet.
+// takesEpilogue reports whether a node withEpilogue computes v alone, and has no epilogue yet.
 func (u *fuser) takesEpilogue(v graph.Value) bool {
 	return u.rows(v) && u.alone(v, withEpilogue...) && !u.fused[v].Plus && !u.fused[v].Relu
 }

@@ -15,8 +15,8 @@ import (
 // instead.
 type Mask struct {
 	Plus  bool
-	Most  float32     // bound of a relu or a relu6: results from it on are masked; NaN for a relu
-	Slope *graph.Node // the gradient of any other activation; nil: of these
+	Most  float32     // bound of a relu6: results from it on are masked; NaN for a relu
+	Slope *graph.Node // the gradient of another activation; nil for a relu or relu6
 	Norm  *graph.Node // the normalisation with the result that the activation saves, or nil
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Region is the part that a concatenation reads of the operand of a slice. Without a Shape it is all.
+// Region is the part that a concatenation reads of the operand of a slice. If Shape is nil, it is the
+// whole operand.
 //
 //	x  slice  a ──┐                       x ──┐ part of x
 //	x  slice  b ──┴ concatenate           x ──┴ concatenate

@@ -70,7 +70,7 @@ type (
 type activations struct {
 	lanes     int
 	functions [functions]unaryKernel
-	gradients [functions]binaryKernel // nil where no activation is the function
+	gradients [functions]binaryKernel // nil if the function is no activation
 	binaries  [operations]binaryKernel
 
 	preluGradient, pick ternaryKernel

@@ -118,7 +118,7 @@ func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
 	return class.Activation32(n), slope, a, b
 }
 
-// TestRoundings compares what float64 rounds likewise.
+// TestRoundings compares functions with those of package math, which round to the same float32.
 func TestRoundings(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 3))
 	x := append(edges(), 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0x1p23-0.5, 0x1p22+0.5, -0x1p22-0.5)

@@ -4,7 +4,8 @@ package kernel
 
 import "testing"
 
-// Tests with emulated matrix units would test nothing without their set.
+// TestEmulated fails without the set of kernels for matrix units: the tests with emulated matrix units
+// would test nothing.
 func TestEmulated(t *testing.T) {
 	if len(matrixSets()) == 0 {
 		t.Error("class amx needs AVX-512 with bfloat16 for all but the matrix units; this processor has none")

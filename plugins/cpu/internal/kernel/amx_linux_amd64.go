@@ -14,7 +14,7 @@ import (
 // and products of bfloat16, the system saves their state, and it has given the
 // permission that a process must request once.
 var matrixUnits = sync.OnceValue(func() bool {
-	// Of arch_prctl and the state components of XCR0 (Linux, arch/x86/xstate.rst).
+	// Constants of arch_prctl and of the state components in XCR0 (Linux, arch/x86/xstate.rst).
 	const (
 		getSupported      = 0x1021
 		requestPermission = 0x1023

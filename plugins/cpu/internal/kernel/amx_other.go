@@ -2,8 +2,7 @@
 
 package kernel
 
-// matrixUnits reports whether this process may use AMX: only on Linux is it
-// known how to request that.
+// matrixUnits reports whether this process may use AMX. The request for it is implemented only for Linux.
 func matrixUnits() bool { return false }
 
 // matrixBytes reports whether the matrix units multiply bytes, too.

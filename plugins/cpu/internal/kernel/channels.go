@@ -12,7 +12,7 @@ import "github.com/bnctl/bnctl/device/class"
 // loads and stores them at every position instead, and so processes any number of columns.
 type extent struct {
 	lanes       int // channels that it processes, with minChannels any multiple of them
-	minChannels int // if not 0: from how many channels on it is to be taken
+	minChannels int // if not 0: the least number of channels to use the assembly for
 	// masked: it processes the channels after the last multiple of lanes; half a vector is left to
 	// narrower assembly.
 	masked bool
@@ -31,9 +31,9 @@ type normColumns[T float32 | uint16] struct {
 const cachedValues = 4096
 
 // treats returns the number of channels of [from, last), in rows of n channels, that the assembly can
-// process. Masked assembly, and assembly for any number of columns, are called with n instead of the
-// range: the latter processes all whole vectors of a row, and masked assembly the channels after these.
-// Both are correct only if the range ends with the row, and begins where they begin.
+// process. Some assembly is called with n instead of the range. Assembly for any number of columns then
+// processes all whole vectors of a row, and masked assembly the channels after these. A range is
+// therefore accepted only if it ends with the row, and begins where the assembly begins.
 func (e extent) treats(from, last, n int) int {
 	channels := last - from
 	switch {

@@ -141,8 +141,8 @@ func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float
 	}
 }
 
-// DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap: the sums
-// of channels below fresh, then again unused values, then the sums of the other channels.
+// DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap: the sums of the first
+// fresh channels, then a gap of again unused values, then the sums of the other channels.
 func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	fresh = channels
 	overlapping(s.depthwiseGradients, channels, true, func(k depthwiseGradients, first, from int) {

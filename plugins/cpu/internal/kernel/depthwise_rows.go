@@ -247,8 +247,8 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 	}
 }
 
-// depthwiseRowTiles is the assembly for the given number of channels: by half the width
-// of the kernel less 1, by the stride less 1, for the sizes of rowPositions.
+// depthwiseRowTiles is the assembly for the given number of channels. tiles is indexed by half the width
+// of the kernel less 1, by the stride less 1, and by the index in rowPositions.
 type depthwiseRowTiles struct {
 	lanes int
 	tiles [2][2][]depthwiseRowTile
@@ -262,9 +262,9 @@ type depthwiseRowTiles struct {
 type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
 	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 
-// together returns the number of vectors of channels that pass through all rows together.
-// It is small enough that the rows of the image that the next row of the result reads again
-// stay in the nearest cache, and two to four to use whole cache lines.
+// together returns the number of vectors of channels that pass through all rows together. It is small
+// enough that the rows of the image that the next row of the result reads again stay in the nearest
+// cache. It is from two to four, to use whole cache lines.
 func (g *DepthwiseRows) together() int {
 	const bytes, vector = 16 << 10, 64
 	return min(max(bytes/(vector*g.Kernel[0]*g.Width), 2), 4)

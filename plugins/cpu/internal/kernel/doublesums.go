@@ -6,8 +6,8 @@ type doubleSums struct {
 	sums func(sum *float64, x *float32, channels, count int)
 }
 
-// DoubleSums adds to sum, per channel, the values of x in float64, in order: for sums that are defined as
-// one chain. Sums are of blocks.
+// DoubleSums adds to sum, per channel, the values of x in float64, in order. It is for sums that are
+// defined as one chain. Sums, in contrast, adds blocks.
 func (s *Set) DoubleSums(sum []float64, x []float32) {
 	n := len(sum)
 	from, left := eachColumns(s.doubleSums, n, len(x), func(k *doubleSums, c, at, count int) {

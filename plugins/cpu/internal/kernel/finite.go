@@ -11,7 +11,7 @@ func (s *Set) AllFinite(x []float32) bool {
 	return allFinite(most[:]) && allFinite(x[whole:])
 }
 
-// allFinite is its definition.
+// allFinite is the definition of AllFinite.
 func allFinite(x []float32) bool {
 	const exponent = 0xFF << 23
 	for _, v := range x {

@@ -2,8 +2,8 @@ package kernel
 
 import "fmt"
 
-// denseGradientTile is the assembly for the given number of values: again and again for
-// tiles of them, over rows that begin every step bytes.
+// denseGradientTile is the assembly for tiles of the given number of values. One call computes several
+// tiles, over rows that begin every step bytes.
 type denseGradientTile struct {
 	values int
 	tile   func(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)

@@ -63,8 +63,8 @@ func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Work
 	}
 }
 
-// stagedMasks has the masks for each number of values of the last tile: a mask for the other values,
-// and one for the last.
+// stagedMasks has two masks for each number of values of the last tile: one for the tiles before, and one
+// for the last.
 var stagedMasks = func() (masks [stagedValues][2 * stagedVector]int32) {
 	for n := range masks {
 		for i := range stagedValues {

@@ -28,7 +28,7 @@ type Int8 struct {
 	*Window
 	in   []int32 // [Taps][Positions]: where each run begins, in bytes; negative: padding
 	pad  []byte  // a run of padding
-	even int     // bytes between positions if one tap reads all, and they are the same everywhere; else 0
+	even int     // bytes from one position to the next, if there is one tap and the distance is constant; else 0
 }
 
 // quadLen is the values that are multiplied at once, stepQuads the quads of a step.
@@ -114,7 +114,7 @@ type Requantise struct {
 	By    []float32 // one for each channel, too
 }
 
-// most returns the upper bound before a result is moved by the zero.
+// most returns the upper bound of a result before the zero point is added.
 func most(q class.Int8) float32 { return float32(q.Max - q.Zero) }
 
 // Int8Workspace is a worker's memory for Int8. Its contents are undefined between calls.

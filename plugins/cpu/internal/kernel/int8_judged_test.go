@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// TestJudgeFindsPlants: with one step planted in any assembly that rounds sums to bytes, the CPU device fails a
-// case of the judge, which it passes without.
+// TestJudgeFindsPlants: if a fault of one step is planted in any assembly that rounds sums to bytes, the
+// CPU device fails a case of the judge that it passes without the fault.
 func TestJudgeFindsPlants(t *testing.T) {
 	open := func(ctx context.Context, precision string) (device.Device, error) {
 		return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Threads: 1, Precision: precision})

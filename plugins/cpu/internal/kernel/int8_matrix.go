@@ -5,7 +5,8 @@ import "unsafe"
 // int8Matrix is the assembly of Int8 with matrix units: TDPBUSD multiplies 16 positions by 16 channels
 // over 64 values at once.
 type int8Matrix struct {
-	// products are by tiles of positions, less 1, and tiles of channels, less 1.
+	// products is indexed by the number of tiles of positions less 1, and the number of tiles of channels
+	// less 1.
 	products [2][2]int8Product
 	// stage copies the runs of positions to contiguous memory; positions are pitch bytes
 	// apart.

@@ -10,12 +10,13 @@ import (
 
 // Int8Plant is a device's assembly for bytes with a fault planted in one rounding step.
 type Int8Plant struct {
-	Name, Op string // and the operation that has to be found wrong
+	Name, Op string // name of the plant, and the operation that has to be found wrong
 	Do       func() // plants it in the set that Pick returns
 	Undo     func()
 }
 
-// Int8Plants returns one for everything that rounds, of each way of multiplying bytes that this machine has.
+// Int8Plants returns a plant for every function that rounds, in every set of instructions of this
+// machine.
 func Int8Plants() (all []Int8Plant) {
 	var used *int8Kernels
 	for _, s := range Sets() {
@@ -131,5 +132,5 @@ func (k int8Kernels) rounding() []rounding {
 	}
 }
 
-// turn turns the last bit of a byte: one step.
+// turn flips the last bit of a byte: one step.
 func turn(y *byte, at int32) { *(*byte)(unsafe.Add(unsafe.Pointer(y), int(at))) ^= 1 }

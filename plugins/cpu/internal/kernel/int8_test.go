@@ -63,7 +63,7 @@ func newInt8Case(r *rand.Rand, positions, taps, run, width, gap int) *int8Case {
 	return c
 }
 
-// run computes all positions, cut at these.
+// run computes all positions, in pieces that end at cuts.
 func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	out := slices.Repeat([]uint8{77}, c.Positions()*(c.Width+c.gap)+64)
 	packed, at := make([]int8, c.PackedLen()), make([]int, c.Taps*c.Run)
@@ -90,7 +90,7 @@ func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	return out
 }
 
-// exact computes one result with numbers that have no bounds.
+// exact computes one result with numbers of any size.
 func (c *int8Case) exact(p, o int) uint8 {
 	sum := int64(c.Start[o])
 	for t := range c.Taps {
@@ -180,7 +180,7 @@ func TestInt8(t *testing.T) {
 	}
 }
 
-// Where products of bytes were added in 16 bits, 2*255*127 would become 32767.
+// If products of bytes were added in 16 bits, 2*255*127 would be clamped to 32767.
 func TestInt8Saturation(t *testing.T) {
 	for _, set := range int8Sets() {
 		for _, weight := range []int8{127, -127, -128} {
@@ -203,7 +203,7 @@ func TestInt8Saturation(t *testing.T) {
 	}
 }
 
-// Multiplies per nanosecond of every way.
+// BenchmarkInt8 measures the multiplications per nanosecond of every way of multiplying bytes.
 func BenchmarkInt8(b *testing.B) {
 	for _, s := range []struct{ positions, taps, run, width int }{{196, 9, 256, 64}, {784, 1, 128, 64},
 		{784, 1, 16, 96}, {196, 1, 64, 384}, {49, 1, 512, 2048}} {

@@ -55,8 +55,8 @@ type sizedInt8 struct {
 type int8Tile func(sums *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,
 	wStep int, start *int32, tiles int)
 
-// products computes the sums of positions [from, to) and a column of a panel, in the widest tiles that
-// fit and of these the largest.
+// products computes the sums of positions [from, to) and a column of a panel. It uses tiles with the most
+// channels that fit, and of these the tiles with the most positions.
 func (c *int8Call) products(choice []int8Tiles, weights []int8, channel, column, lanes, from, to int) {
 	for at := 0; at < lanes; at += choice[0].width {
 		for choice[0].width > lanes-at {

@@ -101,7 +101,7 @@ type Set struct {
 // Generic rounds every product and every sum, in plain Go.
 var Generic = &Set{Name: "generic", Class: "generic"}
 
-// definition is class "fma" in plain Go, which all assembly is judged by.
+// definition is class "fma" in plain Go. All assembly is compared with it.
 var definition = &Set{Name: "go", Class: "fma", fused: true}
 
 // Fused reports whether sums of products are chains of fused multiply-adds, as

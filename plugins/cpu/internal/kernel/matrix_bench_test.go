@@ -12,7 +12,7 @@ var matrixShapes = []struct{ side, taps, in, out int }{
 	{14, 9, 128, 128},
 }
 
-// BenchmarkMatrix is for machines that have the units.
+// BenchmarkMatrix measures products by matrix units, on machines that have them.
 func BenchmarkMatrix(b *testing.B) {
 	for _, s := range matrixShapes {
 		w := benchWindow(s.side*s.side, s.taps, s.in, s.out)

@@ -24,8 +24,8 @@ func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max
 // exponents returns the exponents of the smallest and the largest value.
 func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
 
-// leastTerm is the smallest exponent of values with only normal terms: they are
-// multiples of its last bit.
+// leastTerm is the smallest exponent of a value that has only normal terms. The terms are multiples of
+// the value's last bit.
 const leastTerm = -100
 
 // Splits reports whether values of this extent can be split into three terms: no value is

@@ -61,7 +61,7 @@ func plainWindow(rows, k, width int) *Window {
 	return NewWindow(in, out, 1, k, width)
 }
 
-// relativeError is over many results: the root of the mean square, and the most.
+// relativeError has the root mean square and the largest of many relative errors.
 type relativeError struct{ mean, most float64 }
 
 // add includes a result. number counts from 1.

@@ -15,8 +15,8 @@ type MatrixWorkspace struct {
 // the cache of a core together with some weights.
 const stagedMost = 128 << 10
 
-// stage allocates memory for the positions that should be staged at once, and returns their
-// number: at most n, or else whole MatrixPositions. They are staged as [blocks of
+// stage allocates memory for the positions that should be staged at once, and returns their number: n, or
+// if that is too large, a multiple of MatrixPositions. They are staged as [blocks of
 // MatrixPositions][Steps][Terms][2 tiles][16][32].
 func (x *MatrixWorkspace) stage(m *Matrix, n int) int {
 	const line = 64 / 2

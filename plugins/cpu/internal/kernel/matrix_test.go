@@ -61,8 +61,8 @@ func (c *matrixCase) pack(s *Set) {
 	}
 }
 
-// run computes all positions, cut at these, and returns the result with the
-// positions that were left out.
+// run computes all positions, in pieces that end at cuts. It returns the result and the positions that
+// were left out.
 func (c *matrixCase) run(s *Set, spare *MatrixWorkspace, cuts ...int) (out []float32, apart []int32) {
 	out = slices.Clone(c.out)
 	in := make([]uint16, len(c.in))

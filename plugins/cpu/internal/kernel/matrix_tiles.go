@@ -2,7 +2,8 @@ package kernel
 
 // matrixKernels is the assembly of MatrixBF16 and MatrixF32.
 type matrixKernels struct {
-	// products are by terms; tiles of positions, less 1; tiles of channels, less 1.
+	// products is indexed by the number of terms, of tiles of positions less 1, and of tiles of channels
+	// less 1.
 	products map[int][2][2]matrixProduct
 	// gather copies the given number of lines of 32 values together, of every tap of at
 	// most 16 positions.
@@ -104,8 +105,8 @@ func oneIf(b bool) int {
 	return 0
 }
 
-// multiply computes the sums of blocks of channels: of pairs, and of the last
-// alone if their number is odd.
+// multiply computes the sums of blocks of channels, two blocks at a time. If their number is odd, the
+// last block is computed alone.
 func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, block, blocks, tiles int) {
 	products, packed := k.products[c.Terms][tiles-1], c.packed
 	if c.Steps() == 0 { // there is nothing to point at

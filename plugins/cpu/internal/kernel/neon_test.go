@@ -24,7 +24,7 @@ func TestNEONLoopsMultiply(t *testing.T) {
 		// 6 values by 4 vectors. Their addresses are two entries of tables; a negative
 		// entry means zeros.
 		{"gradient_arm64.s", "gradientNEONm6", "position", 6 * 4, 1 + 2, 6},
-		// Each of 4 values: a load of 4 vectors of weights, were there room for them; 6 tiles.
+		// Each of 4 values: a load of 4 vectors of weights, if there were registers for them; 6 tiles.
 		{"winograd_arm64.s", "winogradProductNEONp6", "value", 4 * 6 * 4, 4 + 6, 0},
 	} {
 		products, all := loop(t, c.file, c.function, c.loop)

@@ -57,7 +57,7 @@ func TestPairsHalf(t *testing.T) {
 	}
 }
 
-// This is also true of direct convolutions.
+// Results of direct convolutions in two bytes equal results in four bytes, rounded.
 func TestDirectPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	for count := 1; count < 40; count++ {

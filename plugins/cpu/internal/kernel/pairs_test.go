@@ -113,8 +113,8 @@ func TestPairsSubnormal(t *testing.T) {
 	}
 }
 
-// A sum is subnormal if it is so with the precision of normal numbers:
-// 2^-126 - 2^-150 is, 2^-126 - 2^-151 is not.
+// A sum counts as subnormal if it is below 2^-126 after rounding to 24 bits: 2^-126 - 2^-150 is, and
+// 2^-126 - 2^-151 is not.
 func TestPairsEdge(t *testing.T) {
 	for _, c := range []struct {
 		less float32
@@ -135,7 +135,7 @@ func TestPairsEdge(t *testing.T) {
 	}
 }
 
-// What positions do not reach does not matter to them.
+// Values that a position does not read do not change its result.
 func TestPairsReach(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	c := newPairsCase(r, randomWindow(r, 30, 2, 4, 16, 0, 300), 300, 0, normal)
@@ -156,8 +156,8 @@ func TestPairsReach(t *testing.T) {
 	}
 }
 
-// The results of pairs are within the rounding of float32 sums, and of the result, of the
-// sum in float64.
+// The results of pairs differ from sums in float64 by no more than the rounding of float32 sums and the
+// rounding of the result to bfloat16.
 func TestPairsPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := newPairsCase(r, randomWindow(r, 24, 3, 32, 48, 0, 400), 400, 0, normal)

@@ -23,7 +23,7 @@ func (a *Prefetcher) Add(memory []byte, run, step int) {
 	}
 }
 
-// Clear forgets all.
+// Clear removes all ranges.
 func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 
 // take returns the address of the first of some cache lines to fetch and the distance

@@ -59,9 +59,9 @@ func (m *Resampling) begin(i int) int {
 	return int(m.ends[i-1])
 }
 
-// Resample sets the pixels [from, to) of an image of the given number of channels, which y begins with,
-// per channel, to sums over pixels of the image x with a weight for each: from 0 on in their order,
-// in float64, every product and every sum rounded. A pixel without terms is 0.
+// Resample sets y to the pixels [from, to) of an image of the given number of channels. A pixel is, per
+// channel, the sum of its terms: pixels of the image x times their weights. The sum starts from 0 and
+// adds the terms in order in float64; every product and every sum is rounded. A pixel without terms is 0.
 func (s *Set) Resample(y, x []float32, channels int, m *Resampling, from, to int) {
 	if from < 0 || to > len(m.ends) || len(y) < (to-from)*channels ||
 		m.last >= 0 && len(x) < m.last/4+channels {
@@ -99,9 +99,9 @@ func NewAverages(ends, pixels []int32, divisors []float64) *Averages {
 	return &Averages{completed(&Resampling{ends, pixels, nil, -1}), divisors}
 }
 
-// Average sets the pixels [from, to) of an image of the given number of channels, which y begins with, per
-// channel, to the sums over pixels of the image x, from 0 on in their order, in float64, divided and then
-// rounded.
+// Average sets y to the pixels [from, to) of an image of the given number of channels. A pixel is, per
+// channel, the sum of its terms, which are pixels of the image x, divided by its divisor. The sum starts
+// from 0 and adds the terms in order in float64. The quotient is rounded to float32.
 func (s *Set) Average(y, x []float32, channels int, a *Averages, from, to int) {
 	m := a.terms
 	if from < 0 || to > len(m.ends) || len(y) < (to-from)*channels || m.last >= 0 && len(x) < m.last/4+channels {

@@ -1,7 +1,8 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of least channels and more: of two images, for one pixel
-// of three, and for every second channel of one. Steps are in bytes.
+// shuffleKernel is the assembly for pixels of at least least channels: two interleaves two images, three
+// interleaves one pixel of three images, and second copies every second channel of an image. Steps are in
+// bytes.
 type shuffleKernel struct {
 	least  int
 	two    func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)

@@ -86,8 +86,8 @@ func perUnit(v float64) float64 {
 	return math.Float64frombits((2*1023 + 23 - exponent) << 52)
 }
 
-// unitsOff returns how far got is from want, in units in the last place of want, which are as large as
-// least if that is more.
+// unitsOff returns how far got is from want, in units in the last place of want. A unit is at least
+// least.
 func unitsOff(got float32, want, least float64) float64 {
 	w := float32(want)
 	if got == w || got != got && w != w {
@@ -99,7 +99,8 @@ func unitsOff(got float32, want, least float64) float64 {
 	return math.Abs(float64(got)-want) / max(1/perUnit(want), least)
 }
 
-// polynomial is one in Newton's form, of the place in a block, and nodes are Chebyshev's, of a block.
+// polynomial has the coefficients of a polynomial in Newton's form. Its argument is the index of a number
+// in a block. nodes are the Chebyshev nodes of a block.
 type polynomial [6]float64
 
 var nodes = func() (all polynomial) {

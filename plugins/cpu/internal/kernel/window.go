@@ -55,7 +55,8 @@ func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
-// Among returns the same geometry for results that are step instead of of values apart.
+// Among returns the same geometry for results with more space between positions: of is the distance
+// between the positions of the result in values, and step is the new distance.
 func (w *Window) Among(of, step int) *Window {
 	out := slices.Clone(w.Out)
 	for i, o := range out {

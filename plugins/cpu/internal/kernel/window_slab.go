@@ -2,10 +2,10 @@ package kernel
 
 import "fmt"
 
-// Slab is some positions of some images, which are multiplied with all weights before the next
-// positions are. Chains are cut into segments: the input of a segment is copied next to each other,
-// its weights are streamed, and the sums wait in the result until the next segment. So memory that
-// is far is read in order and once for all channels.
+// Slab is some positions of some images, which are multiplied with all weights before the next positions
+// are. Chains are cut into segments: the inputs of a segment are copied to contiguous memory, its weights
+// are streamed, and the sums wait in the result until the next segment. So memory that is far is read in
+// order and once for all channels.
 type Slab struct {
 	Out, In         []float32 // results and inputs of all images
 	OutStep, InStep int       // values from image to image
@@ -234,8 +234,8 @@ func (c *slabCall) untrimmed(panel int) bool {
 	return c.seen == nil || c.Untrimmed[panel] || c.Bias != nil && hasNegativeZero(c.Bias[first:first+real])
 }
 
-// call computes a segment of tiles, for 16 channels. Where the next segment is left out, +0 is added, which
-// is all that it would do.
+// call computes a segment of tiles, for 16 channels. If the next segment is skipped, +0 is added, which
+// has the same effect.
 func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) {
 	s, k := &c.segments[i], SlabTile-t.size
 	var bias, plus, most *float32

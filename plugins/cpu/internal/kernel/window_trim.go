@@ -50,9 +50,9 @@ func sightsOf(w *Window) []uint64 {
 	return seen
 }
 
-// togetherOf returns for every position the size of the tile that begins there, so that
-// the tiles of all later positions need the least time: one turn for each tap that any
-// of a tile's positions reads, each at least as long as 4 positions need.
+// togetherOf returns for every position the size of the tile that begins there. The sizes minimise the
+// time for this position and all later ones. A tile needs one turn for each tap that any of its positions
+// reads. A turn takes at least the time of 4 positions.
 func togetherOf(seen []uint64, most int) []uint8 {
 	const atLeast, perTile = 4, 1
 	sizes, costs := make([]uint8, len(seen)), make([]int, len(seen)+1)
@@ -144,8 +144,8 @@ func (c *windowCall) tapsOf(w *Window, p, n int) hull {
 // noBias is added in place of a bias.
 var noBias [PanelLanes]float32
 
-// Seen returns for every tap the window of that tap alone with the positions that see
-// the image through it; nil if leaving out the others saves little.
+// Seen returns for every tap a window of that tap alone, with the positions at which it reads inside the
+// image. It returns nil if leaving out the other positions saves little.
 func (w *Window) Seen() []*Window {
 	const least = 16 // 1 of 16
 	var taps []*Window

@@ -215,9 +215,9 @@ func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, fr
 	}
 }
 
-// WinogradOutput computes the outputs of a row of tiles, which are tiles first
-// and on of all, adds a bias of PanelWidth values, and ends them. Outputs begin
-// at the panel's first channel, step values from one pixel to the next.
+// WinogradOutput computes the outputs of a row of tiles, which are the tiles from number first on, of
+// all. It adds a bias of PanelWidth values, and applies the epilogue. Outputs begin at the panel's first
+// channel, step values from one pixel to the next.
 func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first,
 	all int, bias []float32, e Epilogue) {
 	tile, freq := g.outSteps(all)

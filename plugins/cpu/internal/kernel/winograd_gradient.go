@@ -51,8 +51,8 @@ func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 	return f * inStep, f * outStep
 }
 
-// WinogradGradient transforms a row of tiles of Side by Side pixels of a
-// result's gradient; they are tiles first and on of all.
+// WinogradGradient transforms a row of tiles of Side by Side pixels of a result's gradient. They are the
+// tiles from number first on, of all.
 func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []float32, r Row) {
 	tile, freq := g.ofGradient().inSteps(all)
 	if len(v) < g.GradientLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||

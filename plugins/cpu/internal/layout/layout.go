@@ -47,7 +47,8 @@ func (l *Layout) SetInOrder() {
 	l.Positions = l.Count / l.Channels
 }
 
-// SetChannelsLast sets the layout of a map of bytes with two axes or more: that of its float32.
+// SetChannelsLast stores a map of bytes, of two axes or more, channels last, as a map of float32 is
+// stored.
 func (l *Layout) SetChannelsLast() { l.Last = true }
 
 // StoredCount returns how many elements of one unit are stored at a time.

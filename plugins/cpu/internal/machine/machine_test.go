@@ -134,7 +134,7 @@ func TestMeasuredAgain(t *testing.T) {
 	peak := func(rounds int) int { measured++; time.Sleep(time.Microsecond); return 1e4 * rounds }
 	d, folder := System(), t.TempDir()
 	path := filepath.Join(folder, fileOf(d.Processor, "avx2"))
-	// no machine reads that much of L2: it stays
+	// no machine reads L2 at this rate, so it stays the best
 	slow := Rates{Flops: 1e7, L2: 1e15, L3: 2e6, Memory: 2e6, Write: 2e6, Copy: 2e6}
 	if err := write(path, ratesFile{Format: format, Of: d, By: "avx2", Rates: slow}); err != nil {
 		t.Fatal(err)

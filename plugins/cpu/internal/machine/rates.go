@@ -36,7 +36,7 @@ func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 	_, available := memory.Machine()
 	memory := make([]byte, farOf(d, available))
 	for i := 0; i < len(memory); i += 4096 {
-		memory[i] = 1 // memory that was never written is not there
+		memory[i] = 1 // memory that was never written has no pages yet
 	}
 	half := len(memory) / 2
 	return Rates{

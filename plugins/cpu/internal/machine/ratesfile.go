@@ -106,7 +106,7 @@ func (k *ratesFile) suits(d Description, kernels string) bool {
 		k.Of.L2 == d.L2 && k.Of.L3 == d.L3
 }
 
-// write keeps k in a file, all at once.
+// write writes k to a file. Readers see the old file or the whole new one.
 func write(path string, k ratesFile) error {
 	b, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {

@@ -37,7 +37,7 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.ReduceProd: buildReduce,
 }
 
-// elementary computes a function that package kernel has, of float64 by f.
+// elementary computes a function that package kernel has for float32, and f for float64.
 func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, f)

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// blockwise is a float64 value per replica that is computed from rows with the layout of
-// the operands. compute computes the partial value of some positions of a block from these
-// positions of the operands; row is the first row of the block. computeHalf does the same
-// if all operands are halves. add adds a partial value to the total.
+// blockwise computes float64 values for each replica, total, from the rows of operands that have one
+// layout. compute computes the partial values of some positions of a block from these positions of the
+// operands; row is the first row of the block. computeHalf does the same if all operands are halves. add
+// adds partial values to the total.
 type blockwise struct {
 	x, total    *run.Value
 	operands    []*run.Value

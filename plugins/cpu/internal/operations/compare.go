@@ -47,8 +47,8 @@ func buildWhere(c *plan.Compiler) run.Action {
 	return whereAction(c, kernels.Pick)
 }
 
-// whereAction copies the elements that the condition selects from one operand, and then
-// from the other. If pick is not nil, it selects contiguous elements.
+// whereAction copies the elements that the condition selects from one operand, and then from the other.
+// If pick is not nil, it is used for contiguous elements.
 func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b []T)) run.Action {
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
 	strides, ofTest := y.Strides(), broadcast(test, y.Shape)

@@ -24,20 +24,20 @@ type elementwise struct {
 	y       *run.Value
 	in      []*run.Value // the operands; nil is 0
 	periods []int        // period of each operand, in elements; 0: it has an element for each of y
-	cyclic  bool         // there is another period than 0
+	cyclic  bool         // some operand has a period other than 0
 	do      func(y []float32, x [][]float32)
 }
 
 // patternElements is the maximum number of elements of a pattern.
 const patternElements = 1024
 
-// patterns is memory for them.
+// patterns is memory for the patterns of three operands.
 var patterns = sync.Pool{New: func() any { return new([3][patternElements]float32) }}
 
 var zero = []float32{0}
 
-// spans returns an action that works element by element on operands with the layout of the
-// result. do receives pieces of a unit of each.
+// spans returns an action that works element by element on operands with the layout of the result. do
+// receives pieces of one unit of the result and of each operand.
 func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
 	return (&elementwise{y: out[0], in: in, periods: make([]int, len(in)), do: do}).action(c)

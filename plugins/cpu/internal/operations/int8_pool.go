@@ -20,7 +20,7 @@ type mean struct {
 	by   float64 // factor of one element
 }
 
-// of sets y to the means of sums of n elements: the sums divided by count.
+// of sets y to the means for sums, each of n elements: a sum divided by count.
 func (m mean) of(y []byte, sums []int32, n, count int) {
 	by, less := class.MeanBy(m.by, count), m.zero*int32(n)
 	for ch, sum := range sums {

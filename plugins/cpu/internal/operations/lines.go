@@ -26,7 +26,7 @@ type lineLayout struct {
 	many    int   // number of interleaved lines; 0: they are separate
 	tight   bool  // a line is contiguous and followed by the next
 	bases   []int // offsets of the lines
-	offsets []int // offset of each element from there
+	offsets []int // offset of each element from the offset of its line
 }
 
 // lineLayoutOf returns the layout of the lines of x.

@@ -28,7 +28,7 @@ type labelled struct {
 	logits, labels, weight *run.Value
 	ignore                 int
 	smoothing              float64
-	weighted               bool      // the targets of classes, not the labels
+	weighted               bool      // class weights apply to the targets, not to the labels
 	classes                []float64 // weights; nil: 1
 	name                   string
 }
@@ -225,7 +225,8 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// buildCorrect counts the labels that are the first maximum, and all that count.
+// buildCorrect counts the labels that are the first maximum of their logits, and all labels that are not
+// ignored.
 func buildCorrect(c *plan.Compiler) run.Action {
 	l := labelledOf(c, nil)
 	return perReplica(c, 2, func(f *run.Frame, w *run.Worker, r int, sum []float64) {

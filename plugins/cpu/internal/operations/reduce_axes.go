@@ -72,9 +72,9 @@ func reducedStrides(shape, result, axes []int, keep bool) []int {
 	return out
 }
 
-// overPositions reports whether a result with those strides for the axes of x, which has its channels last,
-// is one sum over the positions of each channel: then these can be added one after the other, all channels
-// at a time.
+// overPositions reports whether a result with those strides for the axes of x, which has its channels
+// last, is one sum over the positions of each channel. The positions can then be added one after the
+// other, all channels at a time.
 func overPositions(x *run.Value, to []int) bool {
 	for i, step := range to[1:] {
 		if step != 0 && x.Shape[i+1] != 1 {

@@ -40,7 +40,7 @@ func TestExtremesOfLines(t *testing.T) {
 	}
 }
 
-// sameNumber reports whether a and b have the same bits; all NaN are one.
+// sameNumber reports whether a and b have the same bits. All NaNs count as equal.
 func sameNumber(a, b float32) bool {
 	return a != a && b != b || math.Float32bits(a) == math.Float32bits(b)
 }

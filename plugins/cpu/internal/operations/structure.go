@@ -86,8 +86,7 @@ func workOf(actions []run.Action) (n int) {
 	return n
 }
 
-// sequence returns an action that runs several actions. Either all or zero of them are by
-// rows.
+// sequence returns an action that runs several actions. Either all of them are by rows, or all are not.
 func sequence(actions []run.Action) run.Action {
 	var whole []*run.AtOnce
 	var rows []*run.ByRows

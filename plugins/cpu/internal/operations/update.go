@@ -44,9 +44,8 @@ func elements(f *run.Frame, values []*run.Value) [][]float32 {
 	return all
 }
 
-// update returns an action that calls do for spans of the operands' and
-// results' elements; scalars are operands too. It looks whether the results are finite while they are in the
-// cache.
+// update returns an action that calls do for spans of the operands' and results' elements; scalars are
+// operands too. It checks whether the results are finite while they are in the cache.
 func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
 	ins, outs := operands(c)
 	for _, v := range outs {

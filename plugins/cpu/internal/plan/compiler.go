@@ -32,7 +32,7 @@ type Compiler struct {
 	// another all-reduce in the original function.
 	follows  map[graph.Value]bool
 	closing  map[graph.Value]bool // first results of exchanges that no node reads
-	summed   map[*run.Value]bool  // gradients that come summed over the replicas held
+	summed   map[*run.Value]bool  // gradients that are already summed over the replicas held
 	refusals []device.Refusal
 }
 

@@ -20,7 +20,7 @@ import (
 // inShape are the operations that need the order of the shape.
 var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
 
-// anyOrder are the operations that go by strides, operand for operand.
+// anyOrder are the operations that address each operand by its strides, whatever its layout.
 var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.SliceGrad, graph.Concat,
 	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.SumRows}
 
@@ -40,8 +40,8 @@ type orders struct {
 	last map[graph.Value]bool // values that others refer to: whether their channels are last
 }
 
-// order returns fn with copies of the values that are needed in both orders, and the values
-// that are stored in the order of their shape. fused follows the results of nodes.
+// order returns fn with copies of the values that are needed in both orders, and the values that are
+// stored in the order of their shape. If a result gets another number, order changes its key in fused.
 func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	o := &orders{fn: fn, last: map[graph.Value]bool{}}
 	if !slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return o.wants(&n) }) {

@@ -99,10 +99,10 @@ type ByRows struct {
 
 // Spans is the part of an action by rows that can compute some positions of a row alone.
 type Spans struct {
-	// Span, unless it is nil, computes positions [from, to) of row i. from is a multiple of
-	// Step. If the action is Pointwise, it reads only these positions of other rows. Width
-	// is the number of values of a position. Block, a multiple of Step, is the least number
-	// of positions that should be computed at once.
+	// Span, unless it is nil, computes positions [from, to) of row i. from is a multiple of Step. If the
+	// action is Pointwise, it reads only these positions of its operands that are rows. Width is the
+	// number of values of a position. Block, a multiple of Step, is the least number of positions that
+	// should be computed at once.
 	Span                          func(f *Frame, w *Worker, i, from, to int)
 	Positions, Step, Block, Width int
 	Pointwise                     bool

@@ -52,7 +52,7 @@ func (e *Exchange) lay(fn *Function, m *arena.Memory) {
 		from, to := v.From.slot, v.To.slot
 		v.free = from != nil && from.To == to.From && !m.Keeps(from)
 		if e.lane == collective.Moments {
-			to.From = begins // the layout knows where it is waited for
+			to.From = begins // the layout knows in which group it is awaited
 			continue
 		}
 		to.To = end // the exchange may be in progress until then

@@ -94,8 +94,8 @@ func (f *Frame) Bytes(v *Value) []byte {
 	return f.areas.At(v.slot)[:v.size()*f.Units(v.Kind)]
 }
 
-// Unit returns the unit of v that goes with unit i of kind k: the same row, the
-// replica of a row, or the whole; of a half its float32. w is the calling worker.
+// Unit returns the unit of v that goes with unit i of kind k: the same row, the replica of a row, or the
+// whole. For a half it returns the elements as float32. w is the calling worker.
 func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	if v.half {
 		v = v.float

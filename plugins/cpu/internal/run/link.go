@@ -120,13 +120,12 @@ func (l *chainer) link() {
 // last returns the chain that is being made.
 func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] }
 
-// ahead returns the best first action of a chain that includes action k, which reads more
-// of its operand than the positions that it computes. It returns k if the chain should not
-// include the action that makes the operand. No value that is computed ahead may be read
-// later, so that it need not be kept. What a step computes and the weights must fit near the
-// core. Among the possible first actions, ahead selects the one that reads the least from
-// memory, and none unless that is less than the operand of k, which is then neither written
-// nor read.
+// ahead returns the best first action of a chain that includes action k, which reads more of its operand
+// than the positions that it computes. It returns k if the chain should not include the action that makes
+// the operand. No value that is computed ahead may be read later, so that it need not be kept. What a
+// step computes and the weights must fit near the core. Among the possible first actions, ahead selects
+// the one that reads the least from memory. It must read less than the size of the operand of k, because
+// such a chain neither writes nor reads that operand in memory.
 func (l *chainer) ahead(k int) int {
 	maker := l.maker(l.reads(k)[0], k)
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {

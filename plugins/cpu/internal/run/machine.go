@@ -11,7 +11,7 @@ import (
 type Machine struct {
 	Kernels *kernel.Set
 	Reduced bool // the precision is device.BF16
-	// FourBytes keeps maps of bfloat16 in float32 (plan/half.go), to be compared with.
+	// FourBytes stores maps of bfloat16 as float32 (halve.go), so that tests can compare both.
 	FourBytes bool
 	Pool      *workers.Pool
 	Group     *device.Group // nil: this device holds all replicas

@@ -44,7 +44,8 @@ func (fn *Function) ends(v graph.Value) bool {
 	})
 }
 
-// Adds reports whether v, of one replica, is to be added by Add, all of it, instead of being stored.
+// Adds reports whether v, a value of one replica, is to be added with Add instead of being stored. If it
+// is, the caller must add all of it.
 func (f *Frame) Adds(v *Value) bool {
 	_, ok := f.onto[v]
 	if ok {
@@ -53,8 +54,8 @@ func (f *Frame) Adds(v *Value) bool {
 	return ok
 }
 
-// Add adds elements of v, from one on, to the first of the sums that wait for them, the result to the next,
-// and so on. It may write over them.
+// Add adds elements of v, which begin at index from, to the first of the sums that wait for v. It adds
+// the result to the next sum, and so on. It may overwrite elements.
 func (f *Frame) Add(v *Value, from int, elements []float32) {
 	sums := f.onto[v]
 	for i, t := range sums {

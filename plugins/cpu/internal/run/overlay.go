@@ -92,9 +92,8 @@ func (l *chainer) alone(id graph.Value, k int) bool {
 	return true
 }
 
-// oneRing gives results of a tiling that share one place rings of one size. The ring must
-// hold the positions of the first result that a step computes and the positions of the last
-// that it still needs.
+// oneRing gives rings of one size to the results of a tiling that share memory. A ring must hold the
+// positions of the first result that a step computes and the positions of the last that it still needs.
 func (l *chainer) oneRing(c chain, all []int) {
 	v, most, inTurn := l.result(all[0]), 0, true
 	for _, k := range all {

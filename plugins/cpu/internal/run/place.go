@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Times are groups. A slot is occupied from the group that makes a value to the last group
-// that reads it. Slots with disjoint times share memory (place, in slot.go):
+// Times are groups. A slot is occupied from the group that makes a value to the last group that reads it.
+// Slots with disjoint times share memory (assignOffsets, in arena/slot.go):
 //
 // 	time (group)   1    2    3    4    5
 // 	x              ======

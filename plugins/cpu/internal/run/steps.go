@@ -66,7 +66,7 @@ func (on *Machine) start(ctx context.Context, m *arena.Memory, s device.Step) *F
 	return f
 }
 
-// run executes a function. When it returns nothing of it is in progress.
+// run executes a function. When run returns, no action or exchange of the function is in progress.
 func (f *Frame) run(fn *Function) error {
 	ctx, cancel := context.WithCancel(f.ctx)
 	defer cancel()

@@ -22,8 +22,8 @@ type Schedule struct {
 
 	LightTiles, HeavyTiles int // Winograd tiles that are processed together, by their weights
 	Tiles                  int // bytes of transformed tiles and products; the limit of light tiles
-	FewTiles               int // tiles of an image that are so few that workers share its panels
-	SmallSums              int // Winograd gradients of up to so much are read again for every few tiles
+	FewTiles               int // largest number of tiles of an image for which workers share its panels
+	SmallSums              int // largest sums of a Winograd gradient that are read again for every few tiles
 	SomeTiles, ManyTiles   int // bytes of transformed tiles processed together, by the size of these sums
 	Gradient               int // positions that all taps of a gradient process before the next
 	Pairs                  int // bfloat16 values that are interleaved before they are multiplied

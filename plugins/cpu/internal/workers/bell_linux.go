@@ -13,7 +13,7 @@ import (
 // returned to its thread by the scheduler, and this needs more time than many layers.
 type bell struct {
 	shared *goroutineBell // used instead of the futex; nil: the process has nothing else to run
-	asleep atomic.Bool    // number of rings while a worker slept
+	asleep atomic.Bool    // a worker sleeps, or is about to
 	rung   atomic.Uint32  // number of rings while a worker slept
 }
 

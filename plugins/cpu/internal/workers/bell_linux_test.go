@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Helpers that sleep between runs do not call Go's monitor, which would interrupt workers every 20
-// microseconds from then on: threads of the process go to sleep about once in a run, the helper.
+// Helpers that sleep between runs do not wake Go's monitor, which would interrupt workers every 20
+// microseconds from then on. The test counts how often threads of the process go to sleep: about once in
+// a run, which is the helper.
 func TestMonitorSleeps(t *testing.T) {
 	const pause = 400 * time.Microsecond            // longer than a helper is awake
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // no P is free

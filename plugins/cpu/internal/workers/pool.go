@@ -15,10 +15,10 @@ import (
 // decreasing it. The caller never waits for a helper without a task: a helper
 // that sleeps, or has lost its core, costs nothing.
 //
-// If a job has the same number of tasks for each worker, every worker first runs its own tasks, and
-// then tasks that other workers have not started. So the worker that has written a part of an image
-// reads the same part in the next job, from its cache. The tasks of a worker are consecutive; their
-// bits are apart by the number of workers.
+// If a job has the same number of tasks for each worker, every worker first runs its own tasks, and then
+// tasks that other workers have not started. So the worker that has written a part of an image reads the
+// same part in the next job, from its cache. The tasks of a worker are consecutive, but with n workers
+// their bits are n apart.
 //
 //	open, tasks in order        job | number of unclaimed tasks
 //	open, equal shares          job | exclusive | bits of unclaimed tasks

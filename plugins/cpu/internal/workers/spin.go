@@ -7,7 +7,7 @@ import "time"
 // milliseconds of a task of idle priority, a thousand times the expected wait.
 type spin struct {
 	looks int
-	since time.Time // beginning, without the first looks
+	since time.Time // first reading of the clock, after looksAtOne polls
 }
 
 // looksAtOne is the number of polls between two readings of the clock, about a microsecond.

@@ -159,8 +159,9 @@ func (e *evaluation) step(i int, s formula.Step) {
 	e.spare = nil
 }
 
-// merges reports whether step i is a difference that the next one selects, else the value that is subtracted,
-// and nothing else reads: one instruction of AVX-512 does both.
+// merges reports whether one instruction of AVX-512 can do step i and the next one. Step i is a
+// difference, and the next step selects either the difference or the subtracted value. Nothing else reads
+// these two.
 func (e *evaluation) merges(i int) bool {
 	if e.bytes != 64 || i+1 >= len(e.Steps) || e.Steps[i].Op != formula.Subtract {
 		return false
@@ -171,7 +172,7 @@ func (e *evaluation) merges(i int) bool {
 		e.regs.Dies(s, i+1)
 }
 
-// merged writes a difference over the value that is subtracted, where the mask of the selection holds.
+// merged writes a difference over the subtracted value, where the mask of the selection holds.
 func (e *evaluation) merged(i int, s formula.Step) {
 	to, _ := e.regs.Of(s.Args[2])
 	a := e.Steps[i-1].Args[0]
@@ -226,7 +227,7 @@ func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) 
 		VMULPS(in[1], in[0], to)
 	case formula.Divide:
 		VDIVPS(in[1], in[0], to)
-	case formula.Least: // the first wins where it is NaN, or both are zeros
+	case formula.Least: // the first argument is the result where it is NaN, or both are zeros
 		VMINPS(in[0], in[1], to)
 	case formula.Most:
 		VMAXPS(in[0], in[1], to)
@@ -297,8 +298,8 @@ func (e *evaluation) compare(s formula.Step, in []operand.Op, to operand.Op) {
 	VCMPPS(operand.Imm(predicate), in[1], in[0], to)
 }
 
-// fused writes a multiply-add: over the addend if that is not wanted any more, else over a factor
-// or a copy of one.
+// fused writes a multiply-add. Its result replaces the addend if nothing else reads that, otherwise a
+// factor, otherwise a copy of the addend.
 func (e *evaluation) fused(i int, s formula.Step) {
 	a, b, c := s.Args[0], s.Args[1], s.Args[2]
 	over231, over213, over132 := VFMADD231PS, VFMADD213PS, VFMADD132PS

@@ -84,7 +84,7 @@ func flushSubnormals(spare reg.GPPhysical) (restore func()) {
 	return func() { LDMXCSR(before) }
 }
 
-// constants fills the registers that the rounding wants to find.
+// constants fills the registers with the constants that the rounding reads.
 func (r rounding) constants() {
 	if r.native {
 		return

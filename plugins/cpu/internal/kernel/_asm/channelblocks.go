@@ -11,8 +11,8 @@ import (
 // blockPositions is the number of positions that are summed in float32.
 const blockPositions = 64
 
-// eachBlocks writes the walks of one shape that sum count whole blocks and add the sum of
-// each to float64. They treat all channels.
+// eachBlocks writes the walks of one shape that sum whole blocks. They sum a block in float32 and add its
+// sum in float64. They treat all channels.
 func eachBlocks(w walk) {
 	w.momentBlocks()
 	w.gradientBlocks()
@@ -33,8 +33,7 @@ func (w *walk) positions(name string, step, left reg.GPPhysical, body func(colum
 	JNE(operand.LabelRef(name))
 }
 
-// blocks writes the loop over blocks, with the code of one as its body, and the function's
-// end.
+// blocks writes the loop over blocks and the end of the function. one writes the code for a block.
 func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
 	step, left := w.channel, pointers[11]
 	MOVQ(param("channels"), step)
@@ -69,7 +68,8 @@ func (w *walk) doubles(p reg.GPPhysical, column, h int) operand.Mem {
 	return operand.Mem{Base: p, Disp: (2*column + h) * w.bytes}
 }
 
-// gradientBlock is gradientSums of blocks: body leaves in its registers x and g of a column.
+// gradientBlock writes gradientSums of blocks. body leaves x and g of a column in its registers and adds
+// them.
 func (w *walk) gradientBlock(doubles []reg.GPPhysical, sums gradientSums, t []reg.VecPhysical,
 	body func(column int)) {
 	w.blocks(func(step, left reg.GPPhysical) {
@@ -103,7 +103,7 @@ func (w *walk) gradientBlocks() {
 	})
 }
 
-// maskedBlocks is maskedSums of blocks.
+// maskedBlocks writes maskedSums of blocks.
 func (w *walk) maskedBlocks(plus bool) {
 	name, of := "maskedBlocks", parameters{doubles: []string{"s1", "s2"}, singles: []string{"shift"},
 		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
@@ -121,7 +121,7 @@ func (w *walk) maskedBlocks(plus bool) {
 	})
 }
 
-// momentBlocks adds the moments of blocks to t1 and t2, with the shifts of the first.
+// momentBlocks adds the moments of blocks to t1 and t2. first has the shifts of the first block.
 func (w *walk) momentBlocks() {
 	still, rows := w.begin("momentBlocks", parameters{doubles: []string{"t1", "t2", "first"},
 		rows: []string{"x"}})
@@ -178,7 +178,7 @@ func (w *walk) momentBlocks() {
 	})
 }
 
-// constant broadcasts a float32, or if its bits are 0 a float64, by bits.
+// constant broadcasts a float32, given by its bits. If they are 0, it broadcasts a float64 instead.
 func (w *walk) constant(r reg.VecPhysical, single uint32, double uint64) {
 	if single != 0 {
 		MOVL(operand.U32(single), reg.R15L)

@@ -45,7 +45,7 @@ func eachWalk(w walk) {
 	w.normaliseGradient()
 }
 
-// eachSum writes the walks of one shape that sum.
+// eachSum writes the walks of one shape that compute sums.
 func eachSum(w walk) {
 	w.sums()
 	if !w.half {
@@ -145,8 +145,7 @@ func (w *walk) size() int {
 	return 4
 }
 
-// each writes the loop over positions around what body makes of each column,
-// and the end of the function.
+// each writes the loop over positions and the end of the function. body writes the code of a column.
 func (w *walk) each(body func(column int)) {
 	if w.wide {
 		w.eachColumn(body)
@@ -171,7 +170,7 @@ func (w *walk) each(body func(column int)) {
 
 // eachColumn writes the loops of a wide walk.
 func (w *walk) eachColumn(body func(column int)) {
-	run, skip := reg.R14, reg.R15 // channels that fill columns, in bytes of float32; the others, of a row
+	run, skip := reg.R14, reg.R15 // bytes: channels that fill columns, as float32; the other channels of a row
 	lanes := w.bytes / 4
 	MOVQ(param("channels"), run)
 	MOVQ(run, skip)
@@ -275,7 +274,7 @@ func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	w.narrow(number(x), number(free), w.row(p, column))
 }
 
-// keep stores float32 that a row can hold as they are; free is spare.
+// keep stores float32 values that need no rounding for the type of the row; free is spare.
 func (w *walk) keep(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	if !w.half {
 		w.store(x, w.row(p, column))

@@ -28,7 +28,7 @@ func (w *walk) singles(p reg.GPPhysical) []reg.VecPhysical {
 	return w.hold(held{at: p, regs: w.take(w.columns)})
 }
 
-// sum returns the same for numbers that each writes, too.
+// sum does the same as singles, for numbers that the walk also writes back.
 func (w *walk) sum(p reg.GPPhysical) []reg.VecPhysical {
 	return w.hold(held{at: p, regs: w.take(w.columns), sum: true})
 }

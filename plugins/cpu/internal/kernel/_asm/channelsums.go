@@ -89,7 +89,7 @@ func (w *walk) gradientSums() {
 	})
 }
 
-// maskedSums writes the walk that makes the gradient of an activation, too.
+// maskedSums writes the walk that first computes the gradient of an activation, and then sums it.
 func (w *walk) maskedSums(plus bool) {
 	name, of := "maskedSums", parameters{singles: []string{"s1", "s2", "shift"},
 		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
@@ -115,9 +115,8 @@ func (w *walk) maskedSums(plus bool) {
 	})
 }
 
-// maskedWords leaves in g, as float32, a column of the gradient where the
-// activation lets it through, and stores it: of bfloat16, in words. The others
-// are spare.
+// maskedWords computes a column of the gradient after the mask of the activation. It works on words of
+// bfloat16, stores them, and leaves the column in g as float32. The other registers are spare.
 func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most reg.VecPhysical) {
 	words, y := free.AsY(), x.AsY()
 	if len(rows) > 4 {
@@ -137,7 +136,7 @@ func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most r
 	VPSLLD(operand.Imm(16), g, g)
 }
 
-// maskedSingles does the same in lanes of float32; bounds are 0 and most.
+// maskedSingles does the same as maskedWords in lanes of float32; bounds are 0 and most.
 func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, g, x, free reg.VecPhysical,
 	bounds []reg.VecPhysical) {
 	w.single(rows[2], column, g)

@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// denseGradient writes the tiles of DenseGradient: m inputs by the 64 channels of a
-// panel, again and again.
+// denseGradient writes the tiles of DenseGradient: m inputs by the 64 channels of a panel, in a loop over
+// tiles.
 func denseGradient() {
 	for _, m := range []int{6, 4, 2, 1} {
 		denseGradientTile(avx512, m)

@@ -22,15 +22,16 @@ const (
 	tableHigh
 	tableLow
 	tableOne
-	tableRound // 1.5 * 2^52: the last bits of a number that it is added to are a whole number
+	tableRound // 1.5 * 2^52: added to a number, it rounds the number to an integer in the last bits
 	tableBias  // bits of 2^0, as whole number
 	tableSeries
 )
 
 const expTerms = 12
 
-// expDoubles writes the loop of tensor.Exp, every operation rounded, over count elements, whole vectors.
-// It leaves in inside the bits of the lanes that were all between both bounds, where a result is normal.
+// expDoubles writes the loop of tensor.Exp, with every operation rounded. count is a multiple of the
+// lanes. The bit of a lane in inside is set if all elements of the lane are between the bounds of normal
+// results.
 func expDoubles(set isa) {
 	TEXT("expDoubles"+set.name, NOSPLIT, "func(y, x, table *float64, inside *uint64, count int)")
 	Pragma("noescape")

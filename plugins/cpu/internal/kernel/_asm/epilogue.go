@@ -29,7 +29,7 @@ func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add fu
 	Label("write")
 }
 
-// bound bounds r; its second operand wins if that is NaN.
+// bound bounds r. The result is NaN if r is.
 func bound(r, zero, most reg.VecPhysical) {
 	VMAXPS(r, zero, r)
 	VMINPS(r, most, r)

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// fetch writes what asks for lines of memory before they are read.
+// fetch writes the functions that prefetch lines of memory.
 func fetch() {
 	TEXT("fetchLines", NOSPLIT, "func(from *byte, step, count int)")
 	Pragma("noescape")

@@ -15,10 +15,10 @@ func gather() {
 	}
 }
 
-// gatherBlocks reads, for one vector of channels, the same number of adjacent values of
-// each channel, repeatedly, and writes each value of all channels as one vector: value i at
-// dst + to[i]*width. Scaled multiplies them per channel in float64. width and step, from
-// channel to channel, are in bytes.
+// gatherBlocks reads, for one vector of channels, the same number of adjacent values of each channel,
+// repeatedly, and writes each value of all channels as one vector: value i at dst + to[i]*width. If
+// scaled, it multiplies them per channel in float64. width, and step from channel to channel, are in
+// bytes.
 func gatherBlocks(set isa, scaled bool) {
 	name, signature := "gather", "dst *float32, width int, to *int32, src *float32, step int, "
 	if scaled {
@@ -144,7 +144,7 @@ func (s isa) transpose(x, y []reg.VecPhysical) {
 	}
 }
 
-// storeScaled stores the product of x and what by points at, made in float64.
+// storeScaled stores the product of x and the factors at by, computed in float64.
 func (s isa) storeScaled(x reg.VecPhysical, free []reg.VecPhysical, by reg.GPPhysical, out operand.Mem) {
 	low, high := free[0], free[1]
 	if s.bytes == 64 {

@@ -94,7 +94,8 @@ func gradientTile(set isa, n, m int) {
 	RET()
 }
 
-// staged writes what lays operands of Gradient side by side and multiplies them there.
+// staged writes the functions that copy operands of Gradient to contiguous memory, and multiply them
+// there.
 func staged() {
 	stageValues(avx2)
 	stageChannels(avx2)
@@ -106,8 +107,8 @@ func staged() {
 // stagedValues is the number of values of a run that are stored together, in a vector of 8.
 const stagedValues = 6
 
-// stageValues lays runs of count positions into tiles: for each 6 values of a run a vector
-// a position. The last tile has those that the mask names.
+// stageValues copies the values of runs at count positions into tiles: 6 values of a run become a vector
+// at each position. The last tile has only the values of the second mask.
 func stageValues(set isa) {
 	TEXT("stageValues"+set.name, NOSPLIT,
 		"func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int, count int)")
@@ -152,7 +153,8 @@ func stageValues(set isa) {
 	RET()
 }
 
-// stageChannels lays 16 channels of count positions side by side, again and again.
+// stageChannels copies 16 channels of count positions to contiguous memory, and repeats this for all
+// columns.
 func stageChannels(set isa) {
 	TEXT("stageChannels"+set.name, NOSPLIT,
 		"func(dst *float32, dstStep int, grad *float32, grads *int32, columns int, count int)")

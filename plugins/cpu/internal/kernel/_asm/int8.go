@@ -189,8 +189,8 @@ func (t *int8Tiler) dot(w, x, dst int) {
 	emit(code, "VPDPBUSD Y%d, Y%d, Y%d", w, x, dst)
 }
 
-// quadWords multiplies even and odd bytes apart: as words their products fit in two words, and the
-// sum of two of them does.
+// quadWords multiplies even and odd bytes apart. The products of words fit in double words, and so does
+// the sum of two products.
 func (t *int8Tiler) quadWords(x, y func(int) operand.Mem) {
 	accs, width := t.p*t.width(), t.width()
 	even, odd := t.regs[accs:], t.regs[accs+width:]

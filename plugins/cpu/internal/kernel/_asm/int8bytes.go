@@ -186,7 +186,8 @@ func (t *int8Tiler) quantize(turn operand.Mem) {
 	})
 }
 
-// maxBytes writes the maximum of one window of pixels, offsets of four times their bytes.
+// maxBytes writes the maximum of one window of pixels. The offsets of the pixels are four times their
+// offsets in bytes.
 func (t *int8Tiler) maxBytes() {
 	TEXT("maxPoolInt8"+t.name, NOSPLIT, "func(y *byte, x *byte, pixels *int32, taps int, vectors int)")
 	Pragma("noescape")
@@ -280,7 +281,7 @@ func (t *int8Tiler) gate(turn operand.Mem) {
 	})
 }
 
-// mulBytes writes products of two maps, which float32 has exactly.
+// mulBytes writes products of two maps, which float32 represents exactly.
 func (t *int8Tiler) mulBytes(turn operand.Mem) {
 	TEXT("mulInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, by float32, at float32, most float32, "+
 		"aZero int, bZero int, zero int, least int, vectors int)")

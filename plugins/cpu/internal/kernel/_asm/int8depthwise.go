@@ -7,10 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// depthwiseInt8 writes products of bytes with one channel per group. The bytes of four taps
-// are interleaved, so that the four bytes of a channel are adjacent, as one instruction
-// multiplies them. The four sums then have the channels in the order that packing makes
-// adjacent again.
+// depthwiseInt8 writes products of bytes with one channel per group. The bytes of four taps are
+// interleaved, so that the four bytes of a channel are adjacent, as one instruction multiplies them. The
+// four vectors of sums have the channels in an interleaved order, which packing to bytes undoes.
 func depthwiseInt8() {
 	for _, t := range []int8Tiler{{avx512, "AVX512VNNI", 0, 0, evexDot}, {avx512, "AVX512Words", 0, 0, byWords},
 		{avx2, "AVXVNNI", 0, 0, vexDot}, {avx2, "AVX2Words", 0, 0, byWords}} {
@@ -18,9 +17,8 @@ func depthwiseInt8() {
 	}
 }
 
-// depthwise writes the walk over runs of adjacent positions that see the image and the
-// padding alike. Their results are chunks, which consist of blocks of one register of
-// bytes.
+// depthwise writes the walk over runs of adjacent positions with the same taps inside the image. Their
+// results are chunks, which consist of blocks of one register of bytes.
 func (t *int8Tiler) depthwise() {
 	TEXT("depthwiseInt8"+t.name, NOSPLIT, "func(out *byte, outs *int32, in *byte, pad int, offs *int32, "+
 		"offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, "+
@@ -195,7 +193,7 @@ func (t *int8Tiler) even(x, to reg.VecPhysical) {
 	}
 }
 
-// pack makes bytes of the integers in registers 0 to 3, in register 0.
+// pack converts the integers in registers 0 to 3 to bytes in register 0.
 func (t *int8Tiler) pack(zero, least reg.VecPhysical) {
 	v := t.regs
 	VPACKSSDW(v[1], v[0], v[0])

@@ -27,7 +27,7 @@ var partOrder = map[int][][2]int{
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
 }
 
-// matrix writes what Matrix is made of.
+// matrix writes the functions that kernel.Matrix uses.
 func matrix() {
 	shapes := tileShapes()
 	for _, parts := range []int{1, 3} {
@@ -123,7 +123,7 @@ func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	RET()
 }
 
-// matrixGather writes what copies runs of positions to a tile.
+// matrixGather writes the function that copies runs of positions to a tile.
 func matrixGather() {
 	TEXT("matrixGather", NOSPLIT, "func(staged *uint16, in *uint16, offs *int32, offStep int, taps int, "+
 		"lines int, positions int)")
@@ -171,7 +171,7 @@ func matrixGather() {
 	RET()
 }
 
-// matrixSplit writes what splits values in three, 32 at a time.
+// matrixSplit writes the function that splits values into three parts, 32 values at a time.
 func matrixSplit() {
 	TEXT("matrixSplit", NOSPLIT, "func(staged *uint16, x *float32, steps int, lanes *[32]uint32)")
 	Pragma("noescape")
@@ -218,8 +218,8 @@ func matrixSplit() {
 	RET()
 }
 
-// matrixStore writes what ends sums and writes them to the result, as Finish
-// does with flush, else as Epilogue.
+// matrixStore writes the function that ends sums and stores them in the result. If flush is set, it ends
+// them as Finish does, otherwise as Epilogue does.
 func matrixStore() {
 	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
 		"bias *float32, "+epilogueParams+", flush int, round int, channels int, positions int)")

@@ -68,7 +68,7 @@ func (m *multiplier) hold(values ...float64) {
 	}
 }
 
-// add adds v*x to acc: +-1 is added and subtracted, with the same result.
+// add adds v*x to acc. If v is 1 or -1, it adds or subtracts x, with the same result.
 func (m *multiplier) add(v float64, x, acc reg.VecPhysical) {
 	switch {
 	case v == 1:

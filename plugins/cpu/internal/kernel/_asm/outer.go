@@ -14,11 +14,11 @@ type outer struct {
 	sum         func(row, v int) reg.VecPhysical
 	weight      func(v int) operand.Mem
 	value       func(row int) operand.Mem
-	narrow      func(r reg.VecPhysical, v int) reg.VecPhysical // register r as vector v has it; nil: as it is
+	narrow      func(r reg.VecPhysical, v int) reg.VecPhysical // r with the size of vector v; nil: one size
 }
 
-// add writes the step. Weights stay in registers and values pass by, or the other way round where there
-// are not enough for that.
+// add writes the step. Weights stay in registers while the values are loaded one by one. If there are too
+// few registers for that, values stay in registers while weights are loaded.
 func (o outer) add() {
 	spare := o.regs[o.rows*o.width:]
 	if o.narrow == nil {

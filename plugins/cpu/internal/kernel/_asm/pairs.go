@@ -203,8 +203,8 @@ func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 	}
 }
 
-// asRounded compares the mode of storing results with rounding to bfloat16: less is without
-// rounding, more is in two bytes each.
+// asRounded is the mode that stores results rounded to bfloat16, in four bytes each. Smaller modes do not
+// round, and larger modes store two bytes each.
 const asRounded = 1
 
 // end scales the sums, adds the addends, bounds, rounds and stores them. half prepares for

@@ -8,8 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pairsgradient writes what PairsGradient and the interleaving of its operands
-// are made of.
+// pairsgradient writes the functions for PairsGradient and for the interleaving of its operands.
 func pairsgradient() {
 	native := rounding{isa: avx512, name: "AVX512BF16", native: true}
 	plain := rounding{isa: avx512, name: "AVX512", scratch: zmm[31:32]}

@@ -59,8 +59,8 @@ func maxPoolQuads(set isa) {
 	RET()
 }
 
-// quad512 replaces four pixels by their gradients, and leaves where there is NaN.
-// That of the window becomes +0 if it is -0, as where it is added to +0.
+// quad512 writes the code that replaces four pixels by their gradients. The code jumps to "nan" if a
+// pixel is NaN. The gradient of the window becomes +0 if it is -0, as if it were added to +0.
 func quad512(set isa, v []reg.VecPhysical) {
 	zero, most, g, t := set.regs[4], set.regs[5], set.regs[6], set.regs[7]
 	VCMPPS(operand.Imm(unordered), v[0], v[1], reg.K1)

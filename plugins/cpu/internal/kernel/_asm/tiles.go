@@ -44,8 +44,7 @@ func vexMemory(pp int, opcode byte, t int, base, index reg.GPPhysical, disp int)
 	return binary.LittleEndian.AppendUint32(code, uint32(int32(disp)))
 }
 
-// vexConfig returns LDTILECFG of what base points at, which is not RBP, RSP,
-// R12 or R13.
+// vexConfig returns LDTILECFG of the memory at base, which is not RBP, RSP, R12 or R13.
 func vexConfig(base reg.GPPhysical) []byte {
 	b := numbers[base]
 	return append(vex(vexNone, 0x49, 0, 0, 0, b), byte(b&7))

@@ -34,14 +34,14 @@ func window() {
 	}
 }
 
-// block is the channels of a tile in the vectors of a set. Half a vector of 16 is one of 8:
-// it costs half where a core splits a vector of 16 into two steps, as Zen 4 does.
+// block is the channels of a tile in the vectors of a set. If channels fill only half of a vector of 16,
+// a vector of 8 is used: it costs half where a core splits a vector of 16 into two steps, as Zen 4 does.
 type block struct {
 	isa
 	channels int
 }
 
-// columns names the columns of 16 channels, and half a one by h.
+// columns returns the part of a name for the columns of 16 channels; h is half a column.
 func (b block) columns() (name string) {
 	if b.channels >= 16 {
 		name = fmt.Sprint("x", b.channels/16)
@@ -84,7 +84,7 @@ func (b block) lines() int { return (b.channels + 15) / 16 }
 // width returns the vectors of a position.
 func (b block) width() int { return (4*b.channels + b.bytes - 1) / b.bytes }
 
-// vector returns register r as vector v of a position has it.
+// vector returns register r in the size of vector v of a position.
 func (b block) vector(r reg.VecPhysical, v int) reg.VecPhysical {
 	if b.channels%16 != 0 && v == b.width()-1 {
 		return r.AsY().(reg.VecPhysical)

@@ -234,7 +234,8 @@ type heldTaps struct {
 	form winogradForm
 }
 
-// fit reports whether they do, with the seven more that a column needs.
+// fit reports whether all transformed columns fit into registers, with the seven more that a column
+// needs.
 func (h heldTaps) fit() bool { return h.bytes == 64 && h.form.Kernel*h.form.Tile()+7 <= len(h.regs) }
 
 // values are the values at the points: at 0, at infinity, and the sum and the difference of each pair.

@@ -20,8 +20,8 @@ func (f winogradForm) holdOutput(m *multiplier) {
 	}
 }
 
-// back sets acc to output j from the values at the points: at(k) is an operand
-// for value k, use two more registers.
+// back sets acc to output j from the values at the points: at(k) is an operand for value k. s is a free
+// register.
 func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, acc reg.VecPhysical) {
 	move := func(k int, r reg.VecPhysical) {
 		if x, ok := at(k).(reg.VecPhysical); ok {

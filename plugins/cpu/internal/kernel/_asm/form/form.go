@@ -8,7 +8,7 @@ type Form struct {
 	Pairs        []float64
 }
 
-// All are all tiles, those with other inputs first.
+// All are all forms of tiles.
 var All = []Form{{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []float64{0.75, 1.5}}}
 
 // Tile returns the inputs of a tile along one side.

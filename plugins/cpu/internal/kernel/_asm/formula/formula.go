@@ -77,7 +77,7 @@ type Formula struct {
 	scales bool // the processor has Scale
 }
 
-// Last returns for each step the last one that has it as an argument.
+// Last returns, for each step, the last step that has it as an argument.
 func (f *Formula) Last() []int {
 	last := make([]int, len(f.Steps))
 	for i, s := range f.Steps {

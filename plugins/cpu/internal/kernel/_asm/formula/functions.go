@@ -46,13 +46,13 @@ var binaries = []struct {
 	{"min", func(f *Formula, a, b Value) { f.extreme(a, b, f.do(AtLeast, b, a), Or) }},
 }
 
-// holds is one constant where the mask holds, else the other.
+// holds returns the constant yes where the mask holds, else the constant no.
 func (f *Formula) holds(mask Value, yes, no string) Value {
 	return f.do(Select, mask, f.constant(yes), f.constant(no))
 }
 
-// extreme is a where the mask holds, else b, which is NaN if that is; a if that is NaN. Zeros are equal:
-// both decides about their signs.
+// extreme returns a where the mask holds, else b. The result is NaN if a or b is NaN. Of two zeros, the
+// operation both determines the sign.
 func (f *Formula) extreme(a, b, mask Value, both Op) {
 	y := f.do(Select, f.do(Equal, a, b), f.do(both, a, b), f.do(Select, mask, a, b))
 	f.do(Select, f.do(Equal, a, a), y, a)
@@ -100,7 +100,7 @@ var elements = []struct {
 	{"ceil", func(f *Formula, x Value) Value { return f.step(Whole, Up, x) }},
 }
 
-// gradients are the derivatives, by the value that the activation saves.
+// gradients are the derivatives of activations, as functions of the value that the activation saves.
 var gradients = []struct {
 	name string
 	of   func(f *Formula, x Value) Value
@@ -218,14 +218,15 @@ func (f *Formula) far(x Value) Value { return f.do(Least, x, f.constant("-expLea
 
 func (f *Formula) sigmoid(x Value) Value { return f.eitherTail(x, f.far(f.absolute(x))) }
 
-// eitherTail is sigmoid, by |x| bounded.
+// eitherTail returns sigmoid of x. bounded is |x|, bounded for tail.
 func (f *Formula) eitherTail(x, bounded Value) Value {
 	s := f.tail(bounded)
 	positive := f.do(AtLeast, x, f.constant("zero"))
 	return f.do(Select, positive, f.do(Subtract, f.constant("one"), s), s)
 }
 
-// sigmoidTimes is sigmoid for a product with x, which is NaN if x is, whatever this is.
+// sigmoidTimes is sigmoid of x for a product with x. If x is NaN, its result does not matter, because the
+// product is NaN.
 func (f *Formula) sigmoidTimes(x Value) Value {
 	if f.scales {
 		return f.eitherTail(x, f.do(LeastSize, x, f.constant("-expLeast")))

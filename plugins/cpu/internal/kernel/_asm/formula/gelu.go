@@ -1,6 +1,6 @@
 package formula
 
-// prelu is above where x, operand 0, is at least 0, else below.
+// prelu returns above where x, operand 0, is at least 0, else below.
 func (f *Formula) prelu(above, below Value) Value {
 	return f.do(Select, f.do(AtLeast, f.operand(0), f.constant("zero")), above, below)
 }

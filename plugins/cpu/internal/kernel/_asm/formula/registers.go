@@ -2,8 +2,8 @@ package formula
 
 import "slices"
 
-// Registers assigns a vector register to each value. Numbers and constants keep theirs; the
-// others are free again after the last step that has them as an argument.
+// Registers assigns a vector register to each value. Numbers and constants keep their registers. The
+// register of another value is free again after the last step that has the value as an argument.
 type Registers struct {
 	formula *Formula
 	last    []int
@@ -77,8 +77,8 @@ func (r *Registers) Dies(v Value, step int) bool {
 	return ok && !r.kept[v] && r.last[v] == step
 }
 
-// End frees the registers of those arguments of a step that die there, except for the one that
-// the result is in, if that is one of them.
+// End frees the registers of the arguments that step is the last to read, but not register result, which
+// holds the result of the step.
 func (r *Registers) End(step int, result int) {
 	args := slices.Clone(r.formula.Steps[step].Args)
 	slices.Sort(args)

@@ -112,7 +112,7 @@ func (e *evaluation) step(i int, s formula.Step) {
 // overwrites are the operations that change one of their arguments.
 var overwrites = map[formula.Op]int{formula.MultiplyAdd: 2, formula.MultiplySubtract: 2, formula.Select: 0}
 
-// again reports whether argument i is also another one.
+// again reports whether argument i occurs among the other arguments, too.
 func again(args []formula.Value, i int) bool {
 	for k, v := range args {
 		if k != i && v == args[i] {

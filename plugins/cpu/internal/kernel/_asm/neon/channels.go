@@ -1,6 +1,6 @@
 package main
 
-// channels writes walks over positions with channels, 4 vectors and 1 of them at a time.
+// channels writes walks over positions with channels, for 4 vectors of channels at a time and for 1.
 func channels(f *file) {
 	for _, v := range []int{quads, 1} {
 		normalise(f, v, "normalise", []string{"y", "x"})

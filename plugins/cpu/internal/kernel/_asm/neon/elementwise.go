@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// elementwise writes what works element by element, 16 at a time.
+// elementwise writes the functions that work element by element, on 16 elements at a time.
 func elementwise(f *file) {
 	const unary = "y *float32, x *float32, count int"
 	const gradient = "dx *float32, y *float32, dy *float32, count int"

@@ -95,13 +95,13 @@ func (f *file) three(code uint32, name, kind string, d, n, m int) {
 		name, d, kind, n, kind, m, kind)
 }
 
-// fmla adds to d the products of n and element i of m, each rounded with its sum.
+// fmla adds to d the products of n and element i of m. Product and sum are rounded together, once.
 func (f *file) fmla(d, n, m, i int) {
 	f.word(0x4f801000|uint32(i&1)<<21|uint32(m)<<16|uint32(i>>1)<<11|uint32(n)<<5|uint32(d),
 		"FMLA V%d.4S, V%d.4S, V%d.S[%d]", d, n, m, i)
 }
 
-// multiplyAdd adds to d the products of n and m, each rounded with its sum.
+// multiplyAdd adds to d the products of n and m. Product and sum are rounded together, once.
 func (f *file) multiplyAdd(d, n, m int) { f.three(0x4e20cc00, "FMLA", "4S", d, n, m) }
 
 // fadd sets d to n + m.
@@ -116,7 +116,7 @@ func (f *file) fmul(d, n, m int) { f.three(0x6e20dc00, "FMUL", "4S", d, n, m) }
 // umax sets d to the larger of n and m, as numbers without a sign.
 func (f *file) umax(d, n, m int) { f.three(0x6ea06400, "UMAX", "4S", d, n, m) }
 
-// widen sets d to the first two float32 of n as float64; narrow is the way back.
+// widen sets d to the first two float32 of n as float64; narrow does the inverse.
 func (f *file) widen(d, n int) {
 	f.word(0x0e617800|uint32(n)<<5|uint32(d), "FCVTL V%d.2D, V%d.2S", d, n)
 }

@@ -87,7 +87,7 @@ func (n *numbers) by(code uint32, name string, d, x int, v float64) {
 func (n *numbers) plus(d, a, b int)  { n.three(n.kind.plus, "FADD", n.kind.name(), d, a, b) }
 func (n *numbers) minus(d, a, b int) { n.three(n.kind.minus, "FSUB", n.kind.name(), d, a, b) }
 
-// add sets d to a + v*x, rounded once: +-1 is added and subtracted, with the same result.
+// add sets d to a + v*x, rounded once. If v is 1 or -1, it adds or subtracts x, with the same result.
 func (n *numbers) add(d, a int, v float64, x int) {
 	switch v {
 	case 1:

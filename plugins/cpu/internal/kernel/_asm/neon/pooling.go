@@ -95,7 +95,7 @@ func (f *file) eachPixel(name string, image, pixels, taps, first int, do func())
 	f.label(name + "End")
 }
 
-// take replaces the best by the value in vector k where it is larger, or the first NaN.
+// take replaces the best by the value in vector k where this is larger, or where it is the first NaN.
 func (f *file) take(k int) {
 	f.fcmeq(taken, seen+k, seen+k)
 	f.fcmeq(spare, best+k, best+k)

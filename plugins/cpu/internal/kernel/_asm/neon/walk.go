@@ -12,7 +12,7 @@ type walk struct {
 	*file
 	v        int
 	singles  []string // pointers to values per channel
-	sums     int      // number of these that are written at the end
+	sums     int      // number of singles that are written at the end
 	rows     []string // pointers to rows
 	result   string   // the row that is written, if any, and the operand that it is made of
 	made     string
@@ -20,10 +20,10 @@ type walk struct {
 	operands []string // singles and rows that are read
 }
 
-// reg is the register of vector k of an operand.
+// reg returns the register of vector k of an operand.
 func (w *walk) reg(name string, k int) int { return slices.Index(w.operands, name)*w.v + k }
 
-// bound is the register of a number, and of the number after the last a mask.
+// bound returns the register of number i of bounds. For i = len(bounds), it is the register of a mask.
 func (w *walk) bound(i int) int { return len(w.operands)*w.v + i }
 
 // write writes the function. each writes the code of one vector; r returns its registers by

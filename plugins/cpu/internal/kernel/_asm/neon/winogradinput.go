@@ -34,8 +34,8 @@ func winogradInput(f *file, w winogradForm) {
 	})
 }
 
-// inputEdge transforms the columns of a tile at 0 (first = 0) or infinity
-// (first = 1), and the row which that gives.
+// inputEdge transforms the columns of a tile at 0 (first = 0) or infinity (first = 1), and the resulting
+// row.
 func (w winogradForm) inputEdge(n *numbers, first int) {
 	x := registers(0, w.Tile())
 	for j, acc := range x {
@@ -48,11 +48,11 @@ func (w winogradForm) inputEdge(n *numbers, first int) {
 	w.inputRow(n, x, w.Tile())
 }
 
-// inputPairs transforms the columns of a tile at the other points, and the rows which that gives.
+// inputPairs transforms the columns of a tile at the other points, and the resulting rows.
 func (w winogradForm) inputPairs(n *numbers) {
 	size, points := w.Tile(), 2*len(w.Pairs)
 	at := func(i, j int) int { return i*size + j }
-	odd, lower := points*size, points*size+1 // and a register besides
+	odd, lower := points*size, points*size+1 // the register after these is free, too
 	for j := range size {
 		for part := range 2 * (len(w.Pairs) - 1) {
 			n.loadGrid(lower+part, 2-part, j)

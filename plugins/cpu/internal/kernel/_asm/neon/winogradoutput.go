@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// winogradOutput computes the outputs of adjacent tiles. All outputs of a tile are in the
-// first registers before they are ended.
+// winogradOutput computes the outputs of adjacent tiles. All outputs of a tile are in the first registers
+// before the epilogue is applied.
 func winogradOutput(f *file, w winogradForm) {
 	f.function(w.name("Output"), "out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, "+
 		"mTile int, bias *float32, "+epilogueParams+", tiles int, vectors int")

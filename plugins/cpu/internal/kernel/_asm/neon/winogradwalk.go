@@ -26,7 +26,7 @@ func (f *file) rows(step, n int) {
 // loadGrid loads the 16 bytes at a row and a column; storeGrid stores them.
 func (f *file) loadGrid(d, row, column int) { f.loadColumn(d, gridRow+row, column) }
 
-// loadColumn loads those at a column of the row that begins at an address.
+// loadColumn loads the 16 bytes at a column of the row that begins at the address in register base.
 func (f *file) loadColumn(d, base, column int) {
 	if column == 0 {
 		f.op("FMOVQ (R%d), F%d", base, d)
@@ -43,12 +43,12 @@ func (f *file) storeGrid(d, row, column int) {
 	}
 }
 
-// Registers of walks over tiles besides.
+// Other registers of walks over tiles.
 const (
 	valueAt   = 12 // the next value of a tile, in the order of frequencies
 	valueStep = 13
 	free      = 0  // free
-	more      = 25 // free, and the next
+	more      = 25 // the first of two free registers
 )
 
 // tileParams are the parameters of a walk over tiles of an image and their values.
@@ -100,7 +100,7 @@ func (f *file) square(base, step string, n int) {
 	f.rows(free, n)
 }
 
-// loadWide loads the two at a row and a column.
+// loadWide loads the two float32 at a row and a column as float64.
 func (f *file) loadWide(d, row, column int) {
 	at := fmt.Sprintf("(R%d)", gridRow+row)
 	if column > 0 {
@@ -110,8 +110,8 @@ func (f *file) loadWide(d, row, column int) {
 	f.widen(d, d)
 }
 
-// nextPair writes the end of the walk over count of them, which began at the label "some": n rows
-// are read, and results written.
+// nextPair writes the end of the walk over count elements, two at a time, which began at the label
+// "some". The walk reads n rows and writes to the address in register results.
 func (f *file) nextPair(n, results, count int) {
 	for i := range n {
 		f.op("ADD $8, R%d", gridRow+i)

@@ -2,8 +2,8 @@ package cuda_test
 
 import "github.com/bnctl/bnctl/plugins/cuda"
 
-// The whole program bnctl-device-cuda. A program of yours that begins like this is the
-// plugin for NVIDIA GPUs too.
+// ExampleMain is the whole program bnctl-device-cuda. A program of yours that begins like this is also a
+// plugin for NVIDIA GPUs.
 func ExampleMain() {
 	cuda.Main()
 }

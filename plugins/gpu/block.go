@@ -28,8 +28,8 @@ func (b block) columnBlocks(columns int) int   { return (columns + b.columns - 1
 // kernel returns the name of the variant of a kernel for this block.
 func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
 
-// product launches one group of threads for each block. The columns of all units are adjacent, n for
-// each unit. The kernel receives the number of columns after its first unit.
+// product launches one group of threads for each block. The columns of all units are adjacent, n for each
+// unit. The kernel receives its first unit, then the number of columns, then the other arguments.
 type product struct {
 	launch
 	block

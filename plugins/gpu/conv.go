@@ -10,8 +10,8 @@ const (
 	backwards
 )
 
-// weights describes the layout of weights: the weight of output channel o, input channel k
-// of its group and tap t is at base + o*o + k*k + t*t.
+// weights describes the layout w of weights: the weight of output channel o, input channel k of its group
+// and tap t is at w.base + o*w.o + k*w.k + t*w.t.
 type weights struct{ base, o, k, t int }
 
 // forwardWeights returns the layout of the weights [O][C/groups][kh][kw] of a layer.

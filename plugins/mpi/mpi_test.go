@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi"
 )
 
-// What this binary is besides the tests: the plugin, or a rank that runs a case.
+// These variables make this binary something other than tests: the plugin, or a rank that runs a case.
 const (
 	pluginKey = "BNCTL_DEVICE_PLUGIN"
 	caseKey   = "BNCTL_FABRIC_CASE"
@@ -72,7 +72,7 @@ func judgeCase(name string, open fabrictest.Opener) error {
 	return cases[i].Run(context.Background(), only(open))
 }
 
-// only opens the fabric of the launcher's size and no other.
+// only returns an Opener that opens the fabric of the launcher's size and no other.
 func only(open fabrictest.Opener) fabrictest.Opener {
 	return func(ctx context.Context, size int) ([]fabric.Fabric, error) {
 		if fmt.Sprint(size) != os.Getenv("BNCTL_FABRIC_SIZE") {

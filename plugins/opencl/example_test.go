@@ -2,8 +2,8 @@ package opencl_test
 
 import "github.com/bnctl/bnctl/plugins/opencl"
 
-// The whole program bnctl-device-opencl. A program of yours that begins like this is the
-// plugin for OpenCL devices too.
+// ExampleMain is the whole program bnctl-device-opencl. A program of yours that begins like this is also
+// a plugin for OpenCL devices.
 func ExampleMain() {
 	opencl.Main()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// Two CPU devices have the same bits, whatever they compute with. A test of a
-// GPU has its device in place of the second.
+// ExampleCompare compares two CPU devices, which have the same bits with any kernels of a class. A test
+// of a GPU uses its device in place of the second.
 func ExampleCompare() {
 	ctx := context.Background()
 	a, err := bitwise.CPU(ctx)

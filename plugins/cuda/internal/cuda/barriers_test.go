@@ -89,7 +89,8 @@ func newField(t *testing.T) *field {
 	return f
 }
 
-// trials returns the cases of package bitwise, and conformance's cases of operations that only those have.
+// trials returns the cases of package bitwise, and the cases of package devicetest for operations that
+// bitwise lacks.
 func trials(t *testing.T) (list []trial) {
 	t.Helper()
 	cases, err := bitwise.Cases()

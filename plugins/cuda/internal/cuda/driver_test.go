@@ -84,7 +84,7 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// TestSticky: what ends a context is Lost, in the driver's words.
+// TestSticky: a fault that makes a context unusable is the error Lost, with the driver's text.
 func TestSticky(t *testing.T) {
 	for mode, want := range map[string]string{
 		"illegal": "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)",

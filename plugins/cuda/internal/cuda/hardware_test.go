@@ -49,7 +49,7 @@ func openInstead(precision string) (device.Device, error) {
 	return gpu.New(anyGPU, d), nil
 }
 
-// openHardware opens it for a test of make test-cuda.
+// openHardware opens the first GPU for a test of make test-cuda.
 func openHardware(t *testing.T) device.Device {
 	t.Helper()
 	d, err := opened(context.Background(), "")

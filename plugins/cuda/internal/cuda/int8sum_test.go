@@ -13,8 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestInt8Sum predicts the samples of scripts/int8sums.sh and scripts/peers/qdqsums.py on the machine: of the folder
-// BNCTL_INT8_SUM it reads q.bnm and x.npy, and writes logits.npy there, without a head.
+// TestInt8Sum predicts on the PTX machine for scripts/int8sums.sh and scripts/peers/qdqsums.py. It reads
+// the model q.bnm and the samples x.npy in the folder BNCTL_INT8_SUM, and writes logits.npy there,
+// without the header of the format.
 func TestInt8Sum(t *testing.T) {
 	folder, ctx := os.Getenv("BNCTL_INT8_SUM"), t.Context()
 	if folder == "" {
@@ -33,7 +34,7 @@ func TestInt8Sum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const lengthAt = 8 // in the head of a file of NumPy
+	const lengthAt = 8 // offset of the header's length in an .npy file
 	npy = npy[lengthAt+2+int(binary.LittleEndian.Uint16(npy[lengthAt:])):]
 	input := m.Input()
 	bytes := len(tensor.New(input.DType, input.Shape...).Bytes)

@@ -27,8 +27,8 @@ var (
 	literal  = regexp.MustCompile(`\b0f([0-9A-F]{8})\b`)
 )
 
-// guards are kernels that store decisions: their sums are planted one by one, and the
-// numbers that they compare with.
+// guards are kernels that store decisions. Faults are planted in each of their sums, and in the numbers
+// that they compare sums with.
 var guards = []string{"winograd_even", "winograd_suspects", "channel_uneven"}
 
 // planted is the PTX and a place in it, for mutants to be made of.
@@ -94,8 +94,8 @@ func (m mutant) place() planted {
 	return p
 }
 
-// coarser returns the mutant of a float64 that flips the last bit of a float32 instead, and
-// reports whether m is of a float64.
+// coarser returns the mutant that flips the last bit of a float32 instead of a float64. It reports false
+// if m does not flip a bit of a float64.
 func (m mutant) coarser() (mutant, bool) {
 	p := m.place()
 	s := p.lines[p.at]
@@ -106,7 +106,7 @@ func (m mutant) coarser() (mutant, bool) {
 	return p.store(f[1], f[2], f[3], strings.TrimSuffix(source.FindString(s), ";"), 29), true
 }
 
-// trapped returns the mutant that ends where m differs: whether anything comes there.
+// trapped returns the mutant that fails at the place of m. It tells whether a case executes this place.
 func (m mutant) trapped() mutant {
 	p := m.place()
 	r := p.free("%rd")

@@ -91,8 +91,8 @@ func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.
 // edge returns 1 for the cases with values at the bounds of guards.
 func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
 
-// judge is the cases that find differences, and counts them. Those are sound that pass
-// with the kernels as they are.
+// judge has the cases that find mutants, and counts mutants. The cases in sound have passed without a
+// mutant.
 type judge struct {
 	machine                  machine
 	by                       map[string][]devicetest.Case
@@ -100,8 +100,8 @@ type judge struct {
 	found, coarse, unreached int
 }
 
-// patient returns a context with a time limit for calls that the machine, which interprets kernels, does not
-// reach: a call that is only slow is no difference.
+// patient returns a context with a time limit that calls on the PTX machine, an interpreter, do not
+// reach: a call that is only slow must not count as a difference.
 func patient(t *testing.T) context.Context {
 	return devicetest.WithPatience(t.Context(), 20*time.Minute)
 }
@@ -133,8 +133,8 @@ func (j *judge) fails(t *testing.T, c devicetest.Case, kernel, text string) bool
 	return c.Judge(patient(t), open, device.F32).Err != nil
 }
 
-// finds reports whether a case fails on a device with these kernels. The case is the
-// first to be tried at the next.
+// finds reports whether a case fails on a device with a mutated kernel. The next call tries this case
+// first.
 func (j *judge) finds(t *testing.T, mutated mutant) bool {
 	t.Helper()
 	some := j.by[mutated.kernel]
@@ -168,7 +168,8 @@ func (j *judge) try(t *testing.T, m mutant) {
 	}
 }
 
-// plantsAll reports whether all mutants are planted. It skips a test that is a proof about other tests.
+// plantsAll reports whether all mutants are planted. It skips the test unless BNCTL_PTX requests proofs
+// about other tests.
 func plantsAll(t *testing.T) bool {
 	switch os.Getenv("BNCTL_PTX") {
 	case "mutants":

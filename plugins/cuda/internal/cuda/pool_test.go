@@ -90,7 +90,7 @@ func TestPool(t *testing.T) {
 		if i%20 > 0 {
 			continue
 		}
-		c.Judge(t.Context(), open, device.F32) // its outcome is of no meaning: nothing is computed
+		c.Judge(t.Context(), open, device.F32) // its outcome has no meaning: nothing is computed
 		if buffers != 0 {
 			t.Fatalf("%s leaves %d buffers", c.Name, buffers)
 		}

@@ -77,7 +77,7 @@ func newMachine() (gpu.Driver, error) {
 	return machine{m, module, dots}, err
 }
 
-// openMachine opens it.
+// openMachine opens a device on the PTX machine.
 func openMachine(t *testing.T) device.Device {
 	t.Helper()
 	d, err := onMachine(t).Open(context.Background(), "GPU-aaaa", device.Options{})

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// TestTraining checks that lenet-bn trained on the machine, or on the machine and the CPU,
-// equals lenet-bn trained on the CPU alone.
+// TestTraining checks that lenet-bn trained on the PTX machine, or on the PTX machine and the CPU, equals
+// lenet-bn trained on the CPU alone.
 func TestTraining(t *testing.T) {
 	run := bitwise.Run{Model: "lenet-bn", Side: 28, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 1}
 	if os.Getenv("BNCTL_PTX") == "full" {
@@ -20,7 +20,7 @@ func TestTraining(t *testing.T) {
 	trainsAlike(t, run)
 }
 
-// TestActivations: so does a network of the activations that the zoo does not have.
+// TestActivations checks the same for a network with the activations that the zoo does not have.
 func TestActivations(t *testing.T) {
 	if os.Getenv("BNCTL_PTX") != "full" {
 		t.Skip("make test-ptx trains it; each activation alone is among the cases")
@@ -28,7 +28,7 @@ func TestActivations(t *testing.T) {
 	trainsAlike(t, bitwise.Run{Model: bitwise.Activations, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 2})
 }
 
-// trainsAlike fails where a run has other weights on the machine than on the CPU.
+// trainsAlike fails if a run has other weights on the PTX machine than on the CPU.
 func trainsAlike(t *testing.T, run bitwise.Run) {
 	t.Helper()
 	ctx := context.Background()
@@ -61,8 +61,8 @@ func trainsAlike(t *testing.T, run bitwise.Run) {
 	}
 }
 
-// TestPredictions checks that networks of hard_swish, silu and squeeze and excitation
-// predict the same on the machine and on the CPU, for pictures of 32x32.
+// TestPredictions checks that networks of hard_swish, silu and squeeze and excitation predict the same on
+// the PTX machine and on the CPU, for pictures of 32x32.
 func TestPredictions(t *testing.T) {
 	if os.Getenv("BNCTL_PTX") != "full" {
 		t.Skip("make test-ptx has them; what they are made of is among the cases")

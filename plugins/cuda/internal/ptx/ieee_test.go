@@ -55,7 +55,7 @@ func rounded(w int, x *big.Float, zero float64) float64 {
 	return v
 }
 
-// same: equal bits, or both not numbers.
+// same reports whether two results have equal bits, or are both NaN.
 func same(w int, got uint64, want float64) bool {
 	if want != want {
 		return number(w, got) != number(w, got)

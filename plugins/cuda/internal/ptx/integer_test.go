@@ -17,7 +17,7 @@ func integers(w int) []uint64 {
 	return list
 }
 
-// whole is the number that w bits mean.
+// whole is the number that w bits represent.
 func whole(kind string, w int, x uint64) *big.Int {
 	if kind == "s" {
 		return big.NewInt(signed(x, w))
@@ -98,7 +98,7 @@ func TestShifts(t *testing.T) {
 	}
 }
 
-// TestIntegersAndFloats: conversions both ways, with what does not fit.
+// TestIntegersAndFloats: conversions both ways, including numbers that do not fit.
 func TestIntegersAndFloats(t *testing.T) {
 	for _, kind := range []string{"s", "u"} {
 		for _, w := range []int{16, 32, 64} {
@@ -163,7 +163,7 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestUnordered: comparisons with a NaN are false, those with u are true.
+// TestUnordered: comparisons with a NaN are false, and true for predicates with the suffix u.
 func TestUnordered(t *testing.T) {
 	nan, one := uint64(0x7fffffff), single(1)
 	for name := range relations {
@@ -179,8 +179,8 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestFields checks the fields of a word as the PTX ISA defines them: bit i is bit at + i.
-// Beyond the word it is the sign, the highest bit of the field that is in the word.
+// TestFields checks the fields of a word as the PTX ISA defines them: bit i of a field is bit at + i of
+// the word. Further bits are copies of the sign: the highest bit of the field that is in the word.
 func TestFields(t *testing.T) {
 	for _, x := range integers(32) {
 		for _, at := range []uint64{0, 1, 8, 24, 31, 32, 40, 255, 256} {

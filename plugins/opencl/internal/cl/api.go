@@ -49,7 +49,7 @@ type API struct {
 	copyBuffer func(queue, from, to uintptr, fromAt, toAt, size uintptr, n uint32, wait, event uintptr) int32
 }
 
-// names is where the library may be.
+// names are the places where the library may be.
 var names = []string{"libOpenCL.so.1", "/usr/local/nvidia/lib64/libOpenCL.so.1"}
 
 // Open opens the library, at the given paths or where it usually is.

@@ -29,7 +29,7 @@ func cacheFile(folder string, d Device, source string) string {
 	return filepath.Join(folder, fmt.Sprintf("%x.bin", sum[:16]))
 }
 
-// load makes the program of the file, and reports whether it did.
+// load makes the program from the file, and reports whether it did.
 func (b binary) load() bool {
 	data, err := os.ReadFile(b.file)
 	if err != nil || len(data) <= sha256.Size || sha256.Sum256(data[sha256.Size:]) != [32]byte(data[:32]) {
@@ -49,7 +49,7 @@ func (b binary) load() bool {
 	return false
 }
 
-// save writes the program to the file, its SHA-256 ahead.
+// save writes the program to the file, after its SHA-256.
 func (b binary) save() {
 	const sizes, binaries = 0x1165, 0x1166
 	q := b.queue
@@ -73,5 +73,5 @@ func (b binary) save() {
 	})
 }
 
-// mostBinary is far above what any driver makes of the kernels.
+// mostBinary is far above the size of the kernels built by any driver.
 const mostBinary = 256 << 20

@@ -8,8 +8,8 @@ func (q *Queue) Mark() (event uintptr, err error) {
 	return event, err
 }
 
-// Times waits for events and returns the times between them, one fewer than there
-// are events, which end.
+// Times waits for events and returns the times between them: one time less than there are events. It
+// releases the events.
 func (q *Queue) Times(events []uintptr) (times []time.Duration, err error) {
 	defer func() {
 		for _, e := range events {

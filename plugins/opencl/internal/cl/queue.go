@@ -93,14 +93,14 @@ func (q *Queue) Close() error {
 	return nil
 }
 
-// Alloc makes a buffer.
+// Alloc creates a buffer.
 func (q *Queue) Alloc(bytes int) (uintptr, error) {
 	var code int32
 	b := q.a.createBuffer(q.context, 1, uintptr(bytes), 0, &code)
 	return b, check("clCreateBuffer", code)
 }
 
-// Free ends a buffer.
+// Free releases a buffer.
 func (q *Queue) Free(b uintptr) error { return check("clReleaseMemObject", q.a.releaseBuffer(b)) }
 
 // Write copies to a buffer.

@@ -24,7 +24,7 @@ type counted struct {
 	host *time.Duration
 }
 
-// count begins to count, and returns what ends it.
+// count begins to count, and returns a function that ends the count.
 func (c counted) count() func() {
 	runtime.LockOSThread()
 	began := spent(unix.CLOCK_THREAD_CPUTIME_ID)
@@ -75,8 +75,8 @@ func openCounted(b *testing.B, host *time.Duration) device.Device {
 	return gpu.New(info(0, found[0]), counted{driver{q, found[0].Largest}, host})
 }
 
-// report reports processor time of the process for each image, and what part of it the
-// host's is, times the threads of the device: of the time of a step where nothing else runs.
+// report reports the processor time of the process per image, and the host's part in percent of the
+// duration of a step. If nothing else runs, a step takes all divided by the number of CPUs.
 func report(b *testing.B, images int, all, host time.Duration) {
 	b.ReportMetric(all.Seconds()*1e3/float64(images), "cpu-ms/image")
 	if host > 0 {

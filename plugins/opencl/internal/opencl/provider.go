@@ -18,7 +18,7 @@ import (
 
 // Provider provides the OpenCL devices of this machine.
 type Provider struct {
-	// Library is where libOpenCL is; "" looks where it usually is.
+	// Library is the path of libOpenCL; "" searches the usual places.
 	Library string
 }
 

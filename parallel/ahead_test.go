@@ -12,13 +12,13 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// aheadDevice accepts runs while others are in progress, and dies after some runs.
+// aheadDevice accepts a run while other runs are in progress, and dies after a number of runs.
 type aheadDevice struct {
 	device.Device
 	mu    *sync.Mutex  // held by the run in progress
-	calls atomic.Int32 // in progress
+	calls atomic.Int32 // runs in progress
 	most  *atomic.Int32
-	left  atomic.Int32 // runs
+	left  atomic.Int32 // runs until it dies
 }
 
 func ahead(d device.Device, left int, most *atomic.Int32) *aheadDevice {
@@ -57,9 +57,8 @@ func (x *aheadExecutable) Run(ctx context.Context, s device.Step) (device.Outcom
 	return x.Executable.Run(ctx, s)
 }
 
-// Two goroutines predict at once, on devices that die with both of their runs and come
-// back: every answer has the same bits as with sequential calls, and each loss is reported
-// once.
+// Two goroutines predict at once. The devices are lost while both predictions run, and come back.
+// Every prediction has the same bits as with sequential calls, and each loss is reported once.
 func TestPredictionsAtOnce(t *testing.T) {
 	x := batchOf(23, 5, Keep, 23).Rows["x"]
 	want, err := predicting(t, refs(t, 1), Config{}).Predict(t.Context(), x)

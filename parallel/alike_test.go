@@ -22,8 +22,8 @@ func (d classed) Info() device.Info {
 	return i
 }
 
-// Foreign devices that compute correctly are never lost, with any training method. If their
-// states may differ, they are not compared.
+// Foreign devices that compute correctly are never lost, with any training method. Their states are
+// not compared if they may differ.
 func TestNobodyIsLostWhoIsRight(t *testing.T) {
 	const steps = 20
 	m := small(t)
@@ -67,7 +67,7 @@ func TestNobodyIsLostWhoIsRight(t *testing.T) {
 	}
 }
 
-// advancedBy makes steps and returns the state.
+// advancedBy trains for a number of steps and returns the state.
 func advancedBy(t *testing.T, d *Driver, start map[string]tensor.Tensor, local bool, steps int) (
 	map[string]tensor.Tensor, error) {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 //	step      a: replicas 0 1   b: replica 2      all send their values of the tree's nodes to the hub
 //	record    the values of the node [0,2), and all results
 //	repeat    b runs replicas 0 and 1 and gets the recorded results; its values are compared
-//	differs   the host's device is right, or a third device decides; the machine of the other is dropped
+// differs   the host's device is right, or a third device decides; the machine of the wrong device is dropped
 //
 // A node of the tree is a range of replicas for which a device or a machine sends one sum. These
 // replicas are repeated together.
@@ -188,8 +188,8 @@ func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []d
 	return d.group.join(ctx)
 }
 
-// auditNode repeats a node on a device of another point of the hub. It prefers a device
-// of this machine.
+// auditNode repeats a node on a device of another point of the hub (see pointsHub). It prefers a
+// device of this machine.
 func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
 	n collective.Node) error {
 	h, ms := d.group.comm.pointsHub(), d.group.members
@@ -235,8 +235,8 @@ func order(foreign bool) int {
 	return 0
 }
 
-// dropLiar returns the loss of a device that gave wrong bits. It has dropped the other devices of the
-// same machine before. They are not opened again.
+// dropLiar drops the other devices of the machine of liar, which gave wrong bits, and returns the
+// loss of liar itself. None of these devices is opened again.
 func (d *Driver) dropLiar(n collective.Node, liar, judge *member) error {
 	step, _ := d.config.Audit(d.version)
 	machine := device.LinkOf(liar.Device).Machine

@@ -17,11 +17,11 @@ import (
 // minSpeedup is the smallest speedup of a step for which replicas are moved.
 const minSpeedup = 1.15
 
-// Balance assigns the replicas again, in proportion to the measured speeds of the devices
-// since the last call, if steps become clearly shorter and the devices have enough memory.
-// It reports whether it did. Results do not depend on it. A placement that Config pins
-// stays. So does a placement on devices of several kernel classes, because results would
-// depend on the clock, unless Config.BySpeed is set.
+// Balance assigns the replicas again, in proportion to the speeds of the devices measured since the
+// last call. It does so only if steps become clearly shorter and the devices have enough memory,
+// and reports whether it did. Results do not depend on it. Balance never changes a placement that
+// Config sets. If the devices have several kernel classes, it moves replicas only with
+// Config.BySpeed, because results then depend on measured times.
 func (g *Group) Balance(ctx context.Context) (bool, error) {
 	paces, ok := g.members.measured()
 	if !ok || g.fixed || g.placement.Pins(len(g.members)) || g.mixed && !g.bySpeed {
@@ -46,7 +46,8 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	return true, g.assign()
 }
 
-// grow prepares the members for a placement. The next run discovers a lost member.
+// grow makes the members allocate the memory that they need for a placement. It ignores lost
+// members, because the next run discovers them.
 func (g *Group) grow(ctx context.Context, ranges [][]int) error {
 	capacities := g.placement.Capacities(ranges)
 	for i, m := range g.members {

@@ -17,7 +17,7 @@ import (
 type paced struct {
 	device.Device
 	perRow time.Duration
-	full   bool // without memory for more
+	full   bool // has no memory for more replicas
 }
 
 func (p *paced) Load(ctx context.Context, prog *graph.Program, c device.Capacity) (device.Executable, error) {

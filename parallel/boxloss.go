@@ -7,16 +7,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BoxLoss is the loss of a detector in which only labels determine the assignment of objects. So the
-// host knows the assignment, and the number of slots with an object in the whole batch, before the
-// step. The sum is divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package
-// objects/cells, it is the binary cross-entropies of the logits of objects and classes, and 5*(1 -
-// GIoU) of the box of each cell with an object. See fcosLoss, retinaNetLoss and
-// ssdLoss for the other forms.
+// BoxLoss is the loss of a detector in which the labels alone determine which cell predicts which
+// object. So the host knows, before the step, the assignment and the number of cells with an object
+// in the whole batch. The loss is a sum over the cells, divided by that number. For
+// graph.YOLOXForm, f32 [5+C, A] in the units of package objects/cells, the sum consists of the
+// binary cross-entropies of the logits of objects and classes, and of 5*(1 - GIoU) of the box of
+// each cell with an object. See fcosLoss, retinaNetLoss and ssdLoss for the other forms.
 const BoxLoss = "boxes"
 
-// These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative are
-// [1+C, A] in this loss.
+// The training function for BoxLoss has these inputs, which are f32 rows. InputPositive and
+// InputNegative are [1+C, A] in this loss.
 const (
 	InputBoxes = "boxes" // [4, A]: corners of the assigned box
 	InputMask  = "mask"  // [1, A]: 1 for a cell with an object, otherwise 0
@@ -67,13 +67,14 @@ func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, e
 	return n, nil
 }
 
-// rows returns rows from to to-1 of x, [rows, A].
+// rows returns the rows [from, to) of x, which is [rows, A].
 func (t *trainBuilder) rows(name string, x graph.Value, from, to int) graph.Value {
 	s := t.Builder.Type(x).Shape
 	return t.step(graph.Slice, name, []graph.Value{x}, "begin", []int{from, 0}, "end", []int{to, s[1]})
 }
 
-// boxParts has the values that losses of boxes consist of, in cells: [1, A], or [2, A] for corners.
+// boxParts holds the intermediate values of the losses of boxes for all cells: [1, A], or [2, A]
+// for corners.
 type boxParts struct {
 	op                               func(op graph.Op, name string, in ...graph.Value) graph.Value
 	area                             func(name string, sides graph.Value) graph.Value

@@ -62,8 +62,8 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 	return finiteUpdates(m, d.program.current, state)
 }
 
-// send writes the next version to a member that does not commit. The version of its executable stays
-// the same, so from now on it corresponds to a version that is higher by one.
+// send writes the next version to a member that does not commit. The member's executable still
+// counts the old version, so send adds 1 to base, the difference between the two counts.
 func (b *broadcast) send(ctx context.Context, m *member) error {
 	if err := b.driver.program.write(ctx, m, b.state); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// If one device updates for all, the bits are the same as with one device, whichever device
-// is lost, and whenever.
+// If one device updates for all, the bits are the same as with one device, whichever device is lost
+// and at whatever time.
 func TestOneDeviceUpdatesForAll(t *testing.T) {
 	want, err := trainSteps(t, refs(t, 1), Config{})
 	if err != nil {

@@ -98,7 +98,7 @@ func (e *toldExe) Close() error {
 	return e.Executable.Close()
 }
 
-// tellers wraps devices.
+// tellers makes the devices of members record their calls.
 func tellers(members []Member) (list []*told) {
 	for i := range members {
 		list = append(list, &told{Device: members[i].Device})
@@ -107,7 +107,7 @@ func tellers(members []Member) (list []*told) {
 	return list
 }
 
-// say compares the calls of devices since the last time.
+// say compares the calls of devices since the last comparison with want.
 func say(t *testing.T, when string, devices []*told, want ...string) {
 	t.Helper()
 	for i, d := range devices {
@@ -137,8 +137,8 @@ func stateOf(t *testing.T) (all, updated int) {
 	return len(m.Graph.State), updated
 }
 
-// Every device gets exactly the necessary calls, in order. Steps are numbered
-// consecutively, commits from the version of the state that a device got first.
+// Every device gets exactly the necessary calls, in order. Steps are numbered consecutively.
+// Commits are numbered from the version of the state that the device received first.
 func TestCallsOfAStep(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)
@@ -208,8 +208,8 @@ func TestWeightsAreSentOnce(t *testing.T) {
 		"load 8x2, write %d, join 1 as 1 of [[0 1] [2 3] [4]], train 1 [4 4], write %d", all, updated))
 }
 
-// A lost device is closed, and the other computes its replicas from that step on. A device
-// that comes back gets the state, and commits from its version on.
+// A lost device is closed, and the other device computes its replicas from that step on. A device
+// that comes back gets the state, and commits from the version of that state on.
 func TestCallsAfterALoss(t *testing.T) { synctest.Test(t, callsAfterALoss) }
 
 func callsAfterALoss(t *testing.T) {

@@ -99,7 +99,7 @@ func (e *frailExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	if err := e.f.survive(); err != nil {
 		return device.Outcome{}, err
 	}
-	time.Sleep(time.Millisecond) // a bubble counts only sleep; a single device is measured by it
+	time.Sleep(time.Millisecond) // time passes only in Sleep here, and the run of a single device is timed
 	out, err := e.Executable.Run(ctx, s)
 	if err2 := e.f.survive(); err2 != nil { // after the exchanges, before the answer
 		return device.Outcome{}, err2

@@ -14,22 +14,22 @@ import (
 // ... commits, and whenever the state is read) every member's state is hashed. Members that
 // differ from the majority are lost. A built-in device has one and a half votes.
 
-// stateChecks schedules the comparisons of the members' state. All members make the same
-// updates, so a device that omits or miscomputes a tensor is wrong, and its later results
-// would belong to a different template.
+// stateChecks schedules the comparisons of the members' state. All members make the same updates,
+// so a device that omits or miscomputes a tensor is wrong, and its later results would come from
+// other weights.
 type stateChecks struct {
 	at   device.Version // version of the last comparison
 	next device.Version // version of the next comparison
-	from device.Version // version from which on the members are the same devices
+	from device.Version // version since which the members have been the same devices
 }
 
 // maxCheckInterval is the maximum number of commits between two comparisons.
 const maxCheckInterval = 256
 
-// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8
-// and so on, and whenever the state is read (now). Members that differ from the majority
-// are lost if their error cannot have spread yet. Only runs with foreign devices are
-// checked: the judge checks the built-in devices in their tests.
+// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so
+// on, and whenever the state is read (now). Members that differ from the majority are lost if their
+// error cannot have spread yet. Only runs with foreign devices are checked: package devicetest
+// checks the built-in devices in their tests.
 func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	due := d.version >= d.checks.next || now && d.version > d.checks.at
 	foreign := slices.ContainsFunc(d.group.members, func(m *member) bool { return m.Foreign })

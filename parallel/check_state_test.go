@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// forgetful is a device with commits that leave a tensor unchanged, from one version on.
+// forgetful is a device that leaves a tensor unchanged in every commit from some version on.
 type forgetful struct {
 	device.Device
 	tensor string
@@ -150,8 +150,9 @@ func (e dazedExe) Run(ctx context.Context, s device.Step) (device.Outcome, error
 	return o, err
 }
 
-// A foreign device is lost if its prediction is not finite and the built-in device's is. A
-// prediction that is not finite on either is returned as it is, and checked once.
+// A foreign device is lost if its prediction is not finite and the prediction of the built-in
+// device is finite. A prediction that is not finite on either device is returned as it is, and
+// checked once.
 func TestPredictionsThatAreNotFinite(t *testing.T) {
 	x := batchOf(7, 5, Keep, 20).Rows["x"]
 	want, err := opened(t, refs(t, 1), Config{}).Predict(t.Context(), x)
@@ -187,8 +188,8 @@ func TestPredictionsThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// In a training only a built-in member can be the referee. If a validation is not finite on
-// a foreign device only, the model is not the cause.
+// In a training only a built-in member can be the referee. If the outputs of a validation are
+// infinite or NaN on a foreign device only, the device is at fault and not the model.
 func TestValidationsThatAreNotFinite(t *testing.T) {
 	x := batchOf(7, 5, Keep, 20).Rows["x"]
 	want, err := opened(t, refs(t, 1), Config{}).Predict(t.Context(), x)

@@ -45,8 +45,8 @@ func (d *Driver) regrouped() {
 	d.retained, d.checks.from, d.checks.next = false, d.version, d.version+1
 }
 
-// hasCommitted returns true between a Step and its Commit, too: other ranks may have
-// committed.
+// hasCommitted reports whether some rank may have committed. So it also returns true between a Step
+// and its Commit.
 func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 
 // commit is Commit without the checks that follow.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
-// The place where members exchange values depends on the abilities that all of them have:
+// Members exchange values at a place that all of them support:
 //
 //	Stream    every device talks to the host, which adds (a collective.Hub)
 //	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
@@ -85,7 +85,7 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 	points := pointsOf(ms)
 	hub := &pointsHub{c.newHub(len(points)), points, c.uplink != nil, c.recorder}
 	c.hub = hub
-	if c.local { // a device without a group has all replicas of its run
+	if c.local { // replicas do not exchange values, so the devices need no group
 		return nil
 	}
 	if c.level(ms) == device.CollShm {

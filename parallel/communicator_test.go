@@ -73,7 +73,7 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what    string
-		devices []string // "near": without the level; "far"; "blind"
+		devices []string // "near": cannot meet without the host; "far": can; "blind": cannot reach the place
 		none    bool
 		made    int
 		says    string
@@ -164,8 +164,8 @@ func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1
 
 func (s slow) Complete(context.Context, collective.Tag, []collective.Reduction) error { return <-s.end }
 
-// A group is settled when its last exchange with other ranks is over, and knows which rank
-// called it off.
+// A group is settled when its last exchange with other ranks is over. Then calledOff reports
+// whether another rank called the exchange off.
 func TestSettled(t *testing.T) {
 	for end, off := range map[error]bool{errPlanted: false, collective.Aborted: true} {
 		synctest.Test(t, func(t *testing.T) {

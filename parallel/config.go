@@ -56,10 +56,9 @@ type Config struct {
 	// growing pauses, or until it returns FleetClosed or Withdrawn. nil: a lost device stays
 	// lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
-	// Joins delivers devices that were not there at Open. Each becomes a member before the
-	// next run, once there is a replica for it. From then on it belongs to the driver, which
-	// closes it. Reopen is needed for them too. OpenPipeline and OpenStaged take none. nil:
-	// nobody joins.
+	// Joins delivers devices that were not there at Open. Each becomes a member before the next
+	// run, once there is a replica for it. From then on it belongs to the driver, which closes it.
+	// Reopen must be set, too. OpenPipeline and OpenStaged do not use Joins. nil: no device joins.
 	Joins <-chan Member
 	// Timeout is the time that a device may keep others waiting before it counts as lost,
 	// and the time that a run without devices waits for one. 0 is 30 s, or ten minutes for
@@ -68,9 +67,10 @@ type Config struct {
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
 	Rendezvous device.Rendezvous
-	// Audit returns the number of the step after version v, and replicas of it to run again on another
-	// device, whose bits must be equal. A machine that gives other bits is lost for good. It is not used
-	// with Peers, Local or stages, or if all replicas are on one machine. nil: nothing is repeated.
+	// Audit returns the number of the step that follows version v, and the replicas of this step
+	// that another device runs again. Both runs must give the same bits. A machine that gives other
+	// bits is lost for good. Audit is not used with Peers, Local or stages, or if all replicas are
+	// on one machine. nil: nothing is repeated.
 	Audit func(v device.Version) (step int, replicas []int)
 	// Referee predicts one row on a built-in device, to decide which device is wrong. It
 	// may be nil.
@@ -78,8 +78,8 @@ type Config struct {
 	// Recomputing returns a program with the same results and fewer activations. OpenStaged
 	// loads it if a device has too little memory for the normal program. It may be nil.
 	Recomputing func() (*graph.Program, error)
-	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and
-	// again with their waiting times when these are closed.
+	// Divided is called by OpenPipeline and OpenStaged with the stages of the network. It is called
+	// again, with the waiting times of the stages, when the Pipeline or Staged is closed.
 	Divided func(*stage.Plan)
 	// Measure makes OpenStaged measure the time of the layers, in a step of two replicas
 	// that leaves no trace, and divide the network by these times, unless the stages name
@@ -88,7 +88,7 @@ type Config struct {
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device
 	Back    func(RejoinedDevice) // called for every device that rejoins
-	Moved   func(MovedStage)     // called for every stage that moved to the devices of another
+	Moved   func(MovedStage)     // called for every stage that moved to the devices of another stage
 }
 
 const defaultTimeout = 30 * time.Second

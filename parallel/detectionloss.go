@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rowOfCentre is the row of the logit of the centre of graph.FCOSForm.
+// rowOfCentre is the row of the centre-ness logit in the output of graph.FCOSForm.
 const rowOfCentre = 4
 
-// alpha is the weight of an object in the focal loss, and 1 - alpha that of the background.
+// alpha is the weight of an object in the focal loss; the weight of the background is 1 - alpha.
 const alpha = 0.25
 
 // lossTerm is a term of a loss of boxes: rows f32 [R, A], and the weights of the elements.
@@ -119,8 +119,9 @@ func (t *trainBuilder) focal(name string, x graph.Value) (hit, wrong graph.Value
 	return of("other", alpha, opposite, missed), of("p", 1-alpha, x, found)
 }
 
-// distanceElements returns 1 - GIoU = 2 - IoU - union/enclosing box of boxes by the distances of their sides
-// from a slot, [1, A]. Slots without an object have a prediction of 0.
+// distanceElements returns 1 - GIoU = 2 - IoU - union/enclosing box, [1, A], of boxes that are
+// given as the distances of their sides from a slot. Slots without an object have a prediction of
+// 0.
 func (t *trainBuilder) distanceElements(outputs, mask graph.Value, slots int) graph.Value {
 	op := func(op graph.Op, name string, in ...graph.Value) graph.Value {
 		return t.step(op, "loss.box."+name, in)

@@ -306,7 +306,8 @@ func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) 
 	f.changed.Broadcast()
 }
 
-// take removes the values of some replicas that have crossed and joins them.
+// take joins the values of some replicas that have crossed, removes them from the flow, and returns
+// the joined value.
 func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -337,8 +338,8 @@ func (f *flow) runTogether(ctx context.Context) {
 	}
 }
 
-// all runs a function on all members of a stage, which may wait for each other; pass is the
-// number of their exchanges.
+// all runs a function on all members of a stage, which may wait for each other. pass distinguishes
+// the exchanges of the functions of a step.
 func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
 	d := f.staged.pipeline.stages[i]
 	if fn == nil || f.post == nil && f.ended() || f.post != nil && !f.awaitAll(d, fn) {
@@ -366,7 +367,8 @@ func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
 	return there != nil
 }
 
-// passesOfRun is the number of functions with exchanges in a step. The pass numbers distinguish them.
+// passesOfRun is the number of functions with exchanges in a step; their pass numbers are 0 to
+// passesOfRun-1.
 const passesOfRun = 3
 
 // reduce sums the gradients of all replicas, in all stages at once.

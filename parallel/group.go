@@ -96,8 +96,8 @@ func (g *Group) assign() error {
 // Devices returns the names of the present members, by rank.
 func (g *Group) Devices() []string { return g.members.names() }
 
-// DeviceOf returns the name of the device that holds a replica, or the name of its rank if
-// it is another one.
+// DeviceOf returns the name of the device that holds a replica, or the name of the replica's rank
+// if another rank holds it.
 func (g *Group) DeviceOf(replica int) string {
 	for _, m := range g.members {
 		if slices.Contains(m.replicas, replica) {
@@ -153,9 +153,9 @@ func (g *Group) join(ctx context.Context) error {
 	return err
 }
 
-// runTogether calls f for every member at once. f runs a function in which members wait for
-// each other. If one fails, the others are called off and the group has to be formed again.
-// A member that keeps the others waiting for too long is lost: see watchdog.
+// runTogether calls f for every member at once. f runs a function in which members wait for each
+// other. If f fails for one member, the runs of the others are called off and the group has to be
+// formed again. A member that keeps the others waiting for too long is lost: see watchdog.
 func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) error {
 	w := g.timeouts.watch(g.members, g.comm.hub)
 	defer w.stop()
@@ -193,7 +193,7 @@ func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	})
 }
 
-// calledOff reports whether err is the result of another rank that called off the run.
+// calledOff reports whether err occurred because another rank has called off the run.
 func (g *Group) calledOff(err error) bool {
 	return (errors.Is(err, collective.Aborted) || errors.Is(err, device.Aborted)) && g.comm.calledOff()
 }

@@ -179,7 +179,8 @@ func TestTimeoutsOfCalls(t *testing.T) {
 	}
 }
 
-// An error marks a device as lost if it is, or if it lacks memory for its earlier work.
+// mark marks a device as lost if the error has the kind Lost, or if the device lacks memory for work that it
+// has done before.
 func TestWhatIsALoss(t *testing.T) {
 	m, l := &member{}, &timeouts{}
 	full, gone := device.Errorf("d", "Run", device.OutOfMemory, "full"), device.Errorf("d", "Run", device.Lost, "gone")

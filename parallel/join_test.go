@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestResultOf: numbers come from one device, replica outputs from all in order, and kept
-// outputs are left out.
+// TestResultOf: loss and counts come from one device, replica outputs from all devices in order,
+// and outputs that stay on the devices are left out.
 func TestResultOf(t *testing.T) {
 	f := &graph.Function{Outputs: []graph.Output{{Name: OutputLoss}, {Name: Gradient("kept"), Keep: true},
 		{Name: OutputHits}, {Name: momentsOf("a")}, {Name: Gradient("w")}}}

@@ -48,8 +48,8 @@ func TestJoinsChangeNoBit(t *testing.T) {
 	}
 }
 
-// A device that joins takes the place of one that has left for good, whichever call the loss is at,
-// also if the lost one was the last.
+// A device that joins takes the place of a device that has left for good, at whichever call the
+// other was lost, even if it was the last device.
 func TestJoinsReplaceTheLost(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {
@@ -78,8 +78,8 @@ func TestJoinsReplaceTheLost(t *testing.T) {
 	}
 }
 
-// Devices wait while every replica has one: those that join, and those that are opened again. A
-// driver that is closed closes the ones that it took.
+// While every replica has a device, devices that join or are opened again have to wait. A driver
+// closes the devices that it took when it is closed.
 func TestJoinsWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		room := false

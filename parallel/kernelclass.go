@@ -8,8 +8,9 @@ import (
 )
 
 // KernelClass returns the kernel class of a group of devices, "fma+ref" if they have several, and
-// whether the group is deterministic. If it is, a template depends only on the recipe. With several
-// classes it also depends on the placement of replicas.
+// whether the group is deterministic. Devices of one kernel class give the same bits. If the group
+// is deterministic, the trained weights depend only on the recipe. With several classes they also
+// depend on the placement of replicas.
 func KernelClass(group []Member) (class string, deterministic bool) {
 	var classes []string
 	deterministic = true

@@ -202,7 +202,7 @@ func (e sleepyExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	return e.Executable.Run(ctx, s)
 }
 
-// A device with several replicas is not given up while it finishes one after the other.
+// A device with several replicas is not given up while it finishes them one after the other.
 func TestReplicasAreProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, members := small(t), refs(t, 2)

@@ -31,8 +31,8 @@ const (
 // gradient is the derivative times 1/denominator.
 type elementLoss struct{ elements, slope graph.Value }
 
-// elementLoss returns a loss of the elements of outputs. Its sum is the mean of the moments
-// of the elements times the number of rows, for each of K.
+// elementLoss returns a loss that is added up over the elements of outputs. Its sum follows from
+// the moments of the elements: for each of the K elements, the mean times the number of rows.
 func (t *trainBuilder) elementLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
 	if len(shape) != 1 {
 		return n, fmt.Errorf("output %s of graph %s is %v; a loss of single elements needs one axis",
@@ -125,8 +125,8 @@ func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
 	return l
 }
 
-// metLabels counts the correct labels: 1 where x is above 0, and 0 elsewhere. It compares
-// them with the index of the first maximum of 0 and x.
+// metLabels counts the labels that x predicts correctly. The predicted label is 1 where x is above
+// 0, and 0 elsewhere, which is the index of the first maximum of 0 and x.
 func (t *trainBuilder) metLabels(x, labels graph.Value) graph.Value {
 	n := t.Builder.Type(x).Shape[0]
 	flat := func(name string, v graph.Value) graph.Value {

@@ -74,8 +74,8 @@ func lostAt(t *testing.T, f func(dying Member) error) {
 	}
 }
 
-// Whichever call a device is lost at, the run has the same bits as an undisturbed one and
-// reports the loss once. A device comes back wherever one is available.
+// Whichever call a device is lost at, the run has the same bits as an undisturbed one and reports
+// the loss once. In the cases with ret, another device takes its place.
 func TestLostAtEveryCall(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {
@@ -123,8 +123,8 @@ func TestLostAtEveryCall(t *testing.T) {
 	}
 }
 
-// The same with ranks, each with one device: the rank that loses it gets another, with the
-// state of a rank that still has it.
+// The same test with ranks that have one device each: the rank that loses its device gets another
+// one, with the state of the other rank.
 func TestRanksLoseADeviceAtEveryCall(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {

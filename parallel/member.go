@@ -37,8 +37,8 @@ type member struct {
 	verified device.Version // last version with a verified state
 	steps    int            // steps since it was opened
 	pace     pace
-	written  device.Version // version of the driver that a broadcast has written
-	updates  device.Version // commits of replicas by a LocalSGD; the version of the executable
+	written  device.Version // driver's version of the state that a broadcast has written
+	updates  device.Version // commits by a LocalSGD, which are the version of the executable
 }
 
 // commit commits at the driver's version v.

@@ -165,7 +165,7 @@ func mistakenSteps(t *testing.T, members []Member, c Config) error {
 	return err
 }
 
-// All ranks return the error, which names the rank.
+// All ranks return the error, which names the rank where it occurred.
 func TestRanksHearOfErrors(t *testing.T) {
 	stride := int64(1)
 	if testing.Short() {

@@ -202,7 +202,8 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	}
 }
 
-// overRanks sets the rank of the stages of p; programs are the stages of all ranks.
+// overRanks tells p that its stages are some of the stages of r; programs are the stages of all
+// ranks.
 func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
@@ -280,8 +281,8 @@ func (p *Pipeline) columns() (names [][]string) {
 	return names
 }
 
-// measure returns the time of each node of the template for a row: times, updated with the
-// measured times of a wave of zeros on the first device of each stage. The first run of a
+// measure returns times, the time of each node of the template for a row, updated with
+// measurements. It runs a wave of zeros on the first device of each stage. The first run of a
 // device is slower, so only the second counts.
 func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, error) {
 	rows := p.rows / len(p.stages[0].group.members)

@@ -182,8 +182,8 @@ func TestPipelineLosesDevices(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatStagesHave: the layers, parameters and crossing values of the plan are
-// compared with arithmetic.
+// TestPlanSaysWhatStagesHave: the layers, parameters and crossing values of the plan are compared
+// with values that the test computes from the shapes.
 func TestPlanSaysWhatStagesHave(t *testing.T) {
 	m, program := smallModel(t)
 	var plan *stage.Plan

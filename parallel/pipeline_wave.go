@@ -17,8 +17,8 @@ import (
 //	stage 1   wave 1 | wave 2 | wave 3
 //	stage 2            wave 1 | wave 2 | wave 3
 //
-// Each stage is a Driver. Its columns share the rows of a wave, and it recovers by itself
-// when it loses a column.
+// Each stage is a Driver. Its devices, the columns, share the rows of a wave, and the stage
+// recovers by itself when it loses one of them.
 
 // wave is a group of rows on the way through the stages.
 type wave struct {
@@ -29,7 +29,7 @@ type wave struct {
 	err    error
 }
 
-// Predict is Driver.Predict. Without peers several goroutines may call it at once.
+// Predict does the same as Driver.Predict. Without peers several goroutines may call it at once.
 func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if p.ranks == nil {
 		return p.stream(ctx, x)
@@ -49,7 +49,8 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 	}
 }
 
-// stream predicts with the stages of this process. Over ranks it returns their outputs.
+// stream predicts with the stages of this process. With several ranks it returns the outputs of
+// these stages only.
 func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -35,8 +35,9 @@ func pointsOf(ms members) (points [][]int) {
 	return points
 }
 
-// group returns the group of the member of a rank, without its replicas. token distinguishes the run. Devices
-// of one machine that have all replicas exchange nothing with the host.
+// group returns the device.Group of the member with that rank; the caller adds its replicas. token
+// distinguishes the run. If all replicas are on the devices of one machine, these devices exchange
+// nothing with the host.
 func (h *pointsHub) group(rank int, token []byte) device.Group {
 	at := slices.IndexFunc(h.points, func(p []int) bool { return slices.Contains(p, rank) })
 	g := device.Group{Level: device.Stream}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// onMachine is a device of a machine, which may add values there.
+// onMachine is a device on a machine; adds reports whether it can add values there with others.
 type onMachine struct {
 	device.Device
 	machine string
@@ -25,8 +25,8 @@ func (d onMachine) Info() (i device.Info) {
 	return i
 }
 
-// Devices of one machine that add there are one point of the hub, and are missing together. If they are the
-// only point, they exchange nothing with the host.
+// Devices of one machine that add their values there are one point of the hub, and are missing
+// together. If they are the only point, they exchange nothing with the host.
 func TestPoints(t *testing.T) {
 	of := func(machine string, adds bool) *member {
 		return &member{Member: Member{Device: onMachine{nil, machine, adds}}}

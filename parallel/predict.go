@@ -20,8 +20,8 @@ import (
 //	call 1    copy in | run | copy out
 //	call 2              copy in | run | copy out
 //
-// The group does not change while a prediction is in progress: a recovery waits for the
-// others (over).
+// The group does not change while a prediction is in progress: a recovery waits until all of them
+// have ended (over).
 
 // Rows returns the maximum number of rows that Predict runs at once.
 func (d *Driver) Rows() int {

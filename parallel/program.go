@@ -162,8 +162,8 @@ func (t *trainBuilder) node(n *graph.Node) {
 	}
 }
 
-// dropout gives a dropout its random numbers. If it drops whole samples, each sample is multiplied by
-// the dropout of a 1, because devices only support dropout of elements.
+// dropout copies a dropout and gives it its random numbers. To drop whole samples, it multiplies
+// each sample by the dropout of a 1, because devices only support dropout of elements.
 func (t *trainBuilder) dropout(n *graph.Node) {
 	name, x := t.From.NodeName(n), t.Value(n.In[0])
 	drop := func(name string, x graph.Value) graph.Value {
@@ -261,7 +261,7 @@ func (t *trainBuilder) finish() error {
 
 // lossNodes are the parts of the training function that depend on the loss.
 type lossNodes struct {
-	sum graph.Value // sum of each replica
+	sum graph.Value // sum of the loss over the rows of each replica
 	of  string      // attribute of AllReduce: how sum is reduced
 	// partners is the sum for the second labels of mixed rows, of each replica; otherwise None.
 	partners graph.Value

@@ -322,7 +322,8 @@ func trainsOf(t *testing.T, text string, l Loss) *graph.Function {
 	return f
 }
 
-// lossOf returns the outputs of a training function of fc.weight, including kept ones.
+// lossOf runs a training function that reads the state fc.weight, and returns its outputs, including kept
+// ones.
 func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
 	t.Helper()
 	state := map[string]tensor.Tensor{

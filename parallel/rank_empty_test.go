@@ -27,8 +27,8 @@ func TestErrorsOfADeviceThatReturns(t *testing.T) {
 	}
 }
 
-// returnsWrong makes six steps. A device is lost in the fifth, and its replacement fails at
-// a call. It reports whether the replacement made fewer calls than that.
+// returnsWrong makes six steps. A device is lost in the fifth, and its replacement fails at call
+// number at. over reports whether the replacement did not make that many calls.
 func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over bool) {
 	wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
 	again := &told{Device: wrong}
@@ -137,8 +137,8 @@ func rankEmptied(t *testing.T, c Config, first Member, meanwhile func(d *Driver)
 	return errs, lost
 }
 
-// All ranks return the reason why a rank without a device cannot continue. A device that is
-// lost at once is lost once.
+// All ranks return the reason why a rank without a device cannot continue. A device that is lost at
+// its first call is reported as one loss.
 func TestRankThatStaysEmpty(t *testing.T) {
 	nobody := func(context.Context, string) (device.Device, error) { return nil, errors.New("never") }
 	var fine *mistaken
@@ -191,7 +191,8 @@ func afterDying(t *testing.T, dying int) func(context.Context, string) (device.D
 	}
 }
 
-// If the fabric has ended, that is the error, not the run that failed because of it.
+// If the connections between ranks have ended, the run returns that error, and not the error of the
+// run that failed because of it.
 func TestFabricThatEnds(t *testing.T) {
 	var err error
 	opened := make(chan struct{})

@@ -30,9 +30,9 @@ func isEmptyRank(err error) bool {
 
 func (r report) empty() bool { return r.Empty }
 
-// restoreRanks waits for a device on every rank without one, and sends it the state of the lowest rank
-// that has the state. All of those ranks have made all commits. failed is the reason why this rank
-// cannot run now; stillFailed is the reason why it cannot run afterwards.
+// restoreRanks waits for a device on every rank without one. Then the lowest rank that has the
+// state sends it to these ranks. Every rank that has the state has made all commits. failed is the
+// reason why this rank cannot run now; stillFailed is the reason why it cannot run afterwards.
 func (r *rankGroup) restoreRanks(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
 	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
 	if source < 0 {

@@ -34,8 +34,8 @@ type LostDevice struct {
 	Step    uint64 // version of the state
 	Reason  error
 	MovedTo []string // the devices that got its replicas; empty if it was the last
-	// Excluded is the reason why the device is not opened again, unlike others: it was lost
-	// too often. "" if it will be opened again.
+	// Excluded is the reason why the device is not opened again: it was lost too often. "" if it
+	// will be opened again.
 	Excluded string
 }
 

@@ -48,9 +48,9 @@ func (t lossHistory) add(name string, run uint64, costly bool) (times, counts in
 	return len(recent), counts
 }
 
-// excluded returns the reason why a lost device is not opened any more; "" if it is. The
-// last device is always opened again, and so is one that has not run yet: lossCount limits
-// these. The pauses are shorter than the time that a run without devices waits.
+// excluded returns the reason why a lost device is not opened any more, or "" if it is opened
+// again. The last device and a device that has not run yet are always opened again; lossCount
+// limits their losses. The pauses are shorter than the time that a run without devices waits.
 func (r *recovery) excluded(m *member, starved bool) string {
 	if starved {
 		m.again = r.config.timeout() / 4

@@ -67,7 +67,7 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 			if errors.Is(err, FleetClosed) {
 				select {
 				case r.closed <- err:
-				default: // already reported by another device
+				default: // the reason is already known from another device
 				}
 				return
 			}

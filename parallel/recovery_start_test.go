@@ -129,7 +129,7 @@ type unfreeableExe struct{ device.Executable }
 
 func (unfreeableExe) Close() error { return errPlanted }
 
-// TestErrorsOfFreeing: a device frees a program that others refuse. An error of that ends
+// TestErrorsOfFreeing: a device frees a program that other devices refuse. An error of freeing ends
 // the run, and so does an error when the run is closed.
 func TestErrorsOfFreeing(t *testing.T) {
 	members := refs(t, 2)

@@ -66,7 +66,7 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// A node of one lane never moves into an exchange of the other.
+// All-reduces that later nodes read and all-reduces that nothing reads never share an exchange.
 func TestArrangeKeepsLanesApart(t *testing.T) {
 	f := trainOf(t, "resnet18", bn.Sync)
 	for _, e := range f.Exchanges() {

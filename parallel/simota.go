@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// These inputs of the training function for YOLOXLoss are rows f32 of M objects and A cells: see
-// cells.Candidates, which makes them of labels.
+// The training function for YOLOXLoss has these inputs, f32 rows for M objects and A cells.
+// cells.Candidates computes them from labels.
 const (
 	InputObjects = "objects"      // [M, 6]
 	InputClasses = "object.class" // [M, C]
@@ -24,13 +24,14 @@ const (
 	leastLog     = -100.0 // minimum of the logarithm of a probability
 )
 
-// simOTA adds the assignment of objects to cells by the prediction (Ge et al. 2021), which
-// package cells defines. It consists of operations that every device supports. An [M, A] has a
-// line for each object:
+// simOTA adds the assignment of objects to cells by the prediction (Ge et al. 2021), which package
+// cells defines. It consists of operations that every device supports. A value of shape [M, A] has
+// a line for each object:
 //
 //	near, overlaps, costs [M, A] --rounds--> chosen [M, A] --conflicts--> match [M, A]
 //
-// It has no gradient: its operands are slices of the output that the loss does not read.
+// It has no gradient, because its operands are separate slices of the output. The loss does not
+// read these slices.
 type simOTA struct {
 	t                                       *trainBuilder
 	outputs                                 graph.Value // [5+C, A]
@@ -88,7 +89,8 @@ func (t *trainBuilder) newSimOTA(outputs graph.Value, shape []int) (*simOTA, err
 	return s, nil
 }
 
-// placeNear multiplies the flags of rows and columns: 1 for a cell near an object.
+// placeNear computes a 1 for each cell near an object: the product of the flags of its row and its
+// column.
 func (s *simOTA) placeNear(flags graph.Value) {
 	var all []graph.Value
 	at, m := 0, s.count[0]
@@ -220,7 +222,7 @@ func (s *simOTA) choose(wanted graph.Value) graph.Value {
 	return chosen
 }
 
-// first returns the order of the first element of each line that equals value.
+// first returns, for each line, the order of the first element that equals value.
 func (s *simOTA) first(of, value, order graph.Value) graph.Value {
 	is := s.where("first", s.compare("is", of, value, "equal"), order, graph.None)
 	return s.reduce(graph.ReduceMax, "first.order", is, 1)

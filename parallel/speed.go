@@ -77,8 +77,9 @@ func (ms members) measured() (paces []float64, ok bool) {
 	return paces, ok
 }
 
-// least returns the minimum number of replicas of each member. It is one while only the
-// first steps may have been measured, in which some devices compile.
+// least returns the minimum number of replicas of each member: 1 for a member with fewer than two
+// measurements, because the first may include steps in which the device compiled. Otherwise it is
+// 0.
 func (ms members) least() []int {
 	least := make([]int, len(ms))
 	for i, m := range ms {

@@ -38,8 +38,9 @@ func (t *trainBuilder) smoothElements(outputs, mask graph.Value, slots int) grap
 	return op(graph.ReduceSum, "elements", []graph.Value{all}, "axes", []int{0}, "keep", true)
 }
 
-// mining finds the hardest slots of background by comparisons and counts, which every device computes
-// alike: the threshold digit by digit, and then the last of the slots that equal it.
+// mining finds the hardest slots of background by comparisons and counts, which give the same
+// result on every device. It computes a threshold digit by digit, and then the last slot that
+// counts among those that equal the threshold.
 type mining struct {
 	t    *trainBuilder
 	most graph.Value // [1, 1], the number of slots that are wanted
@@ -63,16 +64,18 @@ func (m *mining) count(name string, flags graph.Value) graph.Value {
 	return m.op(graph.ReduceSum, name, []graph.Value{flags}, "axes", []int{1}, "keep", true)
 }
 
-// raise returns next if a number of values, or more, are at least next, and current otherwise.
+// raise returns next if at least number of the values are greater than or equal to next, and
+// current otherwise.
 func (m *mining) raise(values, current, next, number graph.Value) graph.Value {
 	n := m.count("count", m.compare("reached", values, next, "greater_equal"))
 	enough := m.compare("enough", n, number, "greater_equal")
 	return m.op(graph.Where, "raised", []graph.Value{enough, next, current})
 }
 
-// hardest returns 1 for the slots of background with the largest losses, of equal ones the first: three times
-// the number of slots with an object, or all. order is A minus the index for a slot of background, and 0
-// for other slots. Losses below 2^-32 are equal.
+// hardest returns 1 for the slots of background with the largest losses, and 0 for others. It
+// selects three times as many slots as there are slots with an object, or all; of equal losses it
+// selects the first. order is A minus the index for a slot of background, and 0 for other slots.
+// Losses below 2^-32 are equal.
 func (t *trainBuilder) hardest(losses, order, mask graph.Value, slots int) graph.Value {
 	m := &mining{t: t}
 	m.most = m.scaled("most", m.count("positives", mask), negativesOfPositive, 0)

@@ -68,8 +68,8 @@ type Staged struct {
 	cold     bool            // these times have only the first step
 }
 
-// OpenStaged loads the stages of p, a training program made from template, and writes the
-// state. The devices are assigned to the stages in order. The rest is the same as for Open.
+// OpenStaged loads the stages of p, a training program made from template, and writes the state.
+// The devices are assigned to the stages in order. Otherwise it does the same as Open.
 func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (s *Staged, err error) {
 	if err := checkStaged(c); err != nil {
@@ -324,7 +324,7 @@ func (s *Staged) refreshGroup() {
 // Group returns the participating devices of this process, the first stage first.
 func (s *Staged) Group() *Group { return s.group }
 
-// Predict is Driver.Predict.
+// Predict does the same as Driver.Predict.
 func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
@@ -343,10 +343,10 @@ func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	}
 }
 
-// Rows is Driver.Rows.
+// Rows does the same as Driver.Rows.
 func (s *Staged) Rows() int { return s.pipeline.Rows() }
 
-// OwnRows is Pipeline.OwnRows.
+// OwnRows does the same as Pipeline.OwnRows.
 func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
 
 // Close frees everything that OpenStaged has loaded.
@@ -385,7 +385,7 @@ func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	return state, err
 }
 
-// SnapshotDue is Driver.SnapshotDue.
+// SnapshotDue does the same as Driver.SnapshotDue.
 func (s *Staged) SnapshotDue() bool { return s.ledger.Long() }
 
 func (s *Staged) read(ctx context.Context,

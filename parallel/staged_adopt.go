@@ -17,8 +17,8 @@ import (
 // state. A rank that has lost its last stage continues without one: it still reads samples,
 // reports and has the state.
 
-// agree is stageRanks.agree. If a stage of any rank has lost all devices, it becomes part
-// of another stage, and all stages then return to the snapshot.
+// agree does the same as stageRanks.agree. If a stage of any rank has lost all devices, it becomes
+// part of another stage, and all stages then return to the snapshot.
 func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
 	outputs map[string]tensor.Tensor) ([]stageReport, error) {
 	mine.Orphan, mine.Why = s.orphan(ctx, failed)

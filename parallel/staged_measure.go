@@ -17,9 +17,9 @@ import (
 // replica, on the weights that are read for each replica, and on the device. So it is
 // measured, in steps that are not committed.
 
-// measure replaces the estimated times of the layers by the measured times of the stages
-// for a replica. Every trial begins with new weights, and its first run lays them out for
-// the kernels. A failing device is ignored: the first step discovers it and can continue
+// measure replaces the estimated times of the layers by times that are measured on the stages, for
+// a replica. Every trial begins with new weights, and the devices lay these out for their kernels
+// in the first run. measure ignores a failing device: the first step discovers it and can continue
 // without it.
 func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
 	best, least := make([]map[string]stage.Ran, len(s.pipeline.stages)), time.Duration(0)
@@ -86,17 +86,17 @@ func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*fl
 	return f, err
 }
 
-// trials is the number of trial steps. The first does not count, since first runs are
-// slower. Of the others the fastest counts, as the least disturbed by other processes.
+// trials is the number of trial steps. The first one does not count, because first runs are slower.
+// Of the remaining ones the fastest counts, because other processes have disturbed it least.
 const trials = 4
 
 // trialReplicas is the number of replicas of a member with rows in a trial: enough for all
 // stages to work at once.
 const trialReplicas = 4
 
-// meanRun estimates the mean run of a full step from the outcomes of a trial. These are a
-// run without replicas, if there was one, the first replica's run, and the later runs. A
-// full step has more replicas than a trial; their runs are assumed to equal the later ones.
+// meanRun estimates the mean run of a full step from the outcomes of a trial: a run without
+// replicas, if there was one, the run of the first replica, and the later runs. A full step has
+// more replicas than a trial; their runs are assumed to take as long as the later ones.
 func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	r := stage.Ran{Function: fn}
 	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
@@ -135,7 +135,7 @@ func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor,
 		return nil, err
 	}
 	s, err := load(better)
-	if errors.Is(err, device.OutOfMemory) { // the faster division
+	if errors.Is(err, device.OutOfMemory) { // for the faster division
 		s, err = load(was)
 	}
 	if err != nil {

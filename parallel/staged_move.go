@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// A stage that has lost all of its devices waits for one to come back, as a run on one
-// device does. If none comes back in time, its layers become part of the previous or the
-// next stage, and the devices there load both:
+// A stage that has lost all of its devices waits for one to come back, as a run on a single device
+// does. If none comes back in time, its layers become part of the previous or the next stage, and
+// the devices of that stage load the layers of both:
 //
-//	stage 1 | stage 2 | stage 3        stage 1 | stage 2
-//	a, b    | (lost)  | c, d      -->  a, b    | c, d     which has the layers of 2 and 3
+// stage 1 | stage 2 | stage 3        stage 1 | stage 2
+// 	a, b    | (lost)  | c, d      -->  a, b    | c, d     has the layers of stages 2 and 3
 //
 // All stages return to the snapshot of the ledger and repeat the steps since then
 // (rollBack).

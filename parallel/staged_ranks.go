@@ -142,9 +142,9 @@ type outputHead struct {
 // rankCauses are the kinds of errors that callers handle, on whichever rank they occur.
 var rankCauses = []error{device.OutOfMemory, device.NonFinite, NoDevices}
 
-// agree exchanges the reports of all ranks. failed is why this rank cannot continue. It
-// adds the outputs of the other ranks to outputs. The error is the error of the first rank
-// that cannot continue, or the reason why the fabric has ended.
+// agree exchanges the reports of all ranks. failed is the reason why this rank cannot continue, or
+// nil. agree adds the outputs of the other ranks to outputs. The error is the error of the first
+// rank that cannot continue, or the reason why the fabric has ended.
 func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
 	outputs map[string]tensor.Tensor) ([]stageReport, error) {
 	if err := r.peers.Ended(); err != nil {
@@ -236,7 +236,7 @@ func (v *stageReport) unpack(record []byte, outputs map[string]tensor.Tensor) er
 // callOff ends the waiting of the other ranks, since this rank cannot do its part.
 func (r *stageRanks) callOff(ctx context.Context, why error) error {
 	if r.peers.Ended() != nil {
-		return nil // already in the report
+		return nil // the other ranks learn this from the report
 	}
 	return r.peers.CallOff(ctx, why.Error())
 }

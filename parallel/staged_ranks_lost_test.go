@@ -56,9 +56,9 @@ func (r *stagedRanks) run(t *testing.T) []error {
 	})
 }
 
-// TestStagesOverRanksLoseDevices: whichever device of a rank dies, at any run, all ranks
-// have the bits of one device. The other column runs its replicas, or all stages return to
-// the snapshot and repeat.
+// TestStagesOverRanksLoseDevices: whichever device of a rank dies, at any run, all ranks have the
+// bits of one device. Either the other column runs the replicas of the lost device, or all stages
+// return to the snapshot and repeat.
 func TestStagesOverRanksLoseDevices(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		m, p := stagedModel(t, mode)
@@ -148,9 +148,9 @@ func TestStagesOverRanksGoToOtherDevices(t *testing.T) {
 	}
 }
 
-// TestStagesOverRanksEnd: if the last device of a stage does not come back, after whichever
-// run, and the other has too little memory for its layers, all ranks end and name the device
-// without memory. Each rank is named once, by the other.
+// TestStagesOverRanksEnd: the last device of a stage does not come back, and the device of the
+// other stage has too little memory for its layers. Then all ranks end, after whichever run it was
+// lost, and name the device without memory. Each rank is named once, by the other.
 func TestStagesOverRanksEnd(t *testing.T) {
 	for after := range int32(18) {
 		synctest.Test(t, func(t *testing.T) {

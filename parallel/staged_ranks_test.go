@@ -87,8 +87,8 @@ func TestStagesOverRanks(t *testing.T) {
 	}
 }
 
-// TestPipelineOverRanks: stages on several ranks predict the same as one device, on all
-// ranks. If a device is lost, others of its rank run its layers.
+// TestPipelineOverRanks: stages on several ranks predict the same as one device, on all ranks. If a
+// device is lost, other devices of its rank run its layers.
 func TestPipelineOverRanks(t *testing.T) {
 	m, program := smallModel(t)
 	x, err := models.RandomInput(m, 23)

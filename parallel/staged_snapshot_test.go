@@ -20,7 +20,7 @@ import (
 // unreadable is a device that dies when its state is read.
 type unreadable struct {
 	device.Device
-	from *atomic.Bool // once this is set
+	from *atomic.Bool // the device dies once this is set
 }
 
 func (d unreadable) Load(ctx context.Context, p *graph.Program,

@@ -15,8 +15,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A call of Staged ends when all stages of all ranks have done it, or when it has failed on all ranks. These
-// are its states. The functions untilDone, attempt, conclude and rollBack implement them.
+// A call of Staged ends when all stages of all ranks have finished it, or when it has failed on all
+// ranks. The diagram shows its states. The functions untilDone, attempt, conclude and rollBack
+// implement them.
 //
 //	         +-------- a rank repeats --------+
 //	         v                                |
@@ -47,7 +48,7 @@ import (
 // A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go through
 // the same states. The steps of a replay are calls themselves.
 
-// Step is Driver.Step.
+// Step does the same as Driver.Step.
 func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
 	if s.config.Reopen != nil {
 		b = b.Clone()
@@ -69,7 +70,7 @@ func (s *Staged) step(ctx context.Context, b Batch) (Result, error) {
 	return r, err
 }
 
-// Moments is Driver.Moments.
+// Moments does the same as Driver.Moments.
 func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
 	return s.untilDone(ctx, b, passes{forward: Estimate})
 }
@@ -153,11 +154,11 @@ func (s *Staged) reportOf(call string, retry bool) stageReport {
 	return stageReport{verdict: verdict{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}}
 }
 
-// conclude prepares the stages of all ranks for the next call, after a call that ended with
-// err here. again reports whether the call must be repeated: a rank requests it, or stages
-// went back to the snapshot of the ledger and from there to the present. outputs holds the
-// outputs of the call here; conclude adds the outputs of the other ranks. It returns the
-// reports of all ranks.
+// conclude prepares the stages of all ranks for the next call, after a call that ended with err in
+// this process. again reports whether the call must be repeated: a rank requests it, or stages went
+// back to the snapshot of the ledger and from there to the present. outputs holds the outputs of
+// the call in this process; conclude adds the outputs of the other ranks. It returns the reports of
+// all ranks.
 func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)
@@ -202,9 +203,9 @@ func (f *flow) result(all []stageReport) Result {
 	return r
 }
 
-// account adds the time of a step by device and by stage. A device that did not compute was waiting for
-// others, or for values that cross. The first step is slower, because devices allocate their memory in
-// it. It does not count if there are others.
+// account adds the time of a step by device and by stage. A device that did not compute was waiting
+// for others, or for values that cross. The first step is slower, because devices allocate their
+// memory in it. It counts only as long as there is no other step.
 func (s *Staged) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
@@ -273,7 +274,7 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 	}
 }
 
-// Commit is Driver.Commit.
+// Commit does the same as Driver.Commit.
 func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
@@ -303,9 +304,8 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	return nil
 }
 
-// readyToCommit returns the final hyper-parameters of a commit, which every stage is then
-// ready for. All ranks have the same outcome. again reports that the stages went back to the
-// snapshot meanwhile.
+// readyToCommit makes every stage ready for a commit and returns the final hyper-parameters. All
+// ranks have the same outcome. again reports that the stages went back to the snapshot meanwhile.
 func (s *Staged) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
 	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
 		if _, err := s.step(ctx, s.ledger.Batch); err != nil {
@@ -386,8 +386,9 @@ func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[str
 	}
 }
 
-// rollBack brings all stages back to the snapshot of the ledger, and from there to the present state.
-// It does so if one of them has lost all of its devices: the new devices have the snapshot.
+// rollBack brings all stages back to the snapshot of the ledger, and from there to the present
+// state. It does so if a stage has lost all of its devices, because the stage's new devices have
+// the snapshot.
 func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil

@@ -191,9 +191,9 @@ func (d asked) Load(ctx context.Context, p *graph.Program, c device.Capacity) (d
 	return d.Device.Load(ctx, p, c)
 }
 
-// TestCapacityOfStages: each device receives the number of slots in use at a time, which is
-// at most its number of replicas, and its total number of replicas. With synchronised batch
-// norm they are one run.
+// TestCapacityOfStages: each device receives the number of slots in use at a time, which is at most
+// its number of replicas, and its total number of replicas. With synchronised batch norm all
+// replicas of a device are one run.
 func TestCapacityOfStages(t *testing.T) {
 	flowing := func(slots, leaves int) device.Capacity {
 		return device.Capacity{Rows: 2, Replicas: 1, Slots: slots, Leaves: leaves}
@@ -307,9 +307,9 @@ func shown(ctx context.Context, d train.Driver, p *graph.Program) (map[string][]
 	return all, nil
 }
 
-// TestStagedLosesDevices: whichever device dies, at any of its runs, all bits are the same
-// as on one device. Others of its stage take over its replicas, or all stages repeat the
-// steps since the snapshot.
+// TestStagedLosesDevices: whichever device dies, at any of its runs, all bits are the same as on
+// one device. Either the other devices of its stage take over its replicas, or all stages repeat
+// the steps since the snapshot.
 func TestStagedLosesDevices(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}
@@ -374,10 +374,10 @@ func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome,
 }
 
 // TestStagesTellHowLongTheyWaited: with two stages and passes of 10 ms each, a step of four
-// replicas lasts five times 20 ms, and each stage works for four of the five. If the passes
-// of the second stage need only 4 ms, the first stage never waits: while it runs another
-// replica forward, the previous one already returns. Then a step lasts 80 ms, and the
-// second stage works for four times 8.
+// replicas lasts five times 20 ms, and each stage works for four fifths of it. If the passes of the
+// second stage need only 4 ms, the first stage never waits: the previous replica returns while the
+// first stage runs another replica forward. Then a step lasts 80 ms, and the second stage works for
+// four times 8 ms.
 func TestStagesTellHowLongTheyWaited(t *testing.T) {
 	for _, c := range []struct {
 		second time.Duration
@@ -420,8 +420,8 @@ func TestStagesTellHowLongTheyWaited(t *testing.T) {
 // gone never opens a lost device again.
 func gone(context.Context, string) (device.Device, error) { return nil, errors.New("it is gone") }
 
-// TestStagesGoToOtherDevices: if a lost device does not come back, its stage becomes part
-// of another, at whichever run it dies, and the bits stay the same.
+// TestStagesGoToOtherDevices: if a lost device does not come back, its stage becomes part of
+// another stage, at whichever run the device dies, and the bits stay the same.
 func TestStagesGoToOtherDevices(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		synctest.Test(t, func(t *testing.T) { stagesGoToOtherDevices(t, mode) })
@@ -543,8 +543,8 @@ func (x growingExecutable) Grow(ctx context.Context, c device.Capacity) error {
 	return x.Executable.Grow(ctx, c)
 }
 
-// TestStagedLosesADeviceWhileAnotherComesBack: one of two columns is lost and comes back.
-// The other is lost while the stage forms its group again, before a run.
+// TestStagedLosesADeviceWhileAnotherComesBack: one of two columns is lost and comes back. The
+// second column is lost while the stage forms its group again, before a run.
 func TestStagedLosesADeviceWhileAnotherComesBack(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}

@@ -44,9 +44,9 @@ func narrows(n int, free int64, refuses func(*graph.Program) bool) []parallel.Me
 	return members
 }
 
-// TestStagesFitTheMemory: with four devices that refuse programs with more than some number
-// of state tensors, the number of stages grows until they fit, and the result is the same
-// as on one device. If no number of stages fits, the error is the device's refusal.
+// TestStagesFitTheMemory: four devices refuse programs with more than a number of state tensors.
+// The number of stages grows until the programs fit, and the result is the same as on one device.
+// If no number of stages fits, the error is the device's refusal.
 func TestStagesFitTheMemory(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}

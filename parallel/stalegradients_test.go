@@ -124,8 +124,8 @@ func next(t *testing.T, l *StaleGradients, step int, gradients []tensor.Tensor, 
 	return due, after
 }
 
-// A gradient that is not finite is rejected at once, due now or later, and the error names
-// its replica.
+// A gradient that is not finite is rejected at once, whether it is due now or later, and the error
+// names its replica.
 func TestLateGradientThatIsNotFinite(t *testing.T) {
 	trained := []graph.State{{Name: "w", DType: tensor.F32, Shape: []int{2, 2}}}
 	g := tensor.New(tensor.F32, 3, 2, 2)

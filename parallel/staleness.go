@@ -2,8 +2,8 @@ package parallel
 
 import "slices"
 
-// Waiting[k] is due k+1 steps from now. Every step applies the first element and moves the
-// others up.
+// Waiting[k] is due k+1 steps from now. Every step applies the first element and moves the rest one
+// place forward.
 
 // Staleness counts the gradients of a StaleGradients: one for each replica and step.
 type Staleness struct {

@@ -68,7 +68,7 @@ func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err
 	return state, err
 }
 
-// readState is State of this rank.
+// readState reads all state from a device of this rank.
 func (d *Driver) readState(ctx context.Context) (map[string]tensor.Tensor, error) {
 	if d.commitErr != nil {
 		return nil, d.commitErr

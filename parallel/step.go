@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Step runs the training function on a batch. The gradients stay on the devices until
-// Commit. The other devices take over the replicas of a lost one.
+// Step runs the training function on a batch. The gradients stay on the devices until Commit. If a
+// device is lost, the other devices take over its replicas.
 func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 	if d.keepsLedger() {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated

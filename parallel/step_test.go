@@ -16,7 +16,8 @@ func reopens() Config {
 		Timeout: time.Minute}
 }
 
-// The ledger copies the data of steps that may be repeated, and drops it with a snapshot.
+// The ledger copies the data of steps that may be repeated, and drops this data when a snapshot is
+// taken.
 func TestWhatTheLedgerKeeps(t *testing.T) {
 	d, b := opened(t, refs(t, 1), reopens()), batchOf(20, 5, Keep, 20)
 	if _, err := d.Step(t.Context(), b); err != nil {

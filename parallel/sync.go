@@ -9,10 +9,10 @@ import (
 // The methods differ in when a gradient reaches the weights of a replica:
 //
 //	allreduce     at once, in every replica          one set of weights, one result
-//	template      at once, by one device's update    the same bits
+// template      at once, by one device's update    the same bits as allreduce
 //	async:S       up to S steps later                one set of weights, another result
-//	periodic:K    the replica's gradient at once,    R sets of weights, averaged
-//	              others' at the end of K steps
+// periodic:K    of the replica: at once; of        R sets of weights, averaged
+// 	              others: at the end of K steps
 
 // Sync is the method that synchronises the weights of the replicas: "allreduce",
 // "template", "periodic:K" with K steps between averages, or "async:S" with a span of S
@@ -22,7 +22,7 @@ type Sync string
 // These methods do not have a span.
 const (
 	AllReduce Sync = "allreduce" // every device sums the gradients and updates for itself
-	Template  Sync = "template"  // one device updates and the others get its weights; the same bits
+	Template  Sync = "template"  // one device updates and the others get its weights; same bits as AllReduce
 )
 
 const (

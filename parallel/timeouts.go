@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Two limits decide that a device hangs. If others wait for it, Config.Timeout without
-// any progress is enough. If it works alone (a load, a read, a commit), the only
-// comparison is the longest step so far:
+// Two limits decide that a device hangs. If others wait for it, Config.Timeout without any progress
+// is enough. If it works alone (a load, a read, a commit), its call is compared with the longest
+// step so far:
 //
 //	waited for by others    Timeout
 //	alone                   Timeout + 10 x longest step, for every call before it too

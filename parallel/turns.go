@@ -9,9 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A member runs forward as long as it may have one more replica in progress, because later stages wait
-// for its output. Otherwise it runs backward. If it has to wait, it prepares its next function by a run
-// without replicas: in the first run of a function, a device lays out new weights for its kernels.
+// A member runs forward as long as it may have one more replica in progress, because later stages
+// wait for its output. Otherwise it runs backward. If it has to wait, it prepares its next function
+// by a run without replicas: a device lays out new weights for its kernels in the first run of a
+// function.
 
 // turns determines the order of the runs of a member in a flow.
 type turns struct {
@@ -95,8 +96,7 @@ func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) erro
 	return nil
 }
 
-// due reports whether the input of the first replica of a member has arrived before its
-// forward run.
+// due reports whether the first forward run of a member has not begun but its input has arrived.
 func (f *flow) due(t *turns) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

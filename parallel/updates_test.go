@@ -26,7 +26,7 @@ func (d careless) Load(ctx context.Context, p *graph.Program, c device.Capacity)
 
 type carelessExe struct {
 	device.Executable
-	spoilt bool // the first number of each of its tensors becomes infinite
+	spoilt bool // Read returns an infinite first number for each tensor
 }
 
 func (e *carelessExe) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
@@ -51,7 +51,7 @@ func (d careless) Info() device.Info {
 	return info
 }
 
-// If the devices do not check their updates, the state of one is read after a commit. An
+// If the devices do not check their updates, the state of one device is read after a commit. An
 // update that is not finite is the last one, whoever detects it.
 func TestWhoLooksAtUpdates(t *testing.T) {
 	all, updated := stateOf(t)
@@ -59,7 +59,7 @@ func TestWhoLooksAtUpdates(t *testing.T) {
 		name           string
 		careless       []bool
 		template       bool
-		first, another int // reads by the devices after a commit
+		first, another int // number of reads on the first and on another device after a commit
 	}{
 		{"it looks", []bool{false}, false, 0, 0},
 		{"it does not", []bool{true}, false, all, 0},
@@ -111,7 +111,7 @@ func TestWhoLooksAtUpdates(t *testing.T) {
 	}
 }
 
-// The state must be read before it is checked: an error in reading is returned unchanged.
+// An error in reading the state that is to be checked is returned unchanged.
 func TestErrorOfTheLook(t *testing.T) {
 	devices := tellers(refs(t, 1))
 	d := opened(t, []Member{{Name: "careless", Device: careless{devices[0]}}}, Config{})

@@ -9,10 +9,9 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// A hanging device looks like a slow one, except in comparison with the others. If all but
-// some devices have reached an exchange, or have returned, and nothing changes for the
-// timeout, the missing devices are given up. A single device is compared with its longest
-// step (timeoutFactor).
+// A hanging device looks like a slow one, except in comparison with others. The devices that are
+// missing are given up if all others have reached an exchange, or have returned, and nothing
+// changes for the timeout. A single device is compared with its longest step (timeoutFactor).
 
 // watchdog gives up devices that keep a run waiting. Only the host declares a device lost:
 // a device that has not arrived, never one that waits.
@@ -63,8 +62,8 @@ func (w *watchdog) run() {
 	}
 }
 
-// overdue returns the ranks that others wait for, and a picture that changes with the progress of the
-// run. at is the time since the run began.
+// overdue returns the ranks that others wait for, and a text that changes whenever the run makes
+// progress. at is the time since the run began.
 func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int

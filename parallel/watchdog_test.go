@@ -38,9 +38,9 @@ func watched(n int) (ms members) {
 	return ms
 }
 
-// A member is late if others wait for it: it has not reached an exchange, or it runs while
-// another is done. All are late if they need more than ten times the longest step. Any
-// progress changes the picture.
+// A member is late if others wait for it: it has not reached an exchange, or it runs while another
+// is done. All are late if they need more than ten times the longest step. Any progress changes the
+// text that overdue returns.
 func TestWhoIsLate(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -78,12 +78,12 @@ func TestWhoIsLate(t *testing.T) {
 	}
 }
 
-// A device is given up when it has kept others waiting for the timeout since the last
-// progress, within a twentieth of it; other devices are not.
+// A device is given up when it has kept others waiting for the timeout since the last progress, at
+// most a twentieth of the timeout later. Devices that wait are not given up.
 func TestGivenUpInTime(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
-		progress time.Duration // the last
+		progress time.Duration // when the last progress was made
 		want     time.Duration
 	}{{0, 21 * s}, {45*s + s/2, 66 * s}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func recomputed(t *testing.T, p *graph.Program) *graph.Program {
 	return &q
 }
 
-// computedAgain returns the results of the nodes that compute again.
+// computedAgain returns the results of the recomputing nodes of f.
 func computedAgain(f *graph.Function) (list []graph.Value) {
 	for i := range f.Nodes {
 		if strings.Contains(f.NodeName(&f.Nodes[i]), ".again") {

@@ -12,10 +12,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// All stages wait for the slowest one, so the cuts make the slowest stage as fast as possible. Of cuts
-// that are nearly equal in this, those with the fewest bytes that cross are used.
+// All stages wait for the slowest one, so the cuts make the slowest stage as fast as possible.
+// Among cuts with nearly the same slowest stage, the cuts with the fewest bytes that cross are
+// used.
 
-// alike is the permitted ratio of times of the slowest stages if fewer bytes cross.
+// alike is the factor by which the slowest stage may be slower if fewer bytes cross.
 const alike = 1.03
 
 // Rates of a core with 512-bit vectors. They weigh operations against memory traffic if
@@ -25,10 +26,10 @@ const (
 	bytesPerSecond = 1e10
 )
 
-// sumTraffic is the memory traffic of a gradient for a replica, as a multiple of its size: it is
-// written, or added to a sum that is read and written, and half of the time to another sum. The
-// layout of new weights for a device's kernels moves about the same number of bytes as an update
-// reads and writes.
+// sumTraffic is the memory traffic of the gradient of one replica, as a multiple of its size. The
+// gradient is written, or it is added to a sum, which is read and written. Half of the sums are
+// added to another sum. The layout of new weights for a device's kernels moves about the same
+// number of bytes as an update reads and writes.
 const sumTraffic = 2.5
 
 // Times estimates the time of each node of the template per row, in seconds. It counts operations and
@@ -80,8 +81,8 @@ func (d *Division) Again(times []float64) (*Division, bool) {
 	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
 }
 
-// worthwhile is the factor by which the slowest stage must be slower to justify another
-// division.
+// worthwhile is the minimum ratio of the time of the slowest stage to its time in another division for
+// loading the other one.
 const worthwhile = 1.05
 
 // slowest returns the time of the slowest stage.
@@ -165,8 +166,9 @@ func (c *chooser) slowest(begin []int) float64 {
 	return most
 }
 
-// search returns the cuts with the fastest slowest stage. If there is a limit for its time, search
-// returns the cuts within the limit with the fewest bytes. It reports whether there are any.
+// search returns the cuts with the shortest time of the slowest stage. If there is a limit for this
+// time, search returns the cuts within the limit with the fewest crossing bytes. ok reports whether
+// there are any.
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	nodes := len(c.until) - 1
 	bounded := !math.IsInf(limit, 1)
@@ -243,7 +245,8 @@ func (n *Network) fusible() []bool {
 	return fusible
 }
 
-// operands are operations before which every device stores a value, or rounds it as an operand.
+// operands lists the operations that read only stored values, or values that they round as
+// operands. So no device fuses them with the node before.
 var operands = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense, graph.MaxPool, graph.AvgPool,
 	graph.GlobalAvgPool, graph.Upsample}
 

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// commit divides the commit function: every update is made in the stage that has its state. A factor
-// that scales all gradients is computed before, in separate functions:
+// commit divides the commit function: every update is made in the stage that has its state. A
+// factor that scales all gradients is computed first, in separate functions:
 //
 //	commit.squares   on each stage: the sum of squares of every gradient
 //	commit.factor    on the first: their sum, and the factor
@@ -42,7 +42,7 @@ func (w *work) commit(f *graph.Function) error {
 
 type commitCut struct {
 	*cut
-	norm []bool // by node: it leads to the factor
+	norm []bool // by node: the factor depends on it
 }
 
 // mark marks a node and the nodes that lead to it.
@@ -64,7 +64,7 @@ func (c *commitCut) deal(i int) error {
 	for _, v := range n.In {
 		s, ok := c.stageOf(v)
 		if v != graph.None && c.maker[v] >= 0 && c.norm[c.maker[v]] {
-			continue // the factor is everywhere
+			continue // every stage has the factor
 		}
 		if !ok && v != graph.None && c.maker[v] < 0 {
 			s, ok = c.keeps(c.fn.Values[v].Name)
@@ -121,8 +121,8 @@ func (c *commitCut) updates(meant func(int) bool) error {
 	return c.build(sections)
 }
 
-// build makes the functions of sections. Their inputs include the values of the norm made
-// by others.
+// build makes the functions of sections. Their inputs include the values of the gradient norm that
+// other stages computed.
 func (c *commitCut) build(sections []*section) error {
 	for s, p := range sections {
 		for _, v := range p.reads() {

@@ -184,7 +184,7 @@ func (p *section) gives(name string, v graph.Value, keep bool) {
 	}
 }
 
-// has reports whether v comes from elsewhere.
+// has reports whether v is an input of the section that comes from another section.
 func (p *section) has(v graph.Value) bool {
 	_, ok := p.inputs[v]
 	return ok

@@ -28,7 +28,7 @@ func (d *Division) Joined(stage int) *Division {
 	return joined
 }
 
-// Stages returns how many stages there are.
+// Stages returns the number of stages.
 func (d *Division) Stages() int { return d.stages }
 
 // Layers returns the names of the nodes of a stage.
@@ -42,9 +42,9 @@ func (d *Division) Layers(stage int) []string {
 	return names
 }
 
-// Programs divides p, a program that was made from the template: predict, or also a
-// training program. Each stage has the functions and the state that it needs. If two stages
-// would read state that p changes, the error is a *problem.Error that names it.
+// Programs divides p, a program that was made from the template: a program that predicts or one
+// that trains. Each stage has the functions and the state that it needs. If two stages would read
+// state that p changes, the error is a *problem.Error that names this state.
 func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
 	w := &work{Division: d, program: p, home: map[string]int{}}
 	for s := range d.stages {
@@ -86,7 +86,7 @@ func (w *work) divide(f *graph.Function) error {
 	return c.functions(f.Name, func(int) bool { return true })
 }
 
-// locate finds out where the state is, by the nodes that read it.
+// locate assigns each state tensor to a stage, by the nodes that read it.
 func (w *work) locate() {
 	for _, f := range w.program.InOrder() {
 		if f.Name == graph.Commit {
@@ -108,7 +108,7 @@ func (w *work) locate() {
 	}
 }
 
-// checkShared refuses state that two stages would have to change alike.
+// checkShared rejects state that two stages would have to change in the same way.
 func (w *work) checkShared() error {
 	readers := map[string]int{}
 	for s, p := range w.divided {

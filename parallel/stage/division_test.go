@@ -21,9 +21,9 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// residual has everything that a cut may meet: a norm after its product, a branch that
-// spans layers, a dropout of samples, an auxiliary head, and a softmax that the loss looks
-// through.
+// residual has everything that matters for a cut: a norm after its product, a branch that spans
+// layers, a dropout of samples, an auxiliary head, and a softmax that the loss skips because it
+// reads the logits.
 const residual = `bnctl graph 1
 graph "residual"
 
@@ -82,7 +82,7 @@ func programOf(t *testing.T, g *graph.Graph, r *recipe.Recipe) (*graph.Program, 
 	if err := models.Init(m, 1); err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range m.State { // no tensor may be trivial
+	for name, s := range m.State { // no tensor may have all zeros or all ones
 		d := tensor.NewPhilox(uint64(len(name)), 7).Draws(0, 0)
 		for i := range s.F32() {
 			s.F32()[i] += float32(0.25 + d.Float64()/4)
@@ -206,8 +206,8 @@ func (m *machine) batch(f *graph.Function) map[string]tensor.Tensor {
 	return in
 }
 
-// stepped runs a step over stages, the replicas of a run given by their numbers, and
-// returns all outputs, and the next state.
+// stepped runs a step over stages. A run has the replicas with the given numbers. stepped returns
+// all outputs, and the next state.
 func (m *machine) stepped(shares []*graph.Program, in map[string]tensor.Tensor,
 	runs [][]int) map[string]tensor.Tensor {
 	n := len(shares)
@@ -301,7 +301,7 @@ func joined(list []tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// onOne runs the same step with the functions of one device.
+// onOne runs the same step as stepped, with the functions of one device.
 func (m *machine) onOne(p *graph.Program, in map[string]tensor.Tensor) map[string]tensor.Tensor {
 	all := m.run(p.Function(graph.Train), p.State, m.rows, in)
 	given := map[string]tensor.Tensor{"lr": tensor.Scalar(float32(0.1))}
@@ -404,9 +404,8 @@ func same(t *testing.T, what string, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// TestTheZooIsDivided checks that an architecture can be divided in four where requested,
-// and that the stages together have the state of the program. It runs every fifth model of
-// the zoo.
+// TestTheZooIsDivided checks that the networks of the zoo can be divided in four where requested,
+// and that the stages together have the state of the program. It runs every fifth model of the zoo.
 func TestTheZooIsDivided(t *testing.T) {
 	for i, a := range models.Architectures() {
 		if i%5 != 0 {
@@ -435,7 +434,8 @@ func TestTheZooIsDivided(t *testing.T) {
 	}
 }
 
-// TestStageOfANormAloneIsRefused: a norm stays with its product, so that a stage of nothing else is empty.
+// TestStageOfANormAloneIsRefused: a norm stays with its product, so a stage with only the norm
+// would be empty.
 func TestStageOfANormAloneIsRefused(t *testing.T) {
 	n, err := stage.New(parse(t, residual))
 	if err != nil {

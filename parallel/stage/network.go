@@ -55,7 +55,8 @@ func (n *Network) fold(g *graph.Graph) error {
 	return nil
 }
 
-// Layers returns the names of the nodes, in order: of their first results.
+// Layers returns the names of the nodes, in order. The name of a node is the name of its first
+// result.
 func (n *Network) Layers() []string {
 	names := make([]string, len(n.main.Nodes))
 	for i := range names {
@@ -64,9 +65,9 @@ func (n *Network) Layers() []string {
 	return names
 }
 
-// Find returns the number of the node that a stage beginning with the named layer begins
-// with: the node with this name, or else the first one with a name that continues it after
-// a dot or a slash.
+// Find returns the number of the node that begins a stage if the stage is to begin with the named
+// layer: the node with this name, or else the first node with a name that continues it after a dot
+// or a slash.
 func (n *Network) Find(layer string) (int, error) {
 	names := n.Layers()
 	if i := slices.Index(names, layer); i >= 0 {
@@ -114,8 +115,8 @@ func (n *Network) Divide(begin []int) (*Division, error) {
 	return d, nil
 }
 
-// pull moves node i to the earliest of its readers, if that is earlier, or if the node
-// depends only on state: then it stays with its readers.
+// pull moves node i to the stage of its earliest reader if that stage is earlier. A node that
+// depends only on state always moves there.
 func (d *Division) pull(i int) {
 	fn := d.network.main
 	first := d.stages

@@ -14,7 +14,7 @@ import (
 type Plan struct {
 	Stages []Planned
 	Rows   int     // rows of a wave: at once in a stage
-	waves  int     // waves of a step of training; 0: there is a stream of them
+	waves  int     // waves of a training step; 0: a stream of waves without end
 	update float64 // seconds, of the stage with the longest update
 	Ran    bool    // Planned.Waited is known
 	// Step is the expected time of a training step in seconds, with the update, and Took
@@ -30,16 +30,16 @@ type Planned struct {
 	Layers      int
 	Parameters  int
 	State       int64   // bytes
-	Activations int64   // bytes of Rows rows
-	Across      int64   // bytes of Rows rows that come from earlier stages
+	Activations int64   // bytes, for Rows rows
+	Across      int64   // bytes that come from earlier stages, for Rows rows
 	Seconds     float64 // seconds for a row
 	Idle        float64 // share of the time that it will wait
 	Waited      float64 // share of the time of training steps that it has waited so far
 }
 
-// Plan returns the plan of a division. programs are its stages, and times has the time of
-// each node of the template for a row. columns are the devices of each stage, and waves is
-// the number of waves of rows of a training step on each of them, or 0 without training.
+// Plan returns the plan of a division. programs are its stages, and times has the time of each node
+// of the template for a row. columns are the devices of each stage. waves is the number of waves of
+// a training step on each device, or 0 without training.
 func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]string,
 	rows, waves int) *Plan {
 	p := &Plan{Rows: rows, waves: waves}
@@ -73,8 +73,8 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 	return p
 }
 
-// wait computes how long stages will wait: in a stream for the slowest stage, in a training
-// step for work that others have not finished.
+// wait computes how long stages will wait. In a stream a stage waits for the slowest stage, in a
+// training step for work that other stages have not finished.
 func (p *Plan) wait() {
 	all, waves := 0.0, 1.0
 	for _, q := range p.Stages {
@@ -171,9 +171,10 @@ type Ran struct {
 	Took     time.Duration
 }
 
-// Measured returns times with the times of a stage replaced by measurements: runs of its
-// functions with a number of rows. They are used by node or, where the device did not
-// report nodes, are distributed among the nodes of the stage in proportion to times.
+// Measured returns times with the times of one stage replaced by measurements. These are runs of
+// the functions of the stage with a number of rows. If the device reported times of nodes, they are
+// used; otherwise the time of a run is distributed among the nodes of the stage in proportion to
+// times.
 func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) []float64 {
 	measured, whole := append([]float64(nil), times...), 0.0
 	for i := range times {
@@ -216,7 +217,7 @@ func (d *Division) TimesOf(stage int, others, times []float64) []float64 {
 // account adds the times of the nodes of f to the nodes of the template from which they
 // were made.
 func (n *Network) account(f *graph.Function, times []float64, took func(node int) float64) {
-	last := 0 // a node without a name of the template counts for the node before it
+	last := 0 // a node that has no node of the template counts for the node before it
 	for i := range f.Nodes {
 		if origin, ok := n.origin(f.NodeName(&f.Nodes[i])); ok {
 			last = origin

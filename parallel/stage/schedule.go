@@ -2,9 +2,9 @@ package stage
 
 import "math"
 
-// UnderWay returns the number of waves that stage s, counted from 0, may have between their forward and
-// backward passes: one for each stage from it to the last, and one more, so that no stage waits while its
-// results are on the way to the next stage, or its inputs are on the way to it.
+// UnderWay returns the number of waves of stage s, counted from 0, that may be between their
+// forward and backward passes. It is one for each stage from s to the last, and one more. The
+// additional wave keeps the stage busy while values are on the way from stage to stage.
 //
 //	stage 1   F0 F1 F2    B0 F3 B1    B2    B3
 //	stage 2      F0 B0 F1 B1 F2 B2 F3 B3

@@ -25,8 +25,8 @@ type Spec struct {
 	// Waves is the number of waves of a training step, which is the number of replicas on
 	// each device of a stage; 0 without training.
 	Waves int
-	// BF16 reports that devices round the values that they store (device.BF16), but not
-	// those that they fuse away. So nodes that they might fuse are not divided.
+	// BF16 reports that devices round the values that they store (device.BF16), but not the values
+	// between fused nodes. So nodes that they might fuse are not divided.
 	BF16 bool
 }
 

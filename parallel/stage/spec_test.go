@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// TestParse: text other than a number names layers, a number that is too large is rejected
-// as one, and an empty name is rejected.
+// TestParse: text other than a number names layers. A number that is too large is rejected as a
+// number, and an empty name is rejected.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]stage.Spec{
 		"":     {},

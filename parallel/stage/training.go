@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A training function is one pass; a stage has three, since other stages compute between its forward
-// and its backward pass. The function determines the pass of each node:
+// A training function is one pass. A stage has three passes, because other stages compute between
+// its forward and its backward pass. The training function determines the pass of each node:
 //
 //	forward    nodes that depend on no label
-//	backward   nodes that depend on one, up to the closing all-reduces
+// backward   nodes that depend on a label, up to the closing all-reduces
 //	reduce     these all-reduces, and the nodes that depend on them
 //
 // If there is an all-reduce before the end, as with synchronised batch norm, the replicas have to
@@ -101,8 +101,8 @@ func (c *trainingCut) phases() {
 	}
 }
 
-// ofLoss reports whether an input belongs to the loss: it is neither of the template nor a
-// source of dropout.
+// ofLoss reports whether an input belongs to the loss: it is neither an input of the template nor
+// the random numbers of a dropout.
 func (c *trainingCut) ofLoss(v graph.Value) bool {
 	main := c.network.main
 	if slices.ContainsFunc(main.Inputs, func(m graph.Value) bool {
@@ -207,7 +207,7 @@ func (c *trainingCut) check() error {
 	return nil
 }
 
-// outputs adds the outputs that are not made by a node.
+// outputs adds the outputs of the function that no node makes.
 func (c *trainingCut) outputs(sections [][]*section) {
 	for _, o := range c.fn.Outputs {
 		if c.maker[o.Value] < 0 {
@@ -216,9 +216,9 @@ func (c *trainingCut) outputs(sections [][]*section) {
 	}
 }
 
-// keep makes the function `from` of a stage keep the values that the function `to` reads
-// from it. Values that neither makes come from other stages; across has the sections that
-// make them.
+// keep makes the function `from` of a stage keep the values that the function `to` reads from it.
+// The values that `from` does not make come from other stages; across has the sections that make
+// these values.
 func (c *trainingCut) keep(from, to *section, prefix string, across []*section) error {
 	for _, v := range to.reads() {
 		i := c.maker[v]

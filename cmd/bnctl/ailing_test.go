@@ -20,7 +20,7 @@ type ailingProvider struct {
 	what string
 }
 
-// Describe names the plugin as scripts call it.
+// Describe returns the name that scripts use for the plugin.
 func (p ailingProvider) Describe() device.Plugin {
 	return device.Plugin{Name: map[string]string{"panics": "ailing", "stalls": "stalling"}[p.what]}
 }
@@ -53,7 +53,7 @@ func (x *ailingExecutable) Run(ctx context.Context, s device.Step) (device.Outco
 	case x.what == "panics" && x.runs == 3:
 		panic("the third run")
 	case x.what == "stalls" && x.runs%7 == 0:
-		time.Sleep(time.Hour) // it ignores ctx
+		time.Sleep(time.Hour) // a hanging device ignores ctx
 	}
 	return x.Executable.Run(ctx, s)
 }

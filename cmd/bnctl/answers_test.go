@@ -42,7 +42,7 @@ func predicted(t *testing.T, args ...string) (stdout, stderr string) {
 // outputs, or "" for probabilities by class.
 type shown map[string][][]float64
 
-// formatsOf has predict write the answers for a network in every format.
+// formatsOf lets predict write the answers for a network in every format, and returns them by format.
 func formatsOf(t *testing.T, path string, flags ...string) map[string]shown {
 	t.Helper()
 	args := append([]string{path, answers + "x.npy", "--top", "9"}, flags...)
@@ -180,8 +180,8 @@ func ofNPY(t *testing.T, dir string, names shown) shown {
 	return s
 }
 
-// Networks with every ending give the answers of ONNX Runtime, the same in every format:
-// classes if the graph or a name declares them, and everything else by its name.
+// Networks that end in any kind of layer give the answers of ONNX Runtime, the same in every format.
+// Outputs are classes if the graph or a name declares them; all other outputs are shown by name.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile(answers + "expected.json")
 	if err != nil {
@@ -210,7 +210,7 @@ func TestAnswers(t *testing.T) {
 			agree(t, name+" as "+format, got, want)
 		}
 		for format, got := range formatsOf(t, answers+name+".onnx", "--logits") {
-			if name == "softmax" && len(got["logits"]) == 2 { // no output of the file
+			if name == "softmax" && len(got["logits"]) == 2 { // the file has no output logits
 				delete(got, "logits")
 			}
 			agree(t, name+" --logits as "+format, got, raw)
@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// agree compares as numbers in float32 agree.
+// agree compares answers with the tolerance of float32.
 func agree(t *testing.T, what string, got, want shown) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -239,7 +239,8 @@ func agree(t *testing.T, what string, got, want shown) {
 	}
 }
 
-// An output that is not a list of logits by the rule can be declared one, or not.
+// --task classify declares that an output has the logits of classes where the rule does not find it.
+// It is refused for outputs that cannot be logits.
 func TestTask(t *testing.T) {
 	stdout, notes := predicted(t, answers+"pose.onnx", answers+"x.npy")
 	if !strings.Contains(notes, "--task classify") || strings.Contains(stdout, "%") {

@@ -64,7 +64,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands:        commands(),
 		Writer:          stdout,
 		ErrWriter:       stderr,
-		ExitErrHandler:  func(*cli.Context, error) {}, // report decides
+		ExitErrHandler:  func(*cli.Context, error) {}, // report determines the exit code
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) },
 		Action:          root,
 	}
@@ -90,7 +90,7 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// plain keeps help from saying that switches are off.
+// plain removes the default value "false" of switches from the help.
 func plain(flags []cli.Flag) {
 	for _, f := range flags {
 		if b, ok := f.(*cli.BoolFlag); ok {

@@ -30,7 +30,7 @@ func noArguments(c *cli.Context) error {
 	return nil
 }
 
-// fullName returns the command with the one it belongs to: "data info".
+// fullName returns the name of a command after the name of the command above it: "data info".
 func fullName(c *cli.Context) string {
 	name := c.Command.Name
 	for _, parent := range c.Lineage()[1:] {
@@ -53,7 +53,7 @@ func wantExtension(command, path string, extensions ...string) error {
 	return nil
 }
 
-// onlyWith refuses flags that are ignored without a switch that is not set.
+// onlyWith refuses flags that have no effect because the switch need is not set.
 func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	for _, f := range flags {
 		if name := f.Names()[0]; c.IsSet(name) && !c.Bool(need) {
@@ -63,7 +63,7 @@ func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	return nil
 }
 
-// without refuses flags that would be ignored, with the reason.
+// without refuses flags that would have no effect, with the reason.
 func without(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {
 		if c.IsSet(f) {

@@ -31,7 +31,7 @@ func measure(ctx context.Context, o *output, name string, file modelfile.Options
 		if r.Mode == bench.Infer {
 			warnOfTerms(o, was, predict.Terms{Kernels: r.Kernels, Precision: r.Precision})
 		}
-		if first { // an error before it has no table
+		if first { // an error before the first row is printed without a heading
 			o.result("%s", bench.Heading(scaled))
 			first = false
 		}

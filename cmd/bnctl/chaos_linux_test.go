@@ -32,9 +32,9 @@ type ordeal struct {
 	seed               uint64
 }
 
-// TestChaos kills and stops devices and the host of a run at random. It wants the template
-// of an undisturbed run on one device, and no process or file left over. BNCTL_CHAOS=full
-// makes it the long one of make chaos.
+// TestChaos kills and stops devices and the host of a run at random. The template must equal the one
+// of an undisturbed run on one device, and no process or file may be left over. BNCTL_CHAOS=full makes
+// it the long test of make chaos.
 func TestChaos(t *testing.T) {
 	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
@@ -86,8 +86,8 @@ const (
 	killAtDawn deed = "killing a device while the run starts"
 )
 
-// dawnsOfOne is about how many devices are killed while one host starts, which
-// is so long from when it has the first.
+// dawnsOfOne is about the number of devices that are killed while one host starts. The start counts as
+// dawn long, from the start of the host's first device.
 const (
 	dawnsOfOne = 3
 	dawn       = 400 * time.Millisecond
@@ -230,8 +230,8 @@ func (c *chaos) host() {
 	c.orphans(cmd.Process.Pid)
 }
 
-// atDawn kills devices of a host that has just been started, from the first
-// millisecond of the first on.
+// atDawn kills devices of a host that has just been started. It begins within a millisecond of the
+// start of the first device.
 func (c *chaos) atDawn(host int) {
 	random := rand.New(rand.NewPCG(c.seed, uint64(c.done[killAtDawn]+1)))
 	for began := time.Now(); len(children(host)) == 0 && time.Since(began) < 10*time.Second; {
@@ -278,14 +278,14 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 	return false
 }
 
-// strike calls do for one of the running devices of a host.
+// strike calls do with the process of one of the running devices of a host.
 func (c *chaos) strike(host int, do func(pid int) bool) bool {
 	devices := children(host)
 	return len(devices) > 0 && do(devices[c.random.IntN(len(devices))])
 }
 
-// pause stops a process, and continues it after less or more than the time
-// after which it counts as lost.
+// pause stops a process, and continues it after a random time, shorter or longer than the time after
+// which it counts as lost.
 func (c *chaos) pause(pid int) bool {
 	began := startOf(pid)
 	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
@@ -301,8 +301,8 @@ func (c *chaos) pause(pid int) bool {
 	return true
 }
 
-// suspend stops the host for less or more than the time after which it gives
-// up who does not answer, and continues it.
+// suspend stops the host and continues it after a random time, shorter or longer than the time after
+// which the host gives up devices that do not answer.
 func (c *chaos) suspend(host int) bool {
 	if syscall.Kill(host, syscall.SIGSTOP) != nil {
 		return false

@@ -54,8 +54,8 @@ func colours(t *testing.T, labels ...string) string {
 	return path
 }
 
-// painted writes a folder with two pictures of each colour, by the colour's name, so
-// bright.
+// painted writes a folder with two pictures of brightness v for each colour, in subfolders with the
+// names of the colours.
 func painted(t *testing.T, v uint8, names ...string) (spec string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -146,8 +146,8 @@ func TestEvalMapsClassesByName(t *testing.T) {
 	}
 }
 
-// A head that is trained on goes with its labels: with steps that are next to nothing,
-// every picture is still right, and validation data may lack a class.
+// Training continues with a head, and its rows follow the labels. After steps with a very small learning
+// rate every picture is still classified correctly. Validation data may lack a class.
 func TestTrainingMovesRowsByLabel(t *testing.T) {
 	model, graph := colours(t, "red", "green", "blue"), filepath.Join(t.TempDir(), "colours.graph")
 	if err := os.WriteFile(graph, []byte(coloursGraph), 0o666); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Completion offers the words for a flag that its help names.
+// Completion offers the values of a flag that the flag's help lists.
 func TestCompletionFollowsHelp(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), []string{"bnctl", "completion", "fish"}, &out, &errs); code != exitDone {

@@ -52,8 +52,8 @@ func dataCommand() *cli.Command {
 	}
 }
 
-// dataFlags are sourceFlags of a source that is looked at without a model: pictures
-// are read as a new training reads them.
+// dataFlags are the flags for a source that is read without a model: sourceFlags, and the flag for the
+// orientation of pictures, with the default of a new training.
 func dataFlags() []cli.Flag { return append(sourceFlags(), exifFlag("apply, as train does")) }
 
 // openOne opens the only argument as a data source.

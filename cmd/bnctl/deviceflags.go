@@ -30,7 +30,7 @@ func pluginFlags() []cli.Flag {
 	}, machines.Flags()...)
 }
 
-// levelFlag bounds the data plane, for tests and measurements.
+// levelFlag limits how devices may exchange data, for tests and measurements.
 func levelFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "level", Hidden: true,
 		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}

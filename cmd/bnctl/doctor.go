@@ -39,7 +39,7 @@ and warns of channels that are constant or saturated.
 	}
 }
 
-// repairFlags are the flags of --repair. Without it, all but the output have a meaning with --data.
+// repairFlags are the flags of --repair. Without it, all of them except the output can be used with --data.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data",
@@ -92,7 +92,7 @@ func doctorAction(c *cli.Context) error {
 	return reportFindings(outputOf(c), p)
 }
 
-// examineMaps returns the findings about the maps of bytes of a model over samples.
+// examineMaps runs a model over samples and returns warnings about its int8 maps.
 func examineMaps(c *cli.Context, path string) ([]bn.Finding, error) {
 	o, err := quantizeOptions(c, path)
 	if err != nil {

@@ -67,7 +67,7 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		fmt.Fprintln(stderr, string(line))
 		return c
 	}
-	text := legible.Short(strings.TrimPrefix(asFlags(err).Error(), rankName())) // it may be about this rank
+	text := legible.Short(strings.TrimPrefix(asFlags(err).Error(), rankName())) // err may be about this rank
 	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %s%v", rankName(), lines(strings.ReplaceAll(text, "\n",
 		"\n   "))))
 	return c

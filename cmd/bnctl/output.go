@@ -104,7 +104,7 @@ func (o *output) note(format string, args ...any) {
 	waiting.Above(o.stderr, func() { fmt.Fprintln(o.stderr, text) })
 }
 
-// noteFolded is note for a line that may be wider than a terminal, which shows it in several then.
+// noteFolded is note for a line that may be longer than a row of the terminal. It folds the line.
 func (o *output) noteFolded(format string, args ...any) {
 	text := legible.Sprintf(format, args...)
 	if o.terminal {

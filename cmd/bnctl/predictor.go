@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// openPredictor opens a predictor for that number of samples, and notes if the model was
-// trained on other terms.
+// openPredictor opens a predictor for that number of samples. It notes if training evaluated the model
+// with other kernels or at another precision.
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
 	on.Samples = samples

@@ -12,7 +12,7 @@ import (
 // progress shows a run: JSON lines, a view or a live line on a terminal, plain lines elsewhere.
 type progress struct {
 	out  *output
-	live display // nil before there is one, and without a terminal
+	live display // nil before there is a drawing, and without a terminal
 }
 
 // display is a drawing of a run that is repeatedly updated.

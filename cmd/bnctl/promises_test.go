@@ -12,8 +12,9 @@ import (
 
 var keep = goflag.Bool("keep", false, "write testdata/flags.txt, after a change that the changelog names")
 
-// TestFlagsStay: commands, flags, short names and defaults that were promised are there (docs/promises.md).
-// New ones may come: they are kept with the next release, by go test ./cmd/bnctl -run FlagsStay -keep.
+// TestFlagsStay: the commands, flags, short names and defaults that were promised exist
+// (docs/promises.md). go test ./cmd/bnctl -run FlagsStay -keep adds new ones to the promise of the
+// next release.
 func TestFlagsStay(t *testing.T) {
 	const file = "testdata/flags.txt"
 	is := flagLines("bnctl", globalFlags(), commands())

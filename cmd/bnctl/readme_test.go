@@ -111,7 +111,7 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 		if name == "README.md" && len(lines) < 5 {
 			t.Errorf("README.md shows only %q", lines)
 		}
-		// In running text a value may be a word that stands for one.
+		// In running text a value may be replaced by a word for it.
 		for _, span := range spans.FindAllString(fences.ReplaceAllString(text, ""), -1) {
 			for _, line := range typed(strings.Trim(span, "`")) {
 				if _, err := commandline.Order(newApp(io.Discard, io.Discard), strings.Fields(line)); err != nil &&
@@ -123,8 +123,8 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 	}
 }
 
-// known reports whether flag, with its dashes, is one of a command, of one of
-// its subcommands, or global.
+// known reports whether flag, with its dashes, is a flag of a command, a flag of one of its
+// subcommands, or a global flag.
 func known(c *cli.Command, flag string) bool {
 	name := strings.TrimLeft(flag, "-")
 	if name == "help" || hasFlag(globalFlags(), name) || hasFlag(c.Flags, name) {

@@ -93,7 +93,7 @@ func precisionFlag() cli.Flag {
 		Usage: "f32, or bf16: less precise, and faster where the device has it (default: as in its training)"}
 }
 
-// askedFor returns the value of a switch, nil where it is not set.
+// askedFor returns the value of a switch, or nil if it is not set.
 func askedFor(c *cli.Context, name string) *bool {
 	if !c.IsSet(name) {
 		return nil

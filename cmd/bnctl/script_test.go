@@ -143,7 +143,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // else bnctl inherits, where tests run under nohup, that it is ignored
+	signal.Notify(heard, syscall.SIGHUP) // nohup makes tests ignore the signal, and bnctl would inherit this
 	defer signal.Stop(heard)
 	var sent time.Time
 	got := running(ts, args[2:], func(cmd *exec.Cmd, e runEvent) {

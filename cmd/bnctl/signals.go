@@ -22,8 +22,8 @@ const patience = 100 * time.Millisecond
 // logsSignals is set by a command that writes a log, which also records its end.
 var logsSignals atomic.Bool
 
-// withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.
-// The second stops the program at once; so does time. The end of until is like a SIGTERM.
+// withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second one stops the
+// program at once, and so does the end of the time grace. The end of until is like a SIGTERM.
 func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (
 	context.Context, func()) {
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: until,

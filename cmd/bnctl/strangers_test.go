@@ -42,7 +42,8 @@ func squares(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// numbersFile is numbers FILE X...: it writes an .npy file with one sample of these numbers.
+// numbersFile implements the command "numbers FILE X...". It writes an .npy file with one sample of
+// these numbers.
 func numbersFile(ts *testscript.TestScript, _ bool, args []string) {
 	x := tensor.New(tensor.F32, 1, len(args)-1)
 	for i, text := range args[1:] {

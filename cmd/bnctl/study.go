@@ -42,8 +42,8 @@ that are there already are not made again.
 // measureNothing writes table, plots and page of the existing results.
 const measureNothing = "nothing"
 
-// decided is the flags of train that the study sets itself, or that would
-// change which weights and statistics a run ends with.
+// decided lists the flags of train that the study sets itself, or that would change the final weights
+// and statistics of a run.
 var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise",
 	"bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",

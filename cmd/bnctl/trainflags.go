@@ -17,8 +17,8 @@ const defaultModel = "lenet-bn"
 // recipeChange sets the fields of a recipe that the flags set.
 type recipeChange func(*recipe.Recipe) error
 
-// recipeFlags set fields of the recipe: they decide what comes out. Their
-// defaults are the values of recipe.Default.
+// recipeFlags set fields of the recipe, which determine the result. Their defaults are the values of
+// recipe.Default.
 func recipeFlags() []cli.Flag {
 	d := recipe.Default(defaultModel)
 	return append([]cli.Flag{
@@ -107,7 +107,7 @@ func recipeFlags() []cli.Flag {
 	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)
 }
 
-// runFlags say how and where: nothing here changes what comes out.
+// runFlags determine how and where a training runs. They do not change the result.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "refuse other data: segment wants masks, detect boxes, or classify",
@@ -204,7 +204,7 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	return resolveFlags(c, r, resume)
 }
 
-// resolveFlags resolves what flags leave open or say of each other.
+// resolveFlags sets the fields that depend on several flags, or on flags that are not set.
 func resolveFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	if c.IsSet("steps") {
 		if c.IsSet("epochs") {

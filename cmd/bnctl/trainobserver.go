@@ -26,7 +26,7 @@ func (t *trainer) Observe(e bnctl.Event) error {
 	case bnctl.DevicesOpened:
 		tellOfDevices(t.out, e.Fleet)
 	case bnctl.Resumed:
-		e.Options.LogEvery = cmp.Or(e.Options.LogEvery, 10) // of an older checkpoint
+		e.Options.LogEvery = cmp.Or(e.Options.LogEvery, 10) // a checkpoint of an older release has 0
 		t.logIn(e.Options)
 	case bnctl.Begins:
 		return t.begin()

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// tutorial is a reader of docs/tutorial.md at a terminal.
+// tutorial plays a reader of docs/tutorial.md who types its commands.
 type tutorial struct {
 	t      *testing.T
 	folder string
@@ -40,7 +40,7 @@ func TestTutorial(t *testing.T) {
 		for part := range strings.SplitSeq("\n"+block, "\n$ ") {
 			line, want, _ := strings.Cut(part, "\n")
 			if strings.HasPrefix(part, "\n") || line == "" {
-				continue // no command: what a folder looks like
+				continue // not a command: the block shows the files of a folder
 			}
 			n++
 			u.compare(line, u.typed(strings.Fields(line)), want)
@@ -75,7 +75,7 @@ func (u *tutorial) typed(words []string) string {
 	return string(out)
 }
 
-// serve starts the server, at ports that are free.
+// serve starts the server on free ports.
 func (u *tutorial) serve(words []string) string {
 	cmd := exec.Command("bnctl", append(words[1:], "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")...)
 	cmd.Dir, cmd.Stderr = u.folder, os.Stderr
@@ -106,7 +106,7 @@ func (u *tutorial) serve(words []string) string {
 	return text
 }
 
-// curl sends what curl --data-binary @FILE URL sends, to the server.
+// curl sends the request that curl --data-binary @FILE URL would send to the server.
 func (u *tutorial) curl(words []string) string {
 	body, err := os.ReadFile(filepath.Join(u.folder, strings.TrimPrefix(words[2], "@")))
 	if err != nil {
@@ -133,13 +133,14 @@ var (
 	correct = regexp.MustCompile(`samples  accuracy ([0-9.]+) %`)
 )
 
-// skeleton is a text without what differs from machine to machine.
+// skeleton removes the parts of a text that differ from machine to machine.
 func skeleton(text string) string {
 	text = classes.ReplaceAllString(sums.ReplaceAllString(text, "#"), "kernels #")
 	return blanks.ReplaceAllString(digits.ReplaceAllString(text, "#"), " ")
 }
 
-// compare wants the lines of the page in what was printed, in order. Three dots stand for anything.
+// compare checks that the lines of the page are in the printed text, in order. Three dots in the page
+// match anything.
 func (u *tutorial) compare(line, got, want string) {
 	rest := skeleton(got)
 	for shown := range strings.Lines(want) {

@@ -30,7 +30,7 @@ type terminal struct {
 	most int // bytes in a second, of frames that are drawn again
 }
 
-// openTerminal makes a pseudo-terminal of a size, which need not be true.
+// openTerminal makes a pseudo-terminal that reports a size.
 func openTerminal(t *testing.T, columns, rows uint16) (*terminal, *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

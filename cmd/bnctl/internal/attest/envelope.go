@@ -35,7 +35,7 @@ func sign(payload []byte, key ed25519.PrivateKey) []byte {
 	b, err := json.Marshal(envelope{PayloadType: payloadType, Payload: encode(payload),
 		Signatures: []signature{{keyID(key.Public().(ed25519.PublicKey)), encode(sum)}}})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings can be encoded
 	}
 	return append(b, '\n')
 }
@@ -53,7 +53,7 @@ func parseEnvelope(file []byte) (*envelope, error) {
 	return &e, nil
 }
 
-// verify returns the payload if the key has signed it. Otherwise the error is an invalid.
+// verify returns the payload if the key has signed it. Otherwise the error has type invalid.
 func (e *envelope) verify(key ed25519.PublicKey) ([]byte, error) {
 	if e.PayloadType != payloadType {
 		return nil, invalid(fmt.Sprintf("its payload has the type %q, want %q", e.PayloadType, payloadType))
@@ -89,7 +89,7 @@ func decode(text string) ([]byte, error) {
 	return b, err
 }
 
-// invalid is the reason why a statement is not one about a template by a signer.
+// invalid is the reason why a file is not a valid statement about a template.
 type invalid string
 
 func (i invalid) Error() string { return string(i) }

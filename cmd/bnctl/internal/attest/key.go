@@ -27,7 +27,7 @@ const (
 const makeKeys = "make a pair of keys with {keygen} NAME"
 
 // keyID returns the name of a public key in envelopes: its fingerprint as ssh-keygen -l prints it.
-// DSSE libraries compute the same name for a key that has no other.
+// DSSE libraries compute the same name for a key without an explicit name.
 func keyID(key ed25519.PublicKey) string {
 	var b []byte
 	for _, field := range [][]byte{[]byte("ssh-ed25519"), key} {

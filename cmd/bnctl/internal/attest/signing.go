@@ -129,7 +129,7 @@ func (r *Signing) statement(t *template, action string) *statement {
 func (s *statement) bytes() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings, and a recipe that was parsed
+		panic(err) // strings, and a recipe that was parsed, can be encoded
 	}
 	return b
 }

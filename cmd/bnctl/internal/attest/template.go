@@ -43,7 +43,7 @@ func RequireNative(path string) error {
 }
 
 // readTemplate reads a template, and its chain from a path, or by default from the file next to it.
-// The error is a misuse if it has no recipe, or if the chain is another one.
+// The error is a misuse if the template has no recipe, or if the chain belongs to another template.
 func readTemplate(path, chainPath string) (*template, error) {
 	if err := RequireNative(path); err != nil {
 		return nil, err

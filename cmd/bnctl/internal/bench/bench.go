@@ -34,15 +34,15 @@ type Options struct {
 	Fleet    fleet.Options     // the devices; Most is set here
 	Scaling  []int             // numbers of CPU devices, a row for each, instead of Fleet.Devices
 	Profile  bool              // times of nodes, on one device
-	Plan     bool              // how the CPU device cuts its work, besides Profile
-	Stages   stage.Spec        // the parts of the network on different devices
-	Divided  func(*stage.Plan) // called with them; may be nil
+	Plan     bool              // with Profile: also how the CPU device divides its work
+	Stages   stage.Spec        // how the layers are divided among devices
+	Divided  func(*stage.Plan) // called with the plan of the stages; may be nil
 }
 
 // maxSeconds bounds Options.Seconds.
 const maxSeconds = 3600
 
-// Check returns a *problem.Error with the first option that makes no sense.
+// Check returns a *problem.Error for the first invalid option.
 func (o Options) Check() error {
 	switch {
 	case o.Mode != Infer && o.Mode != Train:
@@ -66,8 +66,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Run measures m and calls each for every row, when it is there; the first
-// error of each ends it. Mistakes in o are *problem.Error.
+// Run measures m and calls each for every row as soon as it is measured. If each returns an error, Run
+// ends with it. The error for an invalid option is a *problem.Error.
 func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -152,7 +152,7 @@ type workload interface {
 	Close() error
 }
 
-// start loads what o measures on devices.
+// start loads the model on devices, and returns the step that o measures.
 func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (workload, error) {
 	if o.Mode == Infer {
 		return startInference(ctx, m, members, o.Batch, o.Stages, o.Divided)
@@ -173,7 +173,7 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 // warmUp is the number of steps that are done before time counts.
 const warmUp = 2
 
-// time does step for some seconds, and writes into the row how long one took.
+// time repeats step for some seconds, and stores in the row how long a step lasted.
 func (r *Row) time(seconds float64, watch *profiler, step func() error) error {
 	for range warmUp {
 		if err := step(); err != nil {

@@ -143,8 +143,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The memory of plugins counts, under a profiler too, which leaves the devices
-// of the fleet as they are.
+// The memory of plugins is counted, with a profiler too. The profiler does not change the devices of
+// the fleet.
 func TestPeakMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
@@ -160,7 +160,7 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// Mistakes are problems that name the option.
+// The errors for invalid options are problems that name the option.
 func TestMistakes(t *testing.T) {
 	ok := Options{Mode: Train, Batch: 4, Seconds: 0.01, Fleet: fleet.Options{Devices: "ref"}}
 	for name, c := range map[string]struct {

@@ -23,7 +23,7 @@ type DeviceOptions struct {
 	Begin   func(name string) // called before each row is measured; may be nil
 }
 
-// DeviceRow is how fast a device is at one thing. What does not apply is 0.
+// DeviceRow is the result of one measurement of a device. Fields that do not apply are 0.
 type DeviceRow struct {
 	Device    string   `json:"device"`
 	Name      string   `json:"name"`
@@ -47,11 +47,10 @@ type DeviceRow struct {
 // limitName is the name of the row with the limits of the machine.
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
-// Device measures a device, and calls each for every row when it is there:
-// single operations, by the times that the device reports, a call that does
-// nothing, and an exchange between two devices; for a CPU first the highest
-// rates of the machine, in registers and in memory. The error for an invalid
-// option is a *problem.Error or *problem.Unknown.
+// Device measures a device, and calls each for every row as soon as it is measured. For a CPU it first
+// measures the highest rates of the machine, in registers and in memory. Then it measures single
+// operations, by the times that the device reports, an empty call, and an exchange between two
+// devices. The error for an invalid option is a *problem.Error or *problem.Unknown.
 func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 	if !(o.Seconds >= 0 && o.Seconds <= maxSeconds) {
 		return problem.New("seconds", fmt.Sprint(o.Seconds), fmt.Sprintf("want 0 to %d", maxSeconds), "")
@@ -122,7 +121,7 @@ func measureLimits(kernels string, threads int) (cpu.Limits, error) {
 	return cpu.Measure(kernels, threads)
 }
 
-// measure measures one thing. Several devices at a time share the threads.
+// measure makes one measurement. With several devices, they share the threads.
 func (o DeviceOptions) measure(ctx context.Context, one *fleet.Opener, b devicetest.Benchmark,
 	each func(DeviceRow)) error {
 	row := DeviceRow{Device: o.Fleet.Devices, Threads: one.Threads(), Precision: one.Precision()}
@@ -140,7 +139,7 @@ func (o DeviceOptions) measure(ctx context.Context, one *fleet.Opener, b devicet
 		})
 }
 
-// fill writes what came of a measurement into the row.
+// fill stores the result of a measurement in the row.
 func (r *DeviceRow) fill(f devicetest.Figure) {
 	r.Name, r.Computes = f.Name, f.Computes()
 	for _, op := range f.Lacks {

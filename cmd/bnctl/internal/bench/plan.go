@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// plan adds to a profile how the one device of f, which must be the CPU, cuts the profiled
-// program, and the predicted time of its nodes.
+// plan adds to a profile how the device of f, which must be the CPU, divides the profiled program, and
+// the predicted times of its nodes.
 func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) error {
 	m := f.Members[0]
 	if name := f.Describe(m.Name).Name; name != "cpu" {

@@ -2,9 +2,10 @@ package bench
 
 import "github.com/bnctl/bnctl/graph"
 
-// precisionOf returns the precision of the products of f on a device that computes floats
-// in precision floats. It is int8 if all products are of bytes, and both if some are. Files
-// in QDQ form multiply floats between their bytes.
+// precisionOf returns the precision of the products of f on a device that computes floats in precision
+// floats. It is int8 if all products are of bytes, and names both precisions if only some are.
+// Programs of files in QDQ form convert bytes to floats before they multiply them, so their precision
+// is floats.
 func precisionOf(f *graph.Function, floats string) string {
 	ofBytes, ofFloats := false, false
 	for i := range f.Nodes {

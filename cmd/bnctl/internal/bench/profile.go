@@ -35,7 +35,7 @@ type Node struct {
 	PlanMs float64 `json:"plan_ms,omitempty"`
 }
 
-// Limits are the rates that floors are counted with.
+// Limits are the highest rates of the device, which determine the floors.
 type Limits struct {
 	Flops, Bytes float64 // per second
 	Source       string  // origin of the rates

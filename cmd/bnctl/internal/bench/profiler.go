@@ -93,7 +93,7 @@ func (p *profiler) add(f *graph.Function, s device.Step, o device.Outcome) {
 	}
 }
 
-// median returns the median.
+// median returns the median of a list. For an even length it is the upper of the two middle elements.
 func median(list []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]

@@ -72,9 +72,9 @@ func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 	}
 }
 
-// The loss of a step is the mean over its labels, one for each sample or for each
-// pixel. As a sum over pixels it drove the weights of unet-bn in some steps to where
-// all gradients are subnormal, and a step took a hundred times as long as in training.
+// The loss of a step is the mean over its labels, one for each sample or for each pixel. With a sum
+// over pixels, the weights of unet-bn reached values in a few steps for which all gradients are
+// subnormal, and a step lasted a hundred times as long as in training.
 func TestLossIsAMeanOverLabels(t *testing.T) {
 	for name, perSample := range map[string]int{"mlp-bn": 1, "unet-bn": 64 * 64} {
 		m, err := models.Build(name, models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}})

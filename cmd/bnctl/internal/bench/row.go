@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Row is how fast a model was on some devices.
+// Row is the measured speed of a model on some devices.
 type Row struct {
 	Model      string  `json:"model"`
 	Device     string  `json:"device"` // the devices, as they were named
@@ -22,7 +22,8 @@ type Row struct {
 	PeakRSS    float64 `json:"peak_rss_mb"` // peak memory of this process and its plugins; 0: not known
 
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, relative to the first row
-	// Of a step's time the devices waited for each other: in the median step, and of all steps together.
+	// Sync and SyncMean are the share of a step's time that devices wait for each other: in
+	// the median step, and over all steps.
 	Sync     float64 `json:"sync_share"`
 	SyncMean float64 `json:"sync_share_mean"`
 

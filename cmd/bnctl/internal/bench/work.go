@@ -65,7 +65,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 // batchesAtOnce is the number of batches that are on their way through several stages.
 const batchesAtOnce = 3
 
-// begin predicts once; what came of it is in ended.
+// begin starts a prediction. It sends the error of the prediction, or nil, to ended.
 func (i *inference) begin(ctx context.Context) {
 	go func() {
 		outs, err := i.Predict(ctx, i.rows)
@@ -73,7 +73,7 @@ func (i *inference) begin(ctx context.Context) {
 	}()
 }
 
-// Step predicts once. Of several batches that are under way it waits for the first.
+// Step predicts once. If several batches are in flight, it waits for the first.
 func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	if i.ended == nil {
 		outs, err := i.Predict(ctx, i.rows)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Go collects late while the heap is small, as usual when it is not, and as others
-// decide when they do.
+// Go collects late while the heap is small, and as usual when it is larger. A percentage that other
+// code sets is kept.
 func TestCollectLate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	Delay()

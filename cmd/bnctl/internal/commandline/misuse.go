@@ -1,5 +1,5 @@
-// Package commandline reads a command line before the library of flags does: flags and
-// arguments in any order, values that cannot be read, names that there are not.
+// Package commandline checks a command line before the cli library reads it: flags and arguments in
+// any order, values that cannot be read, and unknown names.
 package commandline
 
 import (

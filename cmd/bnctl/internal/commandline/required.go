@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RequireValues refuses flags with an empty value, as an unset shell variable produces: the
-// server would start without their protection.
+// RequireValues refuses flags with an empty value, which may come from an unset shell variable.
+// Without the value, the server would start without the protection of the flag.
 func RequireValues(c *cli.Context, names ...string) error {
 	for _, name := range names {
 		if !c.IsSet(name) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
 )
 
-// UnknownCommand refuses the name of a command that there is not.
+// UnknownCommand returns the error for the name of a command that does not exist.
 func UnknownCommand(app *cli.App, name string) error {
 	var names []string
 	for _, c := range app.Commands {
@@ -19,7 +19,8 @@ func UnknownCommand(app *cli.App, name string) error {
 		strings.Join(names, ", "))
 }
 
-// UnknownSubcommand refuses a command line that names no command of c, or one that there is not.
+// UnknownSubcommand returns the error for a command line that names no subcommand of c, or one that
+// does not exist.
 func UnknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 	var names []string
 	for _, s := range c.Subcommands {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CheckValue refuses the value of a flag that the cli library cannot read: its
-// words are not ours.
+// CheckValue refuses a value of a flag that the cli library cannot read. Its error replaces the one of
+// the library.
 func CheckValue(f cli.Flag, value string) error {
 	var err error
 	want := ""

@@ -39,8 +39,8 @@ type Result struct {
 // please is the advice after a failed demonstration.
 const please = "please report this with the lines above"
 
-// Run runs the demo. The result is nil if it did not come to its end. If it
-// did, but a check failed, there are a result and an error.
+// Run runs the demo. The result is nil if the demo did not finish. If it finished but a check failed,
+// Run returns a result and an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	folder, leave, err := workFolder(o.Folder)
 	if err != nil {

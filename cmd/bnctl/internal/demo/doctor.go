@@ -15,8 +15,8 @@ const sick = 3
 // sickChannel is the channel with the demo's NaN.
 const sickChannel = 3
 
-// doctor plants a NaN in a running variance of the template. doctor has to
-// find it there, and nothing else that is wrong.
+// doctor plants a NaN in a running variance of the template. The command doctor has to find this NaN,
+// and no other fault.
 func (d *demo) doctor() error {
 	layer, err := plantNaN(filepath.Join(d.folder, "glyphs.bnm"), filepath.Join(d.folder, "sick.bnm"))
 	if err != nil {

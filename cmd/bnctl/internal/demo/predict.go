@@ -65,7 +65,7 @@ func glyphs(ctx context.Context) (data.Source, error) {
 	return data.Open(ctx, fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
 }
 
-// playback is a evaluation.Predictor that repeats predictions, one row after the other.
+// playback is an evaluation.Predictor that repeats predictions, one row after the other.
 type playback [][]float32
 
 // Predict implements evaluation.Predictor.

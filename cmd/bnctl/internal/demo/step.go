@@ -96,8 +96,7 @@ func (d *demo) exitsWith(code int, see func(event), args ...string) error {
 	return err
 }
 
-// watch reads the events of a command. Those of predictions are not passed
-// on: they are many.
+// watch reads the events of a command and passes them to see, except the many events of predictions.
 func (d *demo) watch(r io.Reader, see func(event)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -120,7 +119,8 @@ func drain(r io.Reader) error {
 	return err
 }
 
-// same notes what should be the same and is not.
+// same records that a result differs from the expected one, unless is is true. what describes the
+// result.
 func (d *demo) same(what string, is bool) {
 	if !is && d.differs == "" {
 		d.differs = what

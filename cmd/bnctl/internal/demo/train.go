@@ -22,7 +22,7 @@ func (d *demo) trainOnOne() error {
 	}, withRecipe("--devices", "cpu", "-o", "one.bnm")...)
 }
 
-// withRecipe returns the recipe with what differs from run to run.
+// withRecipe returns the flags of the recipe, followed by the flags of one run.
 func withRecipe(more ...string) []string { return append(slices.Clone(recipe), more...) }
 
 // trainOnThree trains the same recipe on three devices and kills the process

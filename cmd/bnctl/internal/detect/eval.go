@@ -134,7 +134,8 @@ func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, s
 	return found, on.Rank() == 0, err
 }
 
-// open opens the set. If training set a part apart, the suffixes @train and @val name the parts.
+// open opens the set. If training has reserved a part of the data for validation, the suffixes @train
+// and @val select the parts.
 func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 	o := data.Options{Split: data.Test, EXIF: true}
 	r, err := recipe.Parse(e.Model.Model.Recipe)

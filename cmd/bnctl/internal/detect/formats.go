@@ -21,7 +21,7 @@ import (
 // toCSV writes a row for each box.
 func (w *writer) toCSV(to io.Writer) {
 	out := csv.NewWriter(to)
-	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // out.Error has it
+	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // see out.Error
 	w.emit = func(p *prediction) error {
 		for _, b := range p.Boxes {
 			row := []string{p.Input, b.Label, fmt.Sprint(b.Index), fmt.Sprint(b.Score)}

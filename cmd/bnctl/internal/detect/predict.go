@@ -40,8 +40,8 @@ type prediction struct {
 }
 
 // Writer returns a writer of boxes in the form json, csv, coco or table. It returns other if the
-// outputs are not read as boxes: for other models, for arrays, and in another form. event writes a line
-// of JSON, and note a message for people.
+// outputs are not read as boxes: for models that are not detectors, for arrays, and in other forms.
+// event writes a line of JSON, and note a message for people.
 func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
 	note func(string, ...any), other format.Writer) (format.Writer, error) {
 	isForm := slices.Contains([]string{"json", "csv", "table"}, form)

@@ -55,7 +55,7 @@ func Files(paths []string, write func([]io.Writer) error) error {
 		return failed
 	})
 	if failed != nil {
-		return failed // it matters more than errors of the files
+		return failed // the error of write matters more than errors of the files
 	}
 	return err
 }

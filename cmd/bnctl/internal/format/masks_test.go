@@ -26,8 +26,8 @@ func TestPaletteIsThatOfVOC(t *testing.T) {
 	}
 }
 
-// The pixels are classes, the first of equal ones. Inputs of the same name get different
-// files.
+// A pixel of a mask is the class with the highest score, the first one of equal scores. Inputs of the
+// same name get different files.
 func TestMasks(t *testing.T) {
 	folder := t.TempDir()
 	to := &files{folder, "y", map[string]bool{}}

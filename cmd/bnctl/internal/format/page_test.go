@@ -87,7 +87,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Of a model that gives each pixel a class the page has masks over pictures, and the folder has the masks.
+// If a model gives each pixel a class, the page shows masks over pictures, and the folder has the
+// masks.
 func TestPageOfMasks(t *testing.T) {
 	page, folder := pageOf(t, "unet-bn", "shapes:2", "<b>ground")
 	for _, want := range []string{"2 inputs answered", "The folder has the masks of all", "pictures/0002-mask.png",

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A line of text shows a small output whole, and of a picture the beginning.
+// A line of text has all elements of a small output, and the first elements of a picture.
 func TestShortened(t *testing.T) {
 	small := tensor.Of([]float32{0.5, -1, 2e-9}, 3)
 	if got, want := Short("logits", small), "logits 0.5 -1 2e-09"; got != want {

@@ -21,12 +21,12 @@ func Fold(text string, columns int) string {
 	return out.String()
 }
 
-// folded is one line as several.
+// folded breaks one line into several.
 func folded(line string, columns int) (lines []string) {
 	body := strings.TrimLeft(line, " ")
 	indent := len(line) - len(body)
 	name, text, two := strings.Cut(body, "  ")
-	if two && strings.HasPrefix(body, "-") { // of a flag, its name and its text
+	if two && strings.HasPrefix(body, "-") { // the name of a flag and its text
 		lines, body, indent = []string{strings.Repeat(" ", indent) + name}, strings.TrimSpace(text), indent+6
 	} else if two {
 		at := indent + len(name) + len(body) - len(name) - len(strings.TrimLeft(text, " "))

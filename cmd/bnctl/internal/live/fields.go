@@ -10,13 +10,14 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// field is a part of the line. Of parts that do not fit that with the highest rank goes first.
+// field is a part of the line. If not all parts fit, the parts with the highest rank are left out
+// first.
 type field struct {
 	rank int
 	text string
 }
 
-// Text describes steps in one line, where no line is drawn again.
+// Text describes steps in one line, for outputs where a line cannot be drawn again.
 func Text(e train.Stepped) string {
 	return fitted(figures(e, time.Duration(e.Remaining)*time.Second), 1<<30)
 }
@@ -43,7 +44,8 @@ func accuracy(a evaluation.Figure) string {
 	return fmt.Sprintf("accuracy %.1f %%", 100*a)
 }
 
-// fields describes the run after some time: its last figures, and before there are any how far it is.
+// fields describes the run after some time: its last figures, or its progress as long as there are no
+// figures.
 func (l *Line) fields(elapsed time.Duration) []field {
 	doing := field{3, fmt.Sprintf("step %d", l.now.Step)}
 	if l.now.Doing != "" {
@@ -92,8 +94,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// fitted returns the fields that fit together into that number of columns, without
-// truncated fields: a live line that wraps is a new line each time.
+// fitted returns as many of the fields as fit into that number of columns. Fields are never truncated,
+// and the line never wraps, because a line that wraps could not be drawn again in place.
 func fitted(fields []field, columns int) string {
 	for most := len(fields); most >= 0; most-- {
 		var texts []string

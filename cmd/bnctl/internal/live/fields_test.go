@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// At every width the line fits, holds whole fields only, and ETA longest.
+// At every width the line fits and holds whole fields only. The estimated time is the last field that
+// is left out.
 func TestFitted(t *testing.T) {
 	fields := figures(train.Stepped{Epoch: 12, Step: 12345, Throughput: 2652.4, Loss: 0.1234,
 		Accuracy: 0.9876, InputWait: 0.02, SyncWait: 0.31}, 3725*time.Second)
@@ -72,7 +73,7 @@ func TestFirstSeconds(t *testing.T) {
 				l.Moment(train.Moment{Step: 200, Epoch: 2, Doing: "evaluating", Samples: 64, Of: 1000})
 			},
 				"   0% " + blank + "epoch 1  step 2  loss 1.2500  ETA 20m0s"},
-			// Of the 300 steps 200 are left.
+			// 200 of the 300 steps are left.
 			{time.Second, func() {}, "  50% |" + strings.Repeat("█", 9) + strings.Repeat(" ", 9) +
 				"|  epoch 1  evaluating 64 of 1000  ETA 13m20s"},
 		} {
@@ -93,7 +94,8 @@ func TestFirstSeconds(t *testing.T) {
 	})
 }
 
-// A terminal without UTF-8 has a bar of plain characters, and one that is narrow a line without bar.
+// A terminal without UTF-8 has a bar of plain characters, and a narrow terminal has a line without
+// bar.
 func TestPlainAndNarrow(t *testing.T) {
 	l := &Line{total: 4, now: train.Moment{Step: 2, Epoch: 1}}
 	got := l.draw(waiting.Size{Columns: 60, Rows: 24})[0].Text

@@ -20,8 +20,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// tapped passes a connection on, and keeps the bytes that the client has sent. cut is after how many bytes of
-// the client it ends; 0: never.
+// tapped passes a connection on, and keeps the bytes that the client has sent. The connection ends
+// after cut bytes of the client; 0: never.
 func tapped(t *testing.T, to string, cut int64) (address string, sent func() []byte) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -158,7 +158,8 @@ func TestTruncatedConnections(t *testing.T) {
 // Connections that send nothing, and others with a wrong authority, neither shut a trusted host out nor fill
 // the memory.
 func TestFloodOfHandshakes(t *testing.T) {
-	// From the address of the host a flood may shut it out (docs/machines.md): strangers need another one.
+	// A flood from the address of the host may shut the host out (docs/machines.md), so the strangers
+	// use another address.
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has the addresses 127.0.0.2 and so on")
 	}
@@ -211,7 +212,7 @@ func TestFloodOfHandshakes(t *testing.T) {
 	}
 }
 
-// Nothing of a key is in what machines and hosts print, whatever fails.
+// Machines and hosts print no part of a private key, whatever fails.
 func TestNoKeysInMessages(t *testing.T) {
 	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
 	others := newKeys(t)

@@ -134,8 +134,8 @@ func (failingExecutable) Run(context.Context, device.Step) (device.Outcome, erro
 	return device.Outcome{}, device.Errorf("", "Run", device.OutOfMemory, "no memory today")
 }
 
-// A machine that does not finish a vector has no other bits: the error has its reason, and the machine may be
-// tried again.
+// A machine that does not finish a vector is not refused for wrong bits: the error has the reason, and
+// the host may try the machine again.
 func TestAMachineThatFailsIsNotWrong(t *testing.T) {
 	keys := newKeys(t)
 	address := startLiars(t, keys, func(d device.Device) device.Device { return failing{d} })

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// meddler passes connections on. Once it is armed and a connection has passed a number of bytes in one
-// direction since then, it changes the next piece, once.
+// meddler passes connections on. After it is armed, it lets a number of bytes of one connection and
+// direction pass, and then changes the next piece. It does so once.
 type meddler struct {
 	change   func(piece []byte) []byte
 	after    int64
@@ -103,7 +103,7 @@ func TestMeddledFrames(t *testing.T) {
 			got := trainOn(t, o, "glyphs:32", r, train.Config{Events: func(e train.Event) {
 				switch e.(type) {
 				case train.Stepped:
-					m.armed.Store(true) // opening a device sends any number of bytes
+					m.armed.Store(true) // armed after opening, which sends a varying number of bytes
 				case train.DeviceLost:
 					lost++
 				}

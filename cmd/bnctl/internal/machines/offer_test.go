@@ -239,7 +239,7 @@ func TestSpareDevicesWait(t *testing.T) {
 	}
 }
 
-// Addresses of a file that is wrong are named by line.
+// An error in a file of addresses names the line.
 func TestReadAddresses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "machines")
 	for _, c := range []struct{ text, want string }{
@@ -272,8 +272,8 @@ type names struct {
 
 func (n names) LookupHost(context.Context, string) ([]string, error) { return n.found, n.err }
 
-// The machines of a name are its addresses; a name without any has no machines, and a name server that
-// does not answer is an error.
+// The machines of a name are its addresses. A name without addresses has no machines, and a name
+// server that does not answer is an error.
 func TestLookUp(t *testing.T) {
 	for _, c := range []struct {
 		text, want string

@@ -44,7 +44,7 @@ func script(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// What bash offers, by bash itself.
+// TestBashCompletes runs the script in bash and compares the words that bash offers.
 func TestBashCompletes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not here")
@@ -75,7 +75,7 @@ func TestBashCompletes(t *testing.T) {
 	}
 }
 
-// zsh and fish read their scripts without a complaint, where they are.
+// zsh and fish read their scripts without an error, if they are installed.
 func TestShellsReadScripts(t *testing.T) {
 	for shell, check := range map[string][]string{"zsh": {"-n"}, "fish": {"--no-execute"}} {
 		file := filepath.Join(t.TempDir(), "script")

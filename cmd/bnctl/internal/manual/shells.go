@@ -101,7 +101,7 @@ func (f flag) zshValue() string {
 	return ":" + f.value + ":_files"
 }
 
-// zshText masks what ends a description.
+// zshText escapes the characters that would end a description.
 func zshText(s string) string {
 	return strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(s)
 }

@@ -26,7 +26,7 @@ type tableFlag struct {
 	Type    string   `json:"type"` // bool, int, float, string, strings or duration
 	Default string   `json:"default,omitempty"`
 	Usage   string   `json:"usage"`
-	Words   []string `json:"words,omitempty"` // values, where they are words; one that ends in a colon has more
+	Words   []string `json:"words,omitempty"` // possible values; a value that ends in a colon must be continued
 }
 
 // tableAction prints the table of commands for other programs.

@@ -90,8 +90,8 @@ func (r *Run) together() *timeRow {
 	return &v
 }
 
-// portions returns the table of devices or ranks, or nil if there are none. input is the time that they
-// waited for input; a device with a figure for itself uses that.
+// portions returns the table of devices or ranks, or nil if there are none. input is the share of the
+// time that they waited for input, unless a device reports its share.
 func portions(title string, of []portion, input float64) *times {
 	if len(of) == 0 {
 		return nil

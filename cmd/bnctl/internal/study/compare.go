@@ -72,8 +72,8 @@ const (
 	worse                         // one is worse beyond chance, and neither is better
 )
 
-// judge weighs a gain of accuracy and a change of loss. Nothing is better as a
-// whole while the interval of one of them holds 0.
+// judge weighs a gain of accuracy and a change of loss. The verdict is better only if both intervals
+// exclude 0.
 func judge(gain, more difference) verdict {
 	a, l := gain.sign(), -more.sign()
 	switch {

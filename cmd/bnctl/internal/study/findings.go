@@ -58,8 +58,8 @@ func (r *Results) best(s Setting) string {
 	return best
 }
 
-// needsSync compares sync with replica batch norm at every size, the latter
-// with the statistics that serve it best.
+// needsSync compares sync with replica batch norm at every size. Replica batch norm has the statistics
+// with the lowest loss.
 func (r *Results) needsSync() *Finding {
 	f := &Finding{Question: "Does batch norm need synchronising?"}
 	sizes := map[verdict][]string{}
@@ -196,8 +196,9 @@ func fewerSays(gain, more difference) string {
 	return "Not here"
 }
 
-// healthyAgrees reports whether all ways agree at the largest share per replica: whether
-// the mean of each is within two standard deviations of one seed of the mean over all.
+// healthyAgrees reports whether all ways agree at the largest share per replica. They agree if the
+// mean of each way differs from the mean over all ways by at most two standard deviations of a single
+// seed.
 func (r *Results) healthyAgrees() *Finding {
 	k := slices.Max(r.PerReplica)
 	var rows []Row

@@ -136,7 +136,7 @@ func (r *Results) plotSampling() *chart.Chart {
 	return c
 }
 
-// missed returns the points of a layer that a logarithm can be taken of.
+// missed returns the points of a layer that can be drawn on logarithmic axes.
 func missed(l Layer) (k chart.Curve) {
 	for _, v := range l.Ratios {
 		if v.Biased < 1 {

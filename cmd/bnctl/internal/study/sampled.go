@@ -65,8 +65,8 @@ func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.B
 // fewest is the number of groups from which a ratio is an estimate.
 const fewest = 32
 
-// ends returns the ratios of the smallest groups, and of the largest ones of
-// which there are enough among the samples.
+// ends returns the ratio of the smallest groups, and the ratio of the largest groups of which the
+// samples hold at least fewest.
 func (l Layer) ends(samples int) (small, large Ratio) {
 	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
 	small = slices.MinFunc(l.Ratios, by)

@@ -80,8 +80,8 @@ func read(t *testing.T, svg []byte) picture {
 	}
 }
 
-// boxOf returns the box of a text without letters yet: right is 0 where it begins at left, -1 where it is
-// around it, -2 where it ends there.
+// boxOf returns the box of a text without its letters. left is the anchor of the text. right is 0 if
+// the text begins at the anchor, -1 if it is centred there, and -2 if it ends there.
 func boxOf(a map[string]string, p [2]float64) box {
 	const capital = 0.72 * 12 // height of a capital letter
 	v := numbers(a["x"] + " " + a["y"])

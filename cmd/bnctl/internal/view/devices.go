@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// times is a device or a rank with where its time goes.
+// times describes how a device or a rank uses its time.
 type times struct {
 	name, count          string
 	compute, wait, input float64 // shares of the time

@@ -27,7 +27,8 @@ const (
 	ofSpace
 )
 
-// Draw returns the lines of the state for a terminal: fewer than it has rows, narrower than it is.
+// Draw returns the lines of the state for a terminal. There are fewer lines than the terminal has
+// rows, and they are narrower than the terminal.
 func (s *State) Draw(terminal waiting.Size, unicode bool) []line {
 	d := &drawing{State: s, size: limited(terminal), glyphs: &ascii, chartRows: 1}
 	if unicode {
@@ -104,7 +105,7 @@ func (d *drawing) changing(rows int) []line {
 	if d.started == nil || rows < 2 {
 		return nil
 	}
-	forEvents := min(events, max(rows/3, rows-devices-3)) // a blank line and a header are for devices
+	forEvents := min(events, max(rows/3, rows-devices-3)) // keep rows for a blank line and the header of devices
 	if forEvents > 0 {
 		forEvents = min(forEvents, rows-1)
 	}

@@ -119,7 +119,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// hostile is a run with the worst of everything.
+// hostile is a run with names, messages and figures that are hard to draw.
 func hostile() *State {
 	s := trained()
 	long := strings.Repeat("猫-very-long-name-", 40) + "\x1b[2J\a\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// The picture of README.md, and the log of the run that it is of: make picture-view makes both.
+// The picture of README.md, and the log of the run that it shows. make picture-view writes both.
 const (
 	picture = "../../../../docs/view.svg"
 	log     = "testdata/run.jsonl"
@@ -24,7 +24,7 @@ func TestPictureIsCurrent(t *testing.T) {
 	const columns = 100
 	lines := s.Draw(waiting.Size{Columns: columns, Rows: 36}, true)
 	for len(lines) > 0 && len(lines[0]) == 0 {
-		lines = lines[1:] // the space below the prompt
+		lines = lines[1:] // the blank line after the prompt
 	}
 	got := svg("bnctl train", lines, columns-1)
 	if *keep {

@@ -67,7 +67,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A run is shown where a person looks at a terminal that is large enough, and wherever that is asked for.
+// A run is shown if requested, and otherwise if a person looks at a terminal that is large enough.
 func TestWanted(t *testing.T) {
 	yes, no := true, false
 	out := &strings.Builder{} // 80 by 24

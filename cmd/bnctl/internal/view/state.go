@@ -12,7 +12,7 @@ import (
 // State is the content of a view. The zero State belongs to a run about which nothing is
 // known yet.
 type State struct {
-	Title   string        // before there is more
+	Title   string        // shown before more is known
 	Elapsed time.Duration // since the run began
 
 	started  *train.Started
@@ -22,11 +22,11 @@ type State struct {
 	watched  bool          // moments report steps
 	last     train.Stepped
 	lastAt   time.Duration
-	epoch    *train.EpochDone // the last
-	measured *train.EpochDone // the last that was evaluated
+	epoch    *train.EpochDone // the last epoch
+	measured *train.EpochDone // the last epoch that was evaluated
 	devices  []device
 	ranks    []train.RankShare
-	starved  float64 // share of the time that devices waited for it
+	starved  float64 // share of the time that devices waited for input
 	happened []happening
 
 	loss, accuracy, rate, valLoss, valAccuracy, overlap series

@@ -59,7 +59,7 @@ func (l line) columns() int {
 	return n
 }
 
-// fitted returns the line in that many columns, and in ASCII unless the terminal has more.
+// fitted returns the line in that many columns, and in ASCII unless the terminal shows Unicode.
 func (l line) fitted(most int, g *glyphs) line {
 	var out line
 	for _, s := range l {
@@ -147,8 +147,9 @@ func (g *glyphs) plain(text string) string {
 	}, text)
 }
 
-// limited returns the size that is drawn in: a full line would wrap, wide ones are hard to read, and
-// lines that were printed above should be seen too.
+// limited returns the size of the view on a terminal. The view leaves a column free because a full
+// line would wrap, has a maximum number of columns because long lines are hard to read, and leaves
+// rows for the lines that were printed above.
 func limited(s waiting.Size) waiting.Size {
 	const widest, highest = 120, 34
 	rows := s.Rows - 1

@@ -12,8 +12,8 @@ const (
 	leastRows    = 20
 )
 
-// Wanted reports whether a run is shown on a terminal: if that was asked for, else where there is
-// space enough and a person looks, which is not so in continuous integration (CI).
+// Wanted reports whether a run is shown on a terminal. Without a request it is shown if the terminal
+// is large enough, and not in continuous integration (CI), where no person looks.
 func Wanted(asked *bool, to io.Writer, env func(string) string) bool {
 	if asked != nil {
 		return *asked

@@ -95,7 +95,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Statistics can be frozen after the first epochs: the weights of these go on in a second training.
+// Statistics can be frozen after the first epochs: a second training continues with the weights of
+// these epochs.
 func TestFrozenAfter(t *testing.T) {
 	o := small(t)
 	o.Arms, o.FrozenAfter, o.Recipe.Epochs = []Arm{study.Frozen}, 1, 3

@@ -55,7 +55,7 @@ type Options struct {
 	Precise         int      // samples for re-estimated ("precise") statistics, at least 2
 	SamplingSamples int      // samples for Sampling, at least 16
 	SpeedSteps      int      // steps that are timed for each way, at least 1
-	FrozenAfter     int      // epochs before study.Frozen is frozen, trained apart; 0: initial statistics
+	FrozenAfter     int      // epochs of study.Frozen before its statistics are frozen; 0: initial statistics
 
 	Folder  string // for the results; existing results of the same study are reused
 	Command string // command line of the study, kept with the results
@@ -225,7 +225,7 @@ func (s *runner) devicesOf(at study.Setting) string {
 	return s.o.Fleet.Devices
 }
 
-// recipeOf is the recipe of one run.
+// recipeOf returns the recipe of one run.
 func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	r := *s.recipe
 	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
@@ -243,7 +243,7 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	return &r
 }
 
-// extraStatistics is the statistics that a run with replica batch norm carries.
+// extraStatistics returns the statistics that a run with replica batch norm keeps in addition.
 func (s *runner) extraStatistics(at study.Setting) []train.StatisticsConfig {
 	if at.Arm != study.Replica {
 		return nil

@@ -82,8 +82,8 @@ func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) err
 	return nil
 }
 
-// momentsOf returns the moments of n samples, each by itself, for every batch
-// norm of m: f64 [n, 1+2C]. The batch is normalised as one.
+// momentsOf returns the moments of each of n samples, for every batch norm of m: f64 [n, 1+2C]. The
+// statistics of the whole batch normalise all samples.
 func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	[]tensor.Tensor, []bn.Layer, error) {
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
@@ -121,9 +121,9 @@ func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	return moments, layers, err
 }
 
-// sampledVariance returns how much of the variance groups of k samples see, of
-// moments f64 [n, 1+2C] with one sample in each row. Channels that never
-// change are left out; ok is false if all are.
+// sampledVariance returns the mean ratio of the variance within groups of k samples to the variance of
+// all samples. moments are f64 [n, 1+2C], with one sample in each row. Channels that never change are
+// left out; ok is false if no channel is left.
 func sampledVariance(moments tensor.Tensor, k int) (study.Ratio, bool) {
 	whole := bn.Pool(moments, 1)
 	channels := (len(whole) - 1) / 2

@@ -71,7 +71,7 @@ func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	r := s.recipeOf(at, seed)
 	text := r.JSON()
 	if r.BNPrecise > 0 && !r.Augment.IsNone() {
-		text = append(text, "estimated on augmented images"...) // once it was on plain ones
+		text = append(text, "estimated on augmented images"...) // earlier programs estimated on plain images
 	}
 	for _, k := range s.extraStatistics(at) {
 		text = append(text, k.Name...)

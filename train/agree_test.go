@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Everything that a run begins with is in the digest: names, types, shapes and values of all sets.
+// The digest covers everything that a run begins with: names, types, shapes and values of all sets.
 func TestDigest(t *testing.T) {
 	seen := map[string]string{}
 	one := func(v ...float32) map[string]tensor.Tensor {
@@ -55,7 +55,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// What differs is named, and a recipe that cannot be read is an error on either side.
+// The error names the difference, and a recipe that cannot be read is an error on either side.
 func TestWhatOfRanksDiffers(t *testing.T) {
 	r := newBench(t, 42).recipe
 	r.Schedule, r.Epochs, r.Steps = "constant", 0, 5
@@ -77,7 +77,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all"}, first,
 			"its {recompute} is all, on rank 0 auto", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all", Tight: true}, first, "", "?"},
-		// auto does it too
+		// auto recomputes, too
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none", Tight: true}, first,
 			"its {recompute} is none, on rank 0 auto", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none"}, first, "", "?"},
@@ -113,7 +113,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 	}
 }
 
-// A rank that fails ends the others, which wait for it, with its error message and at once.
+// A rank that fails ends the other ranks, which wait for it. They return its error message at once.
 func TestARankEndsTheOthers(t *testing.T) {
 	b := newBench(t, 42)
 	var mu sync.Mutex

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// attribute completes an error about numbers that are not finite: it names the sample of the batch that has
-// some. The cause is then the data, and no learning rate helps.
+// attribute completes an error about numbers that are not finite. If the batch itself has such a number, the
+// error names its sample: the cause is then the data, and a lower learning rate does not help.
 func (s *Session) attribute(b *data.Batch, err error) error {
 	var moments *bn.NonFinite
 	if !errors.As(err, &moments) && !errors.Is(err, device.NonFinite) || b.X.DType != tensor.F32 {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// batch lays a batch out for the driver: repeated rows at the end, the
-// denominator counted from the labels of the whole batch.
+// batch arranges a batch for the driver. Repeated rows are at the end, and the denominator is counted from
+// the labels of the whole batch.
 func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 	rows := map[string]tensor.Tensor{
 		p.inputName():        repeatRows(b.X, sl.Repeated),
@@ -35,7 +35,7 @@ func inverse(denominator float64) float32 {
 	return 0
 }
 
-// rowsFrom returns rows from to to-1 of inputs.
+// rowsFrom returns the rows [from, to) of inputs.
 func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Tensor {
 	out := map[string]tensor.Tensor{}
 	for name, t := range rows {
@@ -44,7 +44,7 @@ func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Ten
 	return out
 }
 
-// repeatRows appends the first rows of t, over and over if need be.
+// repeatRows appends n rows: the first rows of t, several times if t has fewer.
 func repeatRows(t tensor.Tensor, n int) tensor.Tensor {
 	if n == 0 {
 		return t

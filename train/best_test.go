@@ -75,7 +75,7 @@ func TestTemplateIsTheBest(t *testing.T) {
 	}
 }
 
-// A network of another program's file that is trained on has its outputs in the types of the file.
+// If a network from another program's file is trained further, its outputs have the types of the file.
 func TestTemplateHasTheTypesOfTheFile(t *testing.T) {
 	b := newBench(t, 42)
 	m := b.model()
@@ -96,7 +96,7 @@ func TestTemplateHasTheTypesOfTheFile(t *testing.T) {
 	}
 }
 
-// typesOf are the outputs of m by name and type.
+// typesOf returns the outputs of m, each with its name and type.
 func typesOf(m *models.Model) (all []string) {
 	for _, o := range m.Outputs() {
 		all = append(all, o.Name+" "+o.Type.DType.String())
@@ -104,8 +104,8 @@ func typesOf(m *models.Model) (all []string) {
 	return all
 }
 
-// What served best so far goes with a checkpoint: a run that stops in an epoch after it, and goes
-// on, has the template of one that did not stop.
+// A checkpoint holds the best state so far: a run that stops in a later epoch and is resumed has the
+// template of a run that did not stop.
 func TestBestGoesWithTheCheckpoint(t *testing.T) {
 	b := newBench(t, 42)
 	r := &b.recipe
@@ -142,7 +142,7 @@ type clockedExe struct {
 }
 
 func (e *clockedExe) Grow(ctx context.Context, c device.Capacity) error {
-	if e.d.stays && c.Replicas > 2 { // half of the four
+	if e.d.stays && c.Replicas > 2 { // at the start it holds half of the four
 		return errPlanted
 	}
 	return e.Executable.Grow(ctx, c)

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/train/internal/tfevents"
 )
 
-// Board writes down a run: for TensorBoard as event files, with curves step/... by step and
-// epoch/... by epoch, each named as in the JSON of its event; and for other programs as lines of
-// JSON, metrics.jsonl, and as a table, metrics.csv.
+// Board writes the figures of a run to files. For TensorBoard it writes event files with the curves step/...
+// by step and epoch/... by epoch, each named as in the JSON of its event. For other programs it writes lines
+// of JSON, metrics.jsonl, and a table, metrics.csv.
 type Board struct {
 	folder  string
 	note    func(text string)
@@ -36,9 +36,9 @@ func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	return &Board{folder: folder, note: note, to: w}, nil
 }
 
-// Show writes an event of the run. The first is Started. Events that cannot be written, for
-// example on a full disk, are left out: all later points of TensorBoard's curves, but only
-// the metrics until there is space again. Close returns the first errors.
+// Show writes an event of the run. The first event is Started. If an event cannot be written, for example on
+// a full disk, TensorBoard's curves lack this and all later points. The metrics lack only the events until
+// there is space again. Close returns the first errors.
 func (b *Board) Show(e Event) {
 	b.curves(e)
 	if start, ok := e.(Started); ok && b.metrics == nil {

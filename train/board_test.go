@@ -56,7 +56,8 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// A folder that cannot be is an error, and so is a file that cannot be closed, once.
+// A folder that cannot be created is an error. A file that cannot be closed is an error of the first Close
+// only.
 func TestBoardThatCannotBe(t *testing.T) {
 	if b, err := OpenBoard("board_test.go", nil); err == nil {
 		t.Errorf("a file was taken for a folder: %v", b)

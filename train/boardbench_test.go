@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkBoardStep writes down the event of a step.
+// BenchmarkBoardStep writes the event of a step.
 func BenchmarkBoardStep(b *testing.B) {
 	board, err := OpenBoard(b.TempDir(), nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takeSlots finds the slots of a detector.
+// takeSlots sets the slots of a detector.
 func (p *plan) takeSlots() error {
 	if !p.loss.IsBoxes() {
 		return nil
@@ -58,8 +58,8 @@ func (p *plan) withBoxes(rows map[string]tensor.Tensor) {
 	maps.Copy(rows, p.loss.BoxInputs(p.slots, rows[parallel.InputLabels], p.detected))
 }
 
-// positives returns the number of slots with an object, and at least 1. It is 1 where the prediction
-// determines them.
+// positives returns the number of slots with an object, and at least 1. It returns 1 if the prediction
+// determines which slots have an object.
 func positives(rows map[string]tensor.Tensor) float64 {
 	n := 0.0
 	if _, ok := rows[parallel.InputMask]; !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blocks are pictures of 48x40 pixels with up to three bright blocks, of two classes. Every fifth has none,
-// and one block is ignored.
+// blocks are pictures of 48x40 pixels with up to three bright blocks of two classes. Every fifth picture has
+// no block, and one block is ignored.
 type blocks struct{ n int }
 
 func (b blocks) Info() data.Info {

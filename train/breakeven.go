@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// A machine pays if steps are shorter with it than without it. With rows per second v of its devices and w of
-// the others, a step of n rows needs n/w seconds without the machine, and with it
+// A machine pays if steps are shorter with it than without it. Let v be the rows per second of its devices,
+// and w those of the other devices. A step of n rows needs n/w seconds without the machine, and with it
 //
 //	n/(v+w) + (fixed + perRow*n*v/(v+w))/rate + waits*roundTrip
 //
@@ -62,7 +62,7 @@ func (b *BreakEven) String() string {
 // for the first time.
 const measuredSteps = 3
 
-// reportMachines reports where the time of other machines went, once.
+// reportMachines reports once how other machines spent the time.
 func (s *Session) reportMachines(m *meter) {
 	if s.measured++; s.measured != measuredSteps {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// Values of recipes, at their limits and beyond them: "" if valid, else the option that is
-// refused.
+// TestCheck has values of recipes at their limits and beyond them. want is "" if they are valid, and
+// otherwise the option that is refused.
 func TestCheck(t *testing.T) {
 	given := func(r *recipe.Recipe) { r.BN, r.Init = bn.Frozen, "given" }
 	replica := func(r *recipe.Recipe) { r.BN = bn.Replica }

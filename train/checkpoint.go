@@ -115,8 +115,7 @@ func (r *checkpointer) write(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// interval returns the number of steps between two checkpoints; 0 means that no
-// checkpoints are written.
+// interval returns the number of steps between two checkpoints. 0 means that no checkpoints are written.
 func (p *plan) interval() int {
 	if p.config.Checkpoint == "" {
 		return 0
@@ -124,8 +123,8 @@ func (p *plan) interval() int {
 	return cmp.Or(p.config.CheckpointEvery, p.recipe.StepsPerEpoch())
 }
 
-// saveIfDue writes a checkpoint every r.every steps, or after an epoch.
-// In between it keeps one in memory, if lost devices can come back.
+// saveIfDue writes a checkpoint every r.every steps. In between it keeps one in memory if the driver's
+// snapshot is due.
 func (r *checkpointer) saveIfDue(ctx context.Context) error {
 	if r.every > 0 && r.trainer.progress.Step != r.saved && r.trainer.progress.Step%r.every == 0 {
 		return r.save(ctx)
@@ -137,8 +136,8 @@ func (r *checkpointer) saveIfDue(ctx context.Context) error {
 	return nil
 }
 
-// abandoned writes the last snapshot of a run that has lost all devices. Where
-// the host has all state, nothing is older than that.
+// abandoned writes the last snapshot of a run that has lost all devices. If the host has all state, it
+// writes the current state.
 func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 	if r.trainer.weights.atHost() {
 		if _, err := r.take(ctx); err != nil {

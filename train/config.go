@@ -20,9 +20,8 @@ type Config struct {
 	Train, Validation data.Source // Validation may be nil
 	Workers           int         // goroutines of the input pipeline; 0: one per core
 
-	// Peers connects the ranks of a run: parallel.Config.Peers; nil if there is
-	// one. All ranks have the same recipe and data; rank 0 writes checkpoints and
-	// gets the events.
+	// Peers connects the ranks of a run: parallel.Config.Peers. nil means one rank. All ranks have the same
+	// recipe and data; rank 0 writes checkpoints and gets the events.
 	Peers *fabric.Peers
 
 	// Fleet has the devices: a *fleet.Fleet that no other run uses.
@@ -41,8 +40,8 @@ type Config struct {
 	Placement     []int                // parallel.Config.Placement
 	BySpeed       bool                 // parallel.Config.BySpeed
 	DeviceTimeout time.Duration        // parallel.Config.Timeout
-	// Audit is the fraction of the runs of replicas that are repeated on another device, to compare the
-	// bits: see parallel.Config.Audit. Seed and step choose them.
+	// Audit is the fraction of the runs of replicas that are repeated on another device, to compare the bits:
+	// see parallel.Config.Audit. The seed and the step determine which runs.
 	Audit float64
 	// Recompute determines whether activations are computed again for the backward pass
 	// instead of stored: "none", "all", or "auto", the meaning of "": if a device of any
@@ -70,8 +69,8 @@ type Config struct {
 	Observe func() evaluation.Observers
 	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
-	// Chained is called at the end of every epoch with the chain of the run so far, which a template has
-	// the digest of. An error ends the run. It may be nil.
+	// Chained is called at the end of every epoch with the chain of the run so far. A template contains the
+	// digest of this chain. An error ends the run. Chained may be nil.
 	Chained func(*chain.Chain) error
 	// Rebuild returns the model that a training for int8 continues with after an epoch, from the model with the
 	// trained weights: quantize.Rebuild. The session has given its devices back meanwhile. Recipes with

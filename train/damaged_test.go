@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// stopped trains until a step, and returns the checkpoint of then.
+// stopped trains until a step, and returns the checkpoint of that step.
 func (b *bench) stopped(step int) func() *serialize.Checkpoint {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -112,7 +112,7 @@ func TestPathsOf(t *testing.T) {
 	}
 }
 
-// abandoned trains with a device that dies for good after some calls.
+// abandoned trains with a device that is lost for good after some calls.
 func (b *bench) abandoned(every int64, change func(*Config)) error {
 	c, _ := b.briefly(every)
 	c.Reopen = nil
@@ -198,7 +198,7 @@ type lender struct {
 	devices      []parallel.Member
 	precision    string
 	refuses, end error
-	given        int // back
+	given        int // number of times that the devices were given back
 }
 
 func (f *lender) Lend() ([]parallel.Member, func(), error) {

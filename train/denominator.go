@@ -29,8 +29,8 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 	return sum
 }
 
-// perLabel returns the result of a step, scaled so that its loss over the labels that count
-// is the mean by their weights. For numbers, all known ones count.
+// perLabel returns the result of a step, scaled so that Loss/Counted is the mean loss of the labels that
+// count, by their weights. For numbers, all known numbers count.
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
 	if p.loss.IsMatched() {
 		r.Counted = max(r.Counted, 1)

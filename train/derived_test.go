@@ -28,9 +28,8 @@ var derivingRecipes = map[string]func(*recipe.Recipe){
 	"ema, one evaluated": func(r *recipe.Recipe) { r.EMA, r.EvalEvery = 0.9, 3 },
 }
 
-// TestFiguresAreOfTheTemplate checks that the loss and accuracy of the best epoch match a
-// separate evaluation of the file: of the last epoch if that is saved, and of the best if
-// that is. The template that serialize.Strip makes of the run's checkpoint is the same.
+// TestFiguresAreOfTheTemplate checks that the loss and accuracy of the saved epoch, the last or the best,
+// match a separate evaluation of the file. serialize.Strip makes the same template of the run's checkpoint.
 func TestFiguresAreOfTheTemplate(t *testing.T) {
 	for name, change := range derivingRecipes {
 		for _, save := range []string{"last", "best:loss", "best:accuracy"} {
@@ -75,7 +74,8 @@ func TestFiguresAreOfTheTemplate(t *testing.T) {
 	}
 }
 
-// stripped compares the template of a checkpoint with want, unless its statistics are stale.
+// stripped compares the template that Strip makes of a checkpoint with want, unless the checkpoint's
+// statistics are stale.
 func (b *bench) stripped(name, path string, want *models.Model) (stale bool) {
 	b.t.Helper()
 	k, err := serialize.ReadCheckpoint(path)
@@ -166,7 +166,8 @@ func TestStoppedWhileItEvaluates(t *testing.T) {
 	}
 }
 
-// stoppedWhile stops a run the first time that it is doing something, and resumes it. It reports whether it was.
+// stoppedWhile stops a run when it first reports the activity doing, and resumes it. stopped is false if the
+// run never reported it.
 func (b *bench) stoppedWhile(doing string) (sum string, stopped bool) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())

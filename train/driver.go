@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Driver has the program of a run on devices: a parallel.Driver, with all layers on each
-// device, or a parallel.Staged, with some layers on each.
+// Driver runs the program of a training on devices. It is a parallel.Driver, with all layers on each device,
+// or a parallel.Staged, with some layers on each device.
 type Driver interface {
 	Step(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 	Commit(ctx context.Context, h device.Hyper) error

@@ -21,7 +21,7 @@ import (
 type elementSource struct {
 	samples int
 	numbers bool
-	nothing bool // is known of any sample
+	nothing bool // all samples lack their labels
 }
 
 func (s *elementSource) Info() data.Info {
@@ -63,7 +63,7 @@ func (s *elementSource) Close() error { return nil }
 const elementGraph = "bnctl graph 1\ngraph \"g\"\nstate w f32[3,2] weight zeros\nstate b f32[3] bias zeros\n" +
 	"func main(x rows f32[2]) {\n  y = dense(x, @w, @b)\n  return logits rows = y\n}\n"
 
-// elementBench trains that layer on src, all samples at once.
+// elementBench trains the layer of the script on src, with all samples in one batch.
 func elementBench(t *testing.T, src *elementSource, loss string) *bench {
 	t.Helper()
 	b := newBench(t, src.samples)
@@ -136,8 +136,8 @@ func readSteps(t *testing.T, name string) map[string][][]float64 {
 	return steps
 }
 
-// compareSteps trains m on one device and on two. It wants the given losses of steps, and
-// the given weights after the first step, which show the gradient, and after the last.
+// compareSteps trains m on one device and on two. It compares the losses of the steps with PyTorch's, and
+// the weights after the first step, which show the gradient, and after the last step.
 func compareSteps(t *testing.T, name string, steps [][]float64, b *bench, m *models.Model) {
 	t.Helper()
 	for _, devices := range []int{1, 2} {
@@ -183,7 +183,7 @@ func stepsOf(t *testing.T, b *bench, m *models.Model, devices int) (losses []flo
 func TestStepsWithoutLabels(t *testing.T) {
 	src := &elementSource{samples: 7, nothing: true}
 	b := elementBench(t, src, "binary")
-	b.recipe.WeightDecay = 0.1 // would change the weights
+	b.recipe.WeightDecay = 0.1 // weight decay would change the weights in a step that is not left out
 	m := elementModel(t, src)
 	c := b.config(1)
 	c.Validation = nil
@@ -212,7 +212,7 @@ func TestStepsWithoutLabels(t *testing.T) {
 	}
 }
 
-// A template with new units answers in the units of the data, whatever they are.
+// A template with new units predicts in the units of the data, whatever these are.
 func TestForNumbersScales(t *testing.T) {
 	src := &elementSource{samples: 7, numbers: true}
 	m, err := recipe.Answering(t.Context(), elementModel(t, src), src, true)

@@ -19,8 +19,8 @@ import (
 //go:embed testdata/endings.txt
 var endingLosses string
 
-// endings are the last lines of a network with values z of f32[3,2], three classes at two
-// places, by the names of the script.
+// endings are the last lines of a network, by the names of the script. The values z are f32[3,2]: three
+// classes at two places.
 var endings = map[string][]string{
 	"open":       {"y = affine(z)"},
 	"classes":    {"y = softmax(z)", "s = softmax(z)\ny = reshape(s, shape=[3,2])"},
@@ -29,7 +29,7 @@ var endings = map[string][]string{
 	"units":      {"y = sigmoid(z)"},
 }
 
-// Training and evaluation interpret a network's output alike.
+// Training and evaluation compute the same loss from a network's output.
 func TestEndingsHaveOneLoss(t *testing.T) {
 	x := tensor.New(tensor.F64, 2, 6)
 	for i := range x.F64() {

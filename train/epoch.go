@@ -65,7 +65,7 @@ func (s *Session) balance(ctx context.Context) error {
 	return err
 }
 
-// unread returns the samples of the epoch's tail that the policy drop leaves out.
+// unread returns the number of samples of the epoch's tail that the policy drop leaves out.
 func (s *Session) unread() int {
 	full := s.plan.recipe.StepsPerEpoch() * s.plan.recipe.StepBatch()
 	if s.trainer.progress.Step%s.plan.recipe.StepsPerEpoch() != 0 {
@@ -74,9 +74,8 @@ func (s *Session) unread() int {
 	return max(s.plan.recipe.Data.Samples-full, 0)
 }
 
-// Evaluate evaluates on the validation data the state that a template made now would have:
-// the average if the recipe averages weights, with re-estimated statistics if it requests
-// them.
+// Evaluate evaluates the state of a template made now on the validation data. This is the average of the
+// weights if the recipe averages them, with re-estimated statistics if the recipe requests them.
 func (s *Session) Evaluate(ctx context.Context) (*evaluation.Evaluation, error) {
 	e, _, err := s.evaluateTemplate(ctx)
 	return e, err

@@ -108,7 +108,7 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 	}
 }
 
-// A recipe that estimates nothing has no use for plain images.
+// A recipe that estimates no statistics rejects the option for plain images.
 func TestPlainImagesForNothing(t *testing.T) {
 	b := newBench(t, 42)
 	b.recipe.BNPrecisePlain = true

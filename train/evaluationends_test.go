@@ -15,7 +15,7 @@ func (c constant) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, 
 	return []tensor.Tensor{tensor.New(tensor.F32, x.Shape[0], c.scores.Shape[0])}, nil
 }
 
-// Labels that the output has no class for end an evaluation; so does a plan that cannot be.
+// An evaluation ends with an error if a label has no class in the output, or if its plan is impossible.
 func TestEvaluateEndsWithErrors(t *testing.T) {
 	b := newBench(t, 20)
 	for _, c := range []struct {

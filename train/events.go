@@ -8,11 +8,10 @@ import (
 	"github.com/bnctl/bnctl/recipe/progress"
 )
 
-// Event is a report from a run while it runs: Started, Machines, Stepped, EpochDone, Norms,
-// CheckpointWritten, DeviceLost, DeviceBack, DeviceJoined, StageMoved, Placed, AtHost, StoppedEarly or
-// Finished. The run calls Config.Events with each and waits until it returns.
-// The JSON of an event, with its name as "event", is a line that the command
-// prints with --json.
+// Event is a report from a run in progress: Started, Machines, Stepped, EpochDone, Norms, CheckpointWritten,
+// DeviceLost, DeviceBack, DeviceJoined, StageMoved, Placed, AtHost, StoppedEarly or Finished. The run calls
+// Config.Events with each and waits until it returns. The command prints the JSON of an event, with its name
+// as "event", as a line with --json.
 type Event interface {
 	// Event returns the name: "start", "step", "epoch", "device_lost" ...
 	Event() string
@@ -108,7 +107,8 @@ type MachineShare struct {
 	Sending  float64 `json:"sending"`        // the rest: messages were on their way
 	Sent     int64   `json:"sent_bytes"`     // bytes that the host sent
 	Received int64   `json:"received_bytes"` // bytes that the host received
-	// BreakEven is measured; nil if no other device computes, or if the rate of the link is unknown.
+	// BreakEven has measured figures. It is nil if no other device computes, or if the rate of the link is
+	// unknown.
 	BreakEven *BreakEven `json:"break_even,omitempty"`
 }
 
@@ -183,10 +183,10 @@ type EpochDone struct {
 type DeviceLost struct {
 	Device  string   `json:"device"`
 	Step    int      `json:"step"`     // steps done
-	Reason  string   `json:"reason"`   // the error that it was lost with
+	Reason  string   `json:"reason"`   // the error of the loss
 	MovedTo []string `json:"moved_to"` // devices that have its replicas now
-	// Excluded is the reason why it is not opened again: it was lost too often. "" if it is
-	// opened.
+	// Excluded is the reason why the device is not opened again: it was lost too often. It is "" if it is
+	// opened again.
 	Excluded string `json:"excluded,omitempty"`
 }
 
@@ -212,8 +212,7 @@ type StageMoved struct {
 	Step  int      `json:"step"` // steps done
 }
 
-// AtHost reports that the devices exchange values through the host, because the
-// direct way between them failed.
+// AtHost reports that the devices exchange values through the host, because the direct exchange failed.
 type AtHost struct {
 	Level  string `json:"level"`  // the level used instead: device.Stream
 	Reason string `json:"reason"` // the error of the direct way
@@ -252,10 +251,12 @@ type Moment struct {
 	Samples int    // samples that Doing has completed
 	Of      int    // number of samples that Doing has to complete; 0: unknown
 
-	// Of a step that was just done: its rows, mean loss and share of labels met. Rows is 0 otherwise.
+	// Rows, Loss and Accuracy describe a step that was just done: its rows, mean loss and share of labels met.
+	// Otherwise Rows is 0.
 	Rows           int
 	Loss, Accuracy float64
-	// Where the time went since the last Stepped, with Rows.
+	// InputWait, Devices and Ranks report how the time since the last Stepped was spent. They are set together
+	// with Rows.
 	InputWait float64
 	Devices   []DeviceShare
 	Ranks     []RankShare
@@ -283,13 +284,13 @@ type Finished struct {
 	Stages []StageShare `json:"stages,omitempty"`       // Started.Stages, with the time that they waited
 	Step   *StagedStep  `json:"staged_step,omitempty"`
 
-	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
+	// BestEpoch, its figure and its weights describe the best evaluation. BestEpoch is 0 without an evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1
 	Best      float64 `json:"best,omitempty"`
 	Figure    string  `json:"figure,omitempty"`  // accuracy, loss or miou
 	Save      string  `json:"save,omitempty"`    // as in the recipe
-	OfBest    bool    `json:"of_best,omitempty"` // the template has its weights
-	BestIn    string  `json:"best_in,omitempty"` // else the checkpoint that has these weights, if there is one
+	OfBest    bool    `json:"of_best,omitempty"` // the template has the best weights
+	BestIn    string  `json:"best_in,omitempty"` // otherwise a checkpoint with the best weights, or ""
 }
 
 // Event names.

@@ -12,14 +12,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The rates of FindLR: from lowestRate up to highestRate in rangeSteps steps.
+// FindLR raises the rate from lowestRate to highestRate in rangeSteps steps.
 const (
 	lowestRate  = 1e-5
 	highestRate = 10
 	rangeSteps  = 100
 )
 
-// rangeWindow is the maximum number of steps on either side of a step that its loss is averaged with.
+// rangeWindow is the number of steps before and after a step over which the loss is averaged, at most.
 const rangeWindow = 5
 
 // RateRange is the result of a learning-rate range test (Smith 2017, section 3.3).
@@ -40,10 +40,10 @@ type RateStep struct {
 	Smoothed float64 `json:"smoothed"` // mean over the steps around it
 }
 
-// FindLR trains m for a hundred steps, while the learning rate rises from 1e-5 to 10, by
-// the same factor each, until the loss diverges, and suggests a rate. Batch, optimizer,
-// weight decay, augmentation and the rest are from r, except for the schedule. Nothing is
-// evaluated or written. It is an error if the loss falls at no rate.
+// FindLR trains m for a hundred steps and suggests a learning rate. The rate rises from 1e-5 to 10, by the
+// same factor in every step, until the loss diverges. Batch, optimizer, weight decay, augmentation and the
+// rest are from r, except for the schedule. Nothing is evaluated or written. It is an error if the loss
+// falls at no rate.
 func FindLR(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*RateRange, error) {
 	recipe := *r
 	recipe.LR, recipe.Schedule, recipe.Warmup = lowestRate, "constant", 0
@@ -158,7 +158,7 @@ func twoDigits(v float64) float64 {
 	return math.RoundToEven(v*scale) / scale
 }
 
-// sampled returns some of the steps, for people: not more than rows, and the last.
+// sampled returns at most rows of the steps, for people. The last step is always one of them.
 func (f *RateRange) sampled(rows int) []RateStep {
 	var out []RateStep
 	every := (len(f.Steps) + rows - 1) / rows

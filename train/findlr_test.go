@@ -41,8 +41,8 @@ func TestFindLR(t *testing.T) {
 	}
 }
 
-// Of a loss that falls along a logistic curve about 1e-2 and rises from 1 on, the steepest place is
-// found, and a tenth of where it diverges if that is less. One that never falls is an error.
+// The loss falls along a logistic curve about 1e-2 and rises from 1 on. The suggestion is the rate of the
+// steepest fall, but at most a tenth of the rate of divergence. A loss that never falls is an error.
 func TestJudgeRates(t *testing.T) {
 	curve := func(f func(decade float64) float64) *RateRange {
 		r := &RateRange{}

@@ -14,11 +14,11 @@ import (
 // Fleet is a set of devices that serve one run at a time. Package fleet's Fleet
 // implements it.
 type Fleet interface {
-	// Lend lends the devices to a run, which calls back to return them. It is an error if another run
-	// has them, or if they are closed.
+	// Lend lends the devices to a run, which calls back to return them. It returns an error if another run uses
+	// them, or if they are closed.
 	Lend() (devices []parallel.Member, back func(), err error)
-	// Err returns why the devices cannot be used any more, an error that wraps
-	// parallel.FleetClosed; nil while they can.
+	// Err returns the reason why the devices cannot be used any more, an error that wraps parallel.FleetClosed.
+	// It returns nil as long as they can be used.
 	Err() error
 	// Reopen opens a lost device again, by its name.
 	Reopen(ctx context.Context, name string) (device.Device, error)
@@ -32,8 +32,8 @@ type Fleet interface {
 	Precision() string
 }
 
-// fleetEnded returns err, or the reason why the fleet ended if a run with that error has
-// lost it: the errors of its devices are different.
+// fleetEnded returns err, or the reason why the fleet ended if a run with that error has lost its fleet. The
+// devices of a closed fleet return other errors.
 func (s *Session) fleetEnded(err error) error {
 	if err == nil || s.plan.config.Fleet == nil || errors.Is(err, parallel.FleetClosed) {
 		return err
@@ -50,7 +50,7 @@ type devices struct {
 	reopen     func(ctx context.Context, name string) (device.Device, error)
 	joins      <-chan parallel.Member
 	rendezvous device.Rendezvous
-	// giveBack gives them to the fleet; nil if they are not of one.
+	// giveBack returns the devices to the fleet. It is nil if they do not belong to a fleet.
 	giveBack func()
 }
 

@@ -73,8 +73,8 @@ func (g *golden) logits(t *testing.T) []float32 {
 	return outs[0].F32()
 }
 
-// A branch that pools the whole image has one value for each: a replica of one
-// image is refused, by the name of the layer.
+// A branch that pools the whole image has one value for each image. A replica with a single image is
+// refused, and the error names the layer.
 func TestPooledBranchIsRefused(t *testing.T) {
 	m := (&golden{model: "deeplabv3-resnet50", classes: 4, side: 64}).template(t)
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled})

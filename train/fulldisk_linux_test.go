@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A full disk is reported at once, and once. When there is space again the metrics
-// continue, after the truncated line.
+// A full disk is reported at once, and only once. When there is space again the metrics continue after the
+// truncated line.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -43,8 +43,8 @@ func rowsOf(b parallel.Batch) int {
 	return n
 }
 
-// gap runs the remembered batch in both ways. It changes nothing. It returns nil without a
-// batch, as in a run resumed at the end of an epoch, or if a loss is not finite.
+// gap runs the remembered batch in training and in evaluation form. It changes no state. It returns nil
+// without a batch, as in a run resumed at the end of an epoch, or if a loss is not finite.
 func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	b := s.probe
 	s.probe = parallel.Batch{}

@@ -64,7 +64,7 @@ func TestGapsAreAdvisedOn(t *testing.T) {
 	}
 }
 
-// sessionOf returns a session that has a plan and has done nothing.
+// sessionOf returns a session that has a plan and has not made a step.
 func sessionOf(p *plan) *Session { return &Session{plan: p, trainer: &trainer{plan: p}} }
 
 func TestAdviceOnTheGap(t *testing.T) {
@@ -99,7 +99,8 @@ func TestNoGapWithoutRunningStatistics(t *testing.T) {
 	}
 }
 
-// The last full batch of an epoch, or of the run, is kept: the later of equal ones.
+// The last full batch of an epoch, or of the run, is kept. Of two batches with the same number of rows it is
+// the later one.
 func TestBatchForTheGap(t *testing.T) {
 	r := newBench(t, 42).recipe // three steps an epoch
 	r.Epochs, r.Steps = 0, 5

@@ -24,7 +24,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What testdata/resnet20_steps.py, unet_steps.py and auxiliary_steps.py printed: see there.
+// These are the outputs of testdata/resnet20_steps.py, unet_steps.py and auxiliary_steps.py: see these
+// scripts.
 //
 //go:embed testdata/resnet20_steps.txt
 var resnet20Steps string
@@ -47,7 +48,7 @@ type golden struct {
 	model               string
 	classes, side, seed int
 	lr                  float64
-	weights             string // weights of the classes, for a class for each pixel
+	weights             string // weights of the classes, for networks that give each pixel a class
 	steps               string
 	graph               string  // graph of a model that is not in the zoo
 	aux                 float64 // weight of the auxiliary loss
@@ -55,7 +56,7 @@ type golden struct {
 	precision           string
 	mode                bn.Mode // bn.Sync if empty
 	replicas            int     // goldenReplicas if 0
-	mixed               bool    // with the rows before, and label smoothing
+	mixed               bool    // each row is mixed with the row before, and labels are smoothed
 	whole               bool    // labels are per picture, not per pixel
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// poisoner is a device that puts a value into one row of an output, for example the moments
-// of a replica, from a given run of a function on.
+// poisoner is a device that puts a value into one row of an output, for example the moments of a replica. It
+// does so from a given run of a function on.
 type poisoner struct {
 	device.Device
 	function                   string
@@ -91,8 +91,8 @@ func notFinite(state map[string]tensor.Tensor) string {
 	return ""
 }
 
-// unevenRecipe has the numbers that turn Keras' running statistics into NaN:
-// the last batch of 1825 samples has one sample, for two replicas.
+// unevenRecipe has the numbers that turn Keras' running statistics into NaN: 1825 samples leave a last batch
+// of one sample for two replicas.
 func unevenRecipe(t *testing.T, model string) *bench {
 	b := newBench(t, 1825)
 	b.recipe.Model, b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = model, 16, 2, 1
@@ -143,7 +143,7 @@ func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
 	}
 }
 
-// TestUnevenBatchWithRunningStatistics: the advice works.
+// TestUnevenBatchWithRunningStatistics follows the advice of the error, and the run succeeds.
 func TestUnevenBatchWithRunningStatistics(t *testing.T) {
 	b := unevenRecipe(t, "dense")
 	src, err := data.Open(t.Context(), "glyphs:33", data.Options{Split: data.Train})
@@ -177,7 +177,7 @@ func TestTooFewValues(t *testing.T) {
 		{20, func(r *recipe.Recipe) { r.Replicas = 2 }, false}, {40,
 			func(r *recipe.Recipe) { r.Accumulate = 2 }, true},
 		{48, func(r *recipe.Recipe) { r.Accumulate = 2 }, false},
-		// A run that ends before the tail, and one that ends with it.
+		// One run ends before the tail, and one ends with it.
 		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, false},
 		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
 		{7, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, true},

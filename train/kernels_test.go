@@ -35,8 +35,8 @@ func (e *pacedExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	return out, err
 }
 
-// Devices of two kernel classes give one template, whichever is faster, unless
-// replicas are to follow the speed: then that decides.
+// Devices of two kernel classes give one template, whichever is faster, unless the replicas follow the
+// measured speeds. Then the speeds determine the template.
 func TestMixedClassesDoNotFollowTheClock(t *testing.T) {
 	b := newBench(t, 64)
 	run := func(bySpeed bool, cpuTime, refTime time.Duration) string {

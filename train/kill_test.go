@@ -160,7 +160,7 @@ func (e *doomedExe) Read(ctx context.Context, name string) (t tensor.Tensor, err
 	return t, err
 }
 
-// Run is slower on the first device, so that replicas are placed again.
+// Run is slower on the first device, so that replicas move.
 func (e *doomedExe) Run(ctx context.Context, s device.Step) (o device.Outcome, err error) {
 	err = e.d.call("Run "+s.Function, func() error {
 		o, err = e.Executable.Run(ctx, s)
@@ -179,8 +179,8 @@ func (e *doomedExe) Commit(ctx context.Context, v device.Version, h device.Hyper
 
 func (e *doomedExe) Close() error { return e.d.call("Unload", e.Executable.Close) }
 
-// drama trains on devices that the stage kills. It returns the sum of the
-// template. Time is not waited for.
+// drama trains on devices that the stage kills. It returns the sum of the template. It uses synctest, so
+// that pauses need no time.
 func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 	synctest.Test(t, func(t *testing.T) {
 		in := *b
@@ -218,8 +218,8 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 	return sum
 }
 
-// places returns the calls of a life that differ in their kind or in the preceding call:
-// the first and the last of each.
+// places returns indices of calls of a life. For each pair of a call and the preceding call it returns the
+// first and the last index.
 func places(calls []string) []int {
 	first, last, before := map[string]int{}, map[string]int{}, ""
 	for i, c := range calls {
@@ -237,8 +237,7 @@ func places(calls []string) []int {
 	return slices.Compact(out)
 }
 
-// fatesOf returns the fates, each by itself, that a life of each device of an
-// undisturbed stage offers.
+// fatesOf returns all single fates that are possible in a life of each device of an undisturbed stage.
 func (s *stage) fatesOf(life int) (out []fate) {
 	for _, name := range slices.Sorted(maps.Keys(s.called)) {
 		for _, nth := range places(s.called[name][life]) {
@@ -253,8 +252,8 @@ func (s *stage) fatesOf(life int) (out []fate) {
 	return out
 }
 
-// stride returns n: every n-th fate is tried, with another first one for each
-// way of keeping weights, and the first of a kind of call that was not tried before. make chaos tries all.
+// stride returns n: every n-th fate is tried, beginning with another one for each way of keeping weights.
+// The first fate of each kind of call is tried in any case. make chaos tries all.
 func stride() int {
 	switch {
 	case os.Getenv("BNCTL_CHAOS") == "full":
@@ -267,8 +266,8 @@ func stride() int {
 	return 7
 }
 
-// survives trains once for each of fates, which comes after others, and wants
-// the template of a run in peace. It adds the calls that were struck.
+// survives trains once for each of fates, after the fates in before, and compares the template with want.
+// peace has the calls of an undisturbed run. survives adds the calls at which devices died to struck.
 func (b *bench) survives(want string, peace *stage, before []fate, fates []fate, struck *[]string) {
 	b.t.Helper()
 	for i, f := range fates {
@@ -289,9 +288,9 @@ func (b *bench) survives(want string, peace *stage, before []fate, fates []fate,
 	}
 }
 
-// TestKilledAtEveryCall kills a device, or all of them, before and after every
-// kind of call, the first and the last time that it is made, in every way of
-// keeping weights and statistics, and wants the template of a run in peace.
+// TestKilledAtEveryCall kills a device, or all of them, before and after every kind of call, the first and
+// the last time that it is made. It does so in every way of keeping weights and statistics. The template
+// must equal the template of an undisturbed run.
 func TestKilledAtEveryCall(t *testing.T) {
 	var struck []string
 	for name, change := range map[string]func(*recipe.Recipe){

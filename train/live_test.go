@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Where small replicas normalise with running statistics, devices get these before every step; else
+// If small replicas normalise with running statistics, devices get these before every step. Otherwise
 // nothing is written between two steps.
 func TestLiveStatisticsAreWritten(t *testing.T) {
 	for min, live := range map[string]bool{"running": true, "refuse": false} {
@@ -74,7 +74,7 @@ func TestLossThatIsNoNumber(t *testing.T) {
 	}
 }
 
-// A late gradient is checked before it waits: one that is not finite ends the run.
+// A late gradient that is not finite ends the run at once, before the gradient waits.
 func TestLateGradientThatIsNoNumber(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.BN, b.recipe.WeightSync = bn.Replica, "async:2"
@@ -93,7 +93,7 @@ func TestLateGradientThatIsNoNumber(t *testing.T) {
 	}
 }
 
-// A checkpoint in the middle of an epoch has the statistics that it is stripped with.
+// A checkpoint in the middle of an epoch has the statistics that Strip uses for its template.
 func TestCheckpointHasItsStatistics(t *testing.T) {
 	k := newBench(t, 42).stopped(1)()
 	running := k.Set(serialize.SetRunning)

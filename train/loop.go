@@ -78,7 +78,7 @@ func (s *Session) betweenSteps(ctx context.Context, epoch, log *meter) error {
 	return s.checkpointer.saveIfDue(ctx)
 }
 
-// done reports whether the run has come to its end, or lost its patience.
+// done reports whether the run has reached its last step, or was stopped early.
 func (s *Session) done() bool {
 	r := s.plan.recipe
 	return s.trainer.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.trainer.progress.Stale >= r.Patience
@@ -164,7 +164,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	defer b.Release()
 	waited := time.Since(began)
 	slices := s.plan.recipe.Tail.Slice(b.Len(), s.plan.recipe.StepBatch(), s.plan.recipe.StepReplicas())
-	if slices.Dropped > 0 { // the tail is not a step: the next batch begins an epoch
+	if slices.Dropped > 0 { // a dropped tail is not a step: the next batch begins an epoch
 		return s.advance(ctx, l, epoch, log)
 	}
 	batch := s.plan.batch(b, slices)

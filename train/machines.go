@@ -78,7 +78,7 @@ func rounded(seconds float64) time.Duration {
 	return d.Round(time.Microsecond)
 }
 
-// machineShares returns where the time of other machines went, from the times of the devices now.
+// machineShares returns how other machines spent the time, from the times of the devices now.
 func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
 	count := map[string]int{}
 	for _, d := range now {
@@ -104,7 +104,7 @@ func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
 	return all
 }
 
-// machinesLine returns a line of text with the figures of each machine; "" without any.
+// machinesLine returns a line of text with the figures of each machine, or "" without machines.
 func machinesLine(machines []MachineShare) string {
 	var texts []string
 	for _, m := range machines {

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Four replicas of two images train like one of eight: the losses of 20 steps are within
-// 1e-5. A deep network like unet-bn multiplies differences in the last bits from step to
-// step, whatever their origin: see docs/results/training.md.
+// Four replicas of two images train like one replica of eight images: the losses of 20 steps are within
+// 1e-5. A deep network like unet-bn multiplies differences in the last bits from step to step, whatever
+// their origin: see docs/results/training.md.
 func TestSyncIsTheWholeBatch(t *testing.T) {
 	whole, shared := maskLosses(t, 1), maskLosses(t, 4)
 	for i, want := range whole {

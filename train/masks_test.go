@@ -36,7 +36,7 @@ func maskBench(t *testing.T, samples int) *bench {
 	return b
 }
 
-// void is a source with some masks that do not count.
+// void is a source with some masks in which no pixel counts.
 type void struct {
 	data.Source
 	samples []int
@@ -87,8 +87,8 @@ func (b *bench) tellingTemplate(t *testing.T, devices int) (sum, told string) {
 	return sum, told
 }
 
-// 1, 3 and 5 images over 4 replicas under every tail: no NaN, and template, losses and mIoU
-// match one device. Drop refuses data that leaves no batch.
+// TestFewImagesOverReplicas trains on 1, 3 and 5 images over 4 replicas with every tail policy. There is no
+// NaN, and template, losses and mIoU match one device. Drop refuses data that leaves no batch.
 func TestFewImagesOverReplicas(t *testing.T) {
 	for _, images := range []int{1, 3, 5} {
 		for _, tail := range parallel.Tails() {
@@ -118,8 +118,8 @@ func TestFewImagesOverReplicas(t *testing.T) {
 	}
 }
 
-// No pixel counts in an image, in a replica, in a batch: no NaN, and devices
-// change nothing.
+// No pixel counts in an image, in a replica, or in a batch. There is no NaN, and the result does not depend
+// on the devices.
 func TestPixelsThatAllCountForNothing(t *testing.T) {
 	for name, samples := range map[string][]int{"an image": {2}, "a replica and more": {0, 1, 2, 3, 4},
 		"every batch": {0, 1, 2, 3, 4, 5, 6, 7}} {
@@ -140,7 +140,7 @@ func TestPixelsThatAllCountForNothing(t *testing.T) {
 	}
 }
 
-// emptyBatches trains where nothing counts: the loss is 0, the weights stay numbers.
+// emptyBatches trains on batches in which nothing counts: the loss is 0, and the weights stay finite.
 func (b *bench) emptyBatches(t *testing.T, c Config) {
 	t.Helper()
 	c.Validation = nil
@@ -204,7 +204,7 @@ func (b *bench) cpuConfig(t *testing.T, threads int) Config {
 	return c
 }
 
-// Killed at calls of every kind, masks train to the same template.
+// Devices die at calls of every kind, and masks train to the same template.
 func TestMasksKilled(t *testing.T) {
 	b := maskBench(t, 5)
 	b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = 4, 2, 1

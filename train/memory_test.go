@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A trained tensor needs three times its size, with the gradient and the state of sgd;
-// others once.
+// A trained tensor needs three times its size, with the gradient and the state of sgd. Other tensors need
+// their size once.
 func TestMemoryOf(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err != nil {

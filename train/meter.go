@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// meter adds up where time goes between two events.
+// meter adds up how time is spent between two events.
 type meter struct {
 	since            time.Time
 	rows             int
@@ -65,7 +65,7 @@ func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seco
 
 func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
 
-// deviceShares returns where the time of devices went, from their times now.
+// deviceShares returns how the devices spent the time, from their times now.
 func (m *meter) deviceShares(now []parallel.DeviceTime) []DeviceShare {
 	var all []DeviceShare
 	for _, d := range now {

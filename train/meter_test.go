@@ -21,8 +21,8 @@ func TestMeterLeavesOut(t *testing.T) {
 	}
 }
 
-// In 10 seconds a device computes 6 and waits 1, and one that was reopened 2 and 1. An
-// evaluation is not counted, neither its work nor its time.
+// In 10 seconds one device computes 6 s and waits 1 s. Another one, which was reopened, computes 2 s and
+// waits 1 s. Neither the work nor the time of an evaluation is counted.
 func TestWhereTheTimeOfDevicesGoes(t *testing.T) {
 	times := func(a, b, blocked time.Duration) []parallel.DeviceTime {
 		return []parallel.DeviceTime{{Device: "a", Replicas: 3, Took: a * time.Second, Blocked: blocked * time.Second},

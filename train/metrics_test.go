@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// logged is a run that a board writes down: of a recipe, from a step on, steps by fives and epochs of ten.
+// logged writes a run to a board: a recipe, from a step on, with a report every five steps and epochs of ten
+// steps.
 func logged(t *testing.T, folder string, r *recipe.Recipe, first, last int) (notes []string) {
 	t.Helper()
 	b, err := OpenBoard(folder, func(text string) { notes = append(notes, text) })

@@ -37,7 +37,7 @@ func (m *mistakes) next(call string) error {
 	return nil
 }
 
-// mistaken is a device that is healthy, and answers one call with an error.
+// mistaken is a healthy device that answers one call with an error.
 type mistaken struct {
 	device.Device
 	m *mistakes
@@ -91,11 +91,11 @@ func (e *mistakenExe) Commit(ctx context.Context, v device.Version, h device.Hyp
 	return e.Executable.Commit(ctx, v, h)
 }
 
-// mistakenSource cannot read sample 3 at one of the times that it is read.
+// mistakenSource fails once to read sample 3.
 type mistakenSource struct {
 	data.Source
 	reads atomic.Int64
-	at    int64 // from 1; 0: it can always
+	at    int64 // number of the read that fails, from 1; 0: none
 }
 
 func (s *mistakenSource) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
@@ -105,7 +105,8 @@ func (s *mistakenSource) Sample(ctx context.Context, i int) (tensor.Tensor, erro
 	return s.Source.Sample(ctx, i)
 }
 
-// mistaken trains to the end; call m.at of the device fails, and the read of a sample that is due to.
+// mistaken trains to the end. Call m.at of the device fails, and the given reads of the samples for training
+// and validation.
 func (b *bench) mistaken(t *testing.T, m *mistakes, training, validation int64) error {
 	c := b.config(1)
 	c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")

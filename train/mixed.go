@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// withPartners adds the inputs of mixed samples: the labels of partners, and the fractions of both labels.
-// A fraction is a multiple of 2^-24, so that it and the rest are exact.
+// withPartners adds the inputs of mixed samples: the labels of partners, and the fractions of both labels. A
+// fraction is a multiple of 2^-24, so that the fraction and 1 minus the fraction are exact.
 func withPartners(rows map[string]tensor.Tensor, b *data.Batch, repeated int) {
 	rows[parallel.InputPartners] = repeatRows(b.Partners, repeated)
 	first, second := tensor.New(tensor.F32, b.X.Shape[0]+repeated), tensor.New(tensor.F32, b.X.Shape[0]+repeated)
@@ -44,7 +44,7 @@ func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) fl
 	return float64(by*first) + float64((1-by)*sum(rows[parallel.InputPartners]))
 }
 
-// lossInUse returns the loss of training of scores that a template gives.
+// lossInUse returns the training loss of scores, which come from a template in evaluation mode.
 func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (float64, error) {
 	if p.loss.IsBoxes() {
 		sum, n := p.loss.BoxLosses(p.slots, scores, rows[parallel.InputLabels])

@@ -1,6 +1,6 @@
 package train
 
-// networks are trained by the tests, because ref trains them in milliseconds.
+// networks are small networks for the tests; the device ref trains them in milliseconds.
 var networks = map[string]string{
 	"cells": `bnctl graph 1
 graph "cells"

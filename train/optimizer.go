@@ -81,8 +81,7 @@ func (c *commit) scalar(name string) {
 	c.hyper[name] = c.b.Input(name, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 }
 
-// rate returns the learning rate of a tensor, or another hyper-parameter that is scaled
-// in the same way.
+// rate returns the learning rate of a tensor, or another hyper-parameter that scales with the rate.
 func (c *commit) rate(hyper, name string) graph.Value {
 	return c.hyper[scaledHyper(hyper, c.r.LRFactor(name))]
 }
@@ -218,8 +217,8 @@ func (c *commit) adam(name string, w, g graph.Value, decay float64) graph.Value 
 	return out[0]
 }
 
-// Hyper returns the hyper-parameters of a step, counted from 0, before which the rate of a
-// plateau schedule was reduced so often.
+// Hyper returns the hyper-parameters of a step, counted from 0. reductions is the number of times that a
+// plateau schedule has reduced the rate before the step.
 func Hyper(r *recipe.Recipe, s recipe.Schedule, step, reductions int) device.Hyper {
 	lr := s.RateReduced(step, reductions)
 	h := device.Hyper{}
@@ -238,9 +237,9 @@ func Hyper(r *recipe.Recipe, s recipe.Schedule, step, reductions int) device.Hyp
 	return h
 }
 
-// averageDecay returns the decay of the averages after a step, counted from 0: at most (1+n)/(10+n) after
-// n steps, as in TensorFlow's ExponentialMovingAverage with num_updates. The first of 1000 steps, far from
-// a good model, thus weigh nothing soon.
+// averageDecay returns the decay of the averages after a step, counted from 0: at most (1+n)/(10+n) after n
+// steps, as in TensorFlow's ExponentialMovingAverage with num_updates. So the weights of the first steps,
+// which are far from a good model, soon have no influence.
 func averageDecay(decay float64, step int) float64 {
 	n := float64(step)
 	return min(decay, (1+n)/(10+n))

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// says returns the words that an error does not contain.
+// says returns the words that the text of an error lacks.
 func says(err error, words ...string) (missing []string) {
 	for _, w := range words {
 		if err == nil || !strings.Contains(err.Error(), w) {
@@ -27,8 +27,8 @@ func says(err error, words ...string) (missing []string) {
 	return missing
 }
 
-// A finite variance that float32 does not hold is found before anything of the
-// step is committed, however statistics and weights are kept.
+// A finite variance that float32 does not hold is found before the step is committed, whichever way
+// statistics and weights are kept.
 func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 	for name, change := range ways() {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			if b.recipe.BNStats == bn.First {
 				bad, row = 0, 0
 			}
-			if b.recipe.HasSeparateWeights() { // each replica by itself
+			if b.recipe.HasSeparateWeights() { // each replica has a batch of its rows
 				row, first = 0, 5
 			}
 			p := &poisoner{Device: c.Devices[bad].Device, function: graph.Train, first: first, output: 2, row: row,
@@ -84,7 +84,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 	}
 }
 
-// The same at the end of a run that estimates its statistics again.
+// TestEstimateBeyondFloat32 has such a variance at the end of a run that estimates its statistics again.
 func TestEstimateBeyondFloat32(t *testing.T) {
 	b := newBench(t, 64)
 	b.recipe.BNPrecise = 32
@@ -170,7 +170,7 @@ func (e *spoilerExe) Commit(ctx context.Context, v device.Version, h device.Hype
 		}
 		return e.Executable.Commit(ctx, v, h)
 	}
-	if err := e.Executable.Commit(ctx, v, h); err != nil { // no error is reported
+	if err := e.Executable.Commit(ctx, v, h); err != nil { // otherwise the commit reports no error
 		return err
 	}
 	if x, err = e.Read(ctx, u.State); err != nil {
@@ -183,8 +183,8 @@ func (e *spoilerExe) Commit(ctx context.Context, v device.Version, h device.Hype
 	return e.Write(ctx, u.State, x)
 }
 
-// An update that is not finite is found in the step that makes it, in every way
-// and whether the device looks for it or not: no checkpoint has it.
+// An update that is not finite is found in the step that makes it, in every way of keeping weights, whether
+// the device checks its updates or not. No checkpoint contains the update.
 func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 	for name, change := range ways() {
 		for _, unaware := range []bool{false, true} {
@@ -194,7 +194,7 @@ func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 				c := b.config(1)
 				c.Checkpoint, c.CheckpointEvery = filepath.Join(t.TempDir(), "run.bnc"), 1
 				at, step := 3, 3
-				if b.recipe.HasSeparateWeights() { // each replica by itself
+				if b.recipe.HasSeparateWeights() { // each replica has a batch of its rows
 					at = 2*b.recipe.StepReplicas() + 2
 				}
 				c.Devices[0].Device = &spoiler{Device: c.Devices[0].Device, at: at, unaware: unaware}

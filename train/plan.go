@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plan has everything that a recipe and its template determine, before any device has it.
-// It never changes after newPlan: facts about devices and other ranks are in crew.
+// plan has everything that recipe and template determine, before any device is used. It never changes after
+// newPlan: the Session has the facts about devices and other ranks.
 type plan struct {
 	recipe       *recipe.Recipe
 	config       Config
@@ -86,8 +86,8 @@ func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) 
 	return p, p.feasible()
 }
 
-// feasible checks before the first step that no batch norm will meet too few values: the full
-// batch, and the tail if the run reaches the end of an epoch, are all there is.
+// feasible returns an error, before the first step, if some batch norm would have too few values. It checks
+// the full batch, and the tail if the run reaches the end of an epoch.
 func (p *plan) feasible() error {
 	r := p.recipe
 	if r.BNMin == "running" {

@@ -2,5 +2,6 @@
 
 package train
 
-// underRace reports that the race detector runs. Cases that differ only in numbers are then left out.
+// underRace reports that the race detector is enabled. Tests then leave out cases that differ only in
+// numbers.
 const underRace = true

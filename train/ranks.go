@@ -160,7 +160,7 @@ func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	switch {
 	case err != nil && !told:
 		s.plan.config.Peers.Abort(err.Error())
-	case told: // rank 0 has written the checkpoint when all have come here
+	case told: // rank 0 has written the checkpoint when all ranks get here
 		_, _ = s.plan.config.Peers.Broadcast(context.WithoutCancel(ctx), nil)
 		err = &agreed{err}
 	}
@@ -198,7 +198,7 @@ func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
 		for replica, n := range sl.Sizes {
 			for i := from; i < from+n; i++ {
 				if replica >= first && replica < last {
-					needed[i%rows] = true // the rows beyond repeat the first
+					needed[i%rows] = true // the rows after the last one repeat the first rows
 				}
 			}
 			from += n

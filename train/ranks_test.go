@@ -117,7 +117,7 @@ func sumOf(t *testing.T, m *models.Model) (string, error) {
 	return serialize.WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m)
 }
 
-// rankWays is recipes for several ranks: every mode, merge and tail.
+// rankWays returns recipes for several ranks, with every mode, merge rule and tail.
 func rankWays() map[string]func(*recipe.Recipe) {
 	return map[string]func(*recipe.Recipe){
 		"sync":             func(*recipe.Recipe) {},
@@ -146,7 +146,7 @@ func rankWays() map[string]func(*recipe.Recipe) {
 	}
 }
 
-// TestPlacementsOfRanks: each rank places its replicas on its devices as it likes.
+// TestPlacementsOfRanks: each rank may place its replicas on its devices in any way.
 func TestPlacementsOfRanks(t *testing.T) {
 	b := newBench(t, 42)
 	b.recipe.Model, b.recipe.Batch, b.recipe.Replicas = "convolution", 16, 8
@@ -203,7 +203,7 @@ func TestRanksTrainOneTemplate(t *testing.T) {
 	}
 }
 
-// Sample counts.
+// Sample implements data.Source and counts the call.
 func (c counting) Sample(ctx context.Context, i int) (t tensor.Tensor, err error) {
 	c.mu.Lock()
 	*c.reads++
@@ -211,8 +211,8 @@ func (c counting) Sample(ctx context.Context, i int) (t tensor.Tensor, err error
 	return c.Source.Sample(ctx, i)
 }
 
-// TestRanksReadTheirShare: together they read every sample once, except for the
-// batches that are looked at once more at the end of an epoch.
+// TestRanksReadTheirShare: together the ranks read every sample once, except for the batches that run a
+// second time at the end of an epoch.
 func TestRanksReadTheirShare(t *testing.T) {
 	b := newBench(t, 16*12)
 	b.recipe.Epochs = 1
@@ -226,14 +226,14 @@ func TestRanksReadTheirShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank, n := range reads {
-		if want := (16*12-looked)/ranks + looked; n < want || n > want+4*16 { // some of an epoch that never comes
+		if want := (16*12-looked)/ranks + looked; n < want || n > want+4*16 { // it also reads past the last epoch
 			t.Errorf("rank %d reads %d samples, want %d", rank, n, want)
 		}
 	}
 }
 
-// TestGapOfRanks checks that at the end of a run, in the middle of an epoch, every rank has
-// read the whole batch that is run once more, and that the figures match one process.
+// TestGapOfRanks checks a run that ends in the middle of an epoch. Every rank has read the whole batch of
+// the gap, and the figures match a run of one process.
 func TestGapOfRanks(t *testing.T) {
 	b := newBench(t, 16*6)
 	b.recipe.Epochs, b.recipe.Steps = 0, 9

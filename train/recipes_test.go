@@ -59,7 +59,7 @@ func TestSameTemplateOfOtherRecipes(t *testing.T) {
 	}
 }
 
-// Rounds have the bits of a larger batch with proportionally more replicas.
+// Accumulating over rounds gives the bits of a larger batch with proportionally more replicas.
 func TestAccumulateIsALargerBatch(t *testing.T) {
 	state := func(change func(r *recipe.Recipe)) map[string]tensor.Tensor {
 		b := newBench(t, 42)
@@ -108,8 +108,8 @@ func TestFrozenTensorsStay(t *testing.T) {
 	}
 }
 
-// Pixels of two decoders are two data sets: a resume is refused and names both
-// versions, but not the fingerprints, which differ by themselves then.
+// Pixels of two versions of the decoder are two data sets. A resume is refused and names both versions. It
+// does not name the fingerprints, which always differ in this case.
 func TestDecodersAreNotMixed(t *testing.T) {
 	for _, c := range []struct{ was, now, want string }{
 		{"", "2", "decoder is 2, was 1, which recipes do not name"},

@@ -32,8 +32,8 @@ func TestRecomputeChangesNoBit(t *testing.T) {
 	}
 }
 
-// Planned activations with recomputation are at most half of the ones without, as planned
-// by the cpu device too.
+// The planned activations with recomputation are at most half of the planned activations without it. This
+// also holds for the plan of the cpu device.
 func TestRecomputeHalvesActivations(t *testing.T) {
 	for _, name := range []string{"unet-bn", "fcn-resnet50", "deeplabv3-resnet50"} {
 		g := &golden{model: name, classes: 6, side: 64}

@@ -70,7 +70,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 	}
 }
 
-// A program has estimate where statistics are estimated again, and only there.
+// A program has the function estimate exactly if statistics are estimated again.
 func TestFunctionsOfAProgram(t *testing.T) {
 	for _, c := range []struct {
 		change   func(*recipe.Recipe)
@@ -94,8 +94,8 @@ func TestFunctionsOfAProgram(t *testing.T) {
 	}
 }
 
-// A template reads pictures as its training did, turned or not; where no data is of pictures it stays as
-// it was.
+// A template applies the EXIF orientation if its training did. If the data has no pictures, the setting of
+// the model does not change.
 func TestTemplateTurnsPicturesAsTheTraining(t *testing.T) {
 	for _, c := range []struct {
 		decoder, exif string
@@ -116,7 +116,7 @@ func TestTemplateTurnsPicturesAsTheTraining(t *testing.T) {
 	}
 }
 
-// Batch norm of replicas with too few values follows the recipe.
+// With too few values in a replica, the wrapped graph has the batch norm that the recipe requests.
 func TestWrappedAsTheRecipeSays(t *testing.T) {
 	for min, running := range map[string]bool{"refuse": false, "running": true} {
 		b := newBench(t, 24)

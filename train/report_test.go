@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// epochs trains, stopped at a step and resumed if stop is above 0, and returns the reported
-// epochs.
+// epochs trains to the end and returns the reported epochs. If stop is above 0, it stops the run at that
+// step and resumes it.
 func (b *bench) epochs(t *testing.T, stop int) (told []EpochDone, end Finished) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What weighs 0 is never trained on; an epoch is as long as ever.
+// Samples of classes with weight 0 are never trained on. The length of an epoch does not change.
 func TestClassesThatWeighNothingAreNotSeen(t *testing.T) {
 	b := newBench(t, 42)
 	b.recipe.Sampling, b.recipe.Epochs = "1,0,0,0,0,0,0,0,0,0", 1

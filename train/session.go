@@ -125,11 +125,11 @@ func (e *RecipeError) Unwrap() error {
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)
 }
 
-// opened returns s, ready to run; nil, with nothing held, if it cannot be.
+// opened returns s, ready to run. If it cannot be opened, the result is nil and nothing is held.
 func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
 	*Session, error) {
 	if err := s.open(ctx, state, from); err != nil {
-		if ctx.Err() != nil { // devices have other words for it
+		if ctx.Err() != nil { // devices report the end of the context in other words
 			err = context.Cause(ctx)
 		}
 		return nil, errors.Join(err, s.Close())
@@ -137,8 +137,8 @@ func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, fr
 	return s, nil
 }
 
-// open loads the program on the devices, with the state to begin with. from is
-// the checkpoint that it is of, or nil.
+// open loads the program on the devices, with the initial state. from is the checkpoint of that state, or
+// nil.
 func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	from *serialize.Checkpoint) error {
 	var err error
@@ -161,7 +161,7 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	return nil
 }
 
-// longRun is the number of steps from which measuring is worthwhile to find where to divide a network.
+// longRun is the minimum number of steps for which it pays to measure where to divide a network.
 const longRun = 32
 
 // driverConfig returns the configuration of the driver.

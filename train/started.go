@@ -52,7 +52,7 @@ func (e Started) resumed() []string {
 	return []string{text}
 }
 
-// sees writes the input of m: "224x224x3" of pictures.
+// sees describes the input of the model: "224x224x3" for pictures.
 func sees(in graph.Type) string {
 	if in.DType == tensor.U8 && len(in.Shape) == 3 {
 		return models.Size{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2]}.String()
@@ -60,9 +60,8 @@ func sees(in graph.Type) string {
 	return tensor.Describe(in.DType, in.Shape)
 }
 
-// pictures describes how samples become the model's input. It gives advice if a model of
-// the zoo was made for larger pictures than the data has: it may as well see them at their
-// size.
+// pictures describes how samples become the model's input. If a model of the zoo was made for larger
+// pictures than the data has, it advises to train at the size of the data.
 func (s *Session) pictures() string {
 	info := s.plan.config.Train.Info()
 	text := s.plan.transform.InWords(info)

@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A run that cannot start returns the reason, and nothing is held then.
+// A run that cannot start returns the reason, and holds no device or memory afterwards.
 func TestRunsThatCannotStart(t *testing.T) {
 	for want, change := range map[string]func(*bench, *Config){
 		"recompute": func(_ *bench, c *Config) { c.Recompute = "x" },
@@ -104,7 +104,7 @@ func averaged(t *testing.T, lr float64) {
 	}
 }
 
-// With the sync "template" one device makes every update, else each does.
+// With the sync "template" one device makes every update, otherwise each device does.
 func TestWhoUpdates(t *testing.T) {
 	for sync, want := range map[parallel.Sync]bool{parallel.Template: false, parallel.AllReduce: true} {
 		b := newBench(t, 24)
@@ -119,7 +119,7 @@ func TestWhoUpdates(t *testing.T) {
 	}
 }
 
-// Devices that cannot exchange without the host are reported, and devices that come back.
+// The run reports devices that cannot exchange without the host, and devices that come back.
 func TestDevicesAreToldOf(t *testing.T) {
 	var told []Event
 	c := Config{Events: func(e Event) { told = append(told, e) }}

@@ -25,14 +25,14 @@ func (k StatisticsConfig) prefix() string {
 	return extraPrefix + k.Name + "/"
 }
 
-// extraPrefix begins the names of sets and attachments of extra statistics.
+// extraPrefix is the prefix of the names of sets and attachments of extra statistics.
 const extraPrefix = "beside/"
 
-// running is the running statistics of a run, kept in one of the ways of StatisticsConfig.
-// A step makes new ones (next), which replace them when it is committed.
+// running is the running statistics of a run, kept in one of the ways of StatisticsConfig. A step makes new
+// running statistics (next), which replace the old ones when the step is committed.
 type running interface {
-	// next returns them after one more step with these moments, checked with
-	// bn.Check. The error is a *bn.NonFinite if float32 does not hold them.
+	// next returns the statistics after one more step with these moments, checked with bn.Check. The error is a
+	// *bn.NonFinite if float32 does not hold them.
 	next(moments []tensor.Tensor) (running, error)
 	// Live returns the statistics for normalisation in a replica that is too small.
 	Live() (map[string]tensor.Tensor, error)

@@ -28,8 +28,8 @@ func (r *asyncStatistics) next(moments []tensor.Tensor) (running, error) {
 	return &asyncStatistics{next}, err
 }
 
-// staleness returns how many moments the statistics of a recipe have merged, and
-// how many steps these had waited in total; 0 if they never wait.
+// staleness returns the number of moments that the statistics of a recipe have merged, and the total number
+// of steps that these moments had waited. Both are 0 if moments never wait.
 func (s statistics) staleness() (merged, waited int64) {
 	if len(s) == 0 {
 		return 0, 0
@@ -40,7 +40,7 @@ func (s statistics) staleness() (merged, waited int64) {
 	return 0, 0
 }
 
-// waiting names the set of the pending moments, and the attachment with the rest of
+// waiting is the name of the set with the pending moments, and of the attachment with the rest of
 // bn.Pending.
 const waiting = "waiting"
 

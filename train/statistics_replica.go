@@ -6,8 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// replicaStatistics is statistics that each replica keeps for itself; they are merged
-// by a rule whenever the model is used.
+// replicaStatistics has separate statistics for each replica. A rule merges them whenever the model is used.
 type replicaStatistics struct {
 	replicas *bn.Replicas
 	rule     bn.Rule

@@ -93,8 +93,8 @@ func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 	}
 }
 
-// Statistics kept in addition to the recipe's can be evaluated after the run, however
-// weights are kept.
+// Statistics kept in addition to the recipe's can be evaluated after the run, whichever way weights are
+// kept.
 func TestEvaluationWithStatisticsBeside(t *testing.T) {
 	for _, sync := range []parallel.Sync{parallel.AllReduce, "periodic:2"} {
 		b := newReplicaBench(t, keepings[0])
@@ -132,8 +132,8 @@ func differing(got, want map[string]tensor.Tensor) string {
 	return ""
 }
 
-// TestMergeOfReplicasByAnyRule: whatever rule a run merges by, its checkpoint
-// can be merged by any other.
+// TestMergeOfReplicasByAnyRule: the statistics in a checkpoint can be merged by any rule, whichever rule the
+// run uses.
 func TestMergeOfReplicasByAnyRule(t *testing.T) {
 	_, k, s := newReplicaBench(t, keepings[4]).trainOnce(keepings[4:]...)
 	seen := map[string]bool{}

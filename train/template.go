@@ -48,9 +48,9 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 // derives reports whether a template holds another state than the one that is trained.
 func (s *Session) derives() bool { return s.plan.recipe.EMA > 0 || s.estimateOver() > 0 }
 
-// derive turns a state of training into the state of a template: weights become their
-// averages, and statistics are estimated again, as the recipe requests. It returns those
-// statistics, nil if there are none. It leaves the state on the devices.
+// derive turns a state of training into the state of a template: weights become their averages, and
+// statistics are estimated again, as the recipe requests. It returns the estimated statistics, or nil
+// without an estimate. It leaves the state on the devices.
 func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) (
 	map[string]tensor.Tensor, error) {
 	if s.plan.recipe.EMA > 0 {
@@ -68,9 +68,9 @@ func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) (
 	return statistics, err
 }
 
-// evaluateTemplate evaluates the state that a template made now would have. It returns that
-// state with the averages, or nil if it is the trained state. Afterwards the devices have
-// the trained state again, also after an error: an interrupted run writes it.
+// evaluateTemplate evaluates the state that a template made now would have. It returns that state with the
+// averages, or nil if the template has the trained state. Afterwards the devices have the trained state
+// again, even after an error, because an interrupted run writes the trained state.
 func (s *Session) evaluateTemplate(ctx context.Context) (
 	e *evaluation.Evaluation, state map[string]tensor.Tensor, err error) {
 	if !s.derives() {

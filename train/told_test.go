@@ -116,8 +116,8 @@ func TestWhatARunTells(t *testing.T) {
 	}
 }
 
-// The figures of an epoch, and of several steps, are the means of the steps' figures by
-// their labels. Shares of time are at most 1 in total.
+// The figures of an epoch, and of several steps, are the means of the steps' figures, weighted by the number
+// of labels. Shares of time are at most 1 in total.
 func TestFiguresOfARun(t *testing.T) {
 	b := newBench(t, 42)
 	each := b.told(nil)
@@ -156,7 +156,7 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 }
 
-// The description of the batch norm covers every way of doing it.
+// The description covers every way of computing batch norms.
 func TestWhatBatchNormSees(t *testing.T) {
 	for _, c := range []struct {
 		change func(*recipe.Recipe)
@@ -186,7 +186,7 @@ func TestWhatBatchNormSees(t *testing.T) {
 	}
 }
 
-// Training moves the running statistics, unless it is to keep them or estimates them again.
+// Training moves the running statistics, unless the recipe keeps them or estimates them again.
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		decay      float64

@@ -18,9 +18,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// trainer makes the steps of a run. Each is a transaction: after an error the run has the
-// state before the step. It has all state that a step changes and a checkpoint stores:
-// weights, running statistics, progress.
+// trainer makes the steps of a run. Each step is a transaction: after an error the run has the state before
+// the step. The trainer has all state that a step changes and a checkpoint stores: weights, running
+// statistics, progress.
 type trainer struct {
 	plan       *plan
 	driver     Driver
@@ -116,8 +116,8 @@ func (t *trainer) current(ctx context.Context) (map[string]tensor.Tensor, error)
 	return state, nil
 }
 
-// checkpoint returns a checkpoint of the current state of the run. A driver that loses all
-// devices later continues from it.
+// checkpoint returns a checkpoint of the current state of the run. If the driver loses all devices later, it
+// continues from this state.
 func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error) {
 	state, err := t.weights.snapshot(ctx)
 	if err != nil {
@@ -153,8 +153,8 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	return k, nil
 }
 
-// restore restores progress, best and statistics from a checkpoint. Weights other than its
-// state are restored when there is a driver.
+// restore restores progress, best and statistics from a checkpoint. Weights that are not part of the
+// checkpoint's state are restored when there is a driver.
 func (t *trainer) restore(k *serialize.Checkpoint) error {
 	p, err := progress.Read(k)
 	if err != nil {

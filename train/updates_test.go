@@ -103,7 +103,8 @@ func TestUpdatesOfSeveralTensors(t *testing.T) {
 	}
 }
 
-// Statistics that each replica can hold, but with a merger beyond float32, end the step.
+// A step ends with an error if each replica can hold its statistics in float32 but their merged value is too
+// large.
 func TestMergerBeyondFloat32(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.BN, b.recipe.BNUpdate = bn.Replica, bn.PostHoc

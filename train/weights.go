@@ -10,24 +10,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// weights is the weights of a run, kept together in one of the ways of
-// parallel.Sync: by the driver alone (allReduceWeights), with gradients that come
-// late (asyncWeights), or by each replica for itself (localWeights).
+// weights is the weights of a run, in one of the ways of parallel.Sync: in the driver alone
+// (allReduceWeights), with gradients that come late (asyncWeights), or separate for each replica
+// (localWeights).
 type weights interface {
-	// step trains on a batch. Nothing of it counts before commit.
+	// step trains on a batch. Its results have no effect before commit.
 	step(ctx context.Context, o optimizerStep) (parallel.Result, error)
 	// commit makes the next weights from the results of the last step. After an error that
 	// wraps device.NonFinite they are unchanged, or no longer readable.
 	commit(ctx context.Context, o optimizerStep, found parallel.Result) error
-	// dryRun is a step that never counts, with the weights of state.
+	// dryRun is a step without effect, with the weights of state.
 	dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 
 	// state returns the whole trained state of the model.
 	state(ctx context.Context) (map[string]tensor.Tensor, error)
 	// snapshot returns the state that a run continues from if it loses all devices later.
 	snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
-	// atHost reports whether the host has the state at any time, whatever becomes
-	// of the devices.
+	// atHost reports whether the host has the state at any time, even after the loss of all devices.
 	atHost() bool
 	// show makes the devices ready to predict with the trained model and with the given
 	// running statistics.
@@ -38,7 +37,7 @@ type weights interface {
 	staleness() *parallel.Staleness
 	// pack adds to a checkpoint the data other than state that a resumed run needs.
 	pack(k *serialize.Checkpoint)
-	// restore is the inverse of pack, for a run that has come to p.
+	// restore is the inverse of pack, for a run at position p.
 	restore(k *serialize.Checkpoint, p *progress.Position) error
 }
 
@@ -49,8 +48,7 @@ type optimizerStep struct {
 	hyper  device.Hyper
 }
 
-// startWeights returns the weights of a run that begins with some state, which
-// the driver has.
+// startWeights returns the weights of a run that begins with state. The driver has this state already.
 func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) weights {
 	all := allReduceWeights{d}
 	if span, stale := p.recipe.WeightSync.Span(); stale {
@@ -63,8 +61,7 @@ func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) w
 	return all
 }
 
-// allReduceWeights are equal in all replicas: each update is made from the sum of the
-// gradients of its step.
+// allReduceWeights are equal in all replicas: each update uses the sum of the gradients of its step.
 type allReduceWeights struct{ driver Driver }
 
 func (w allReduceWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {

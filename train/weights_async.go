@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// setStaleGradients names the set of a checkpoint with the gradients that wait.
+// setStaleGradients is the name of the set of a checkpoint with the gradients that wait.
 const setStaleGradients = "late"
 
 // trainedState declares the tensors that training changes.

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// localWeights is weights of each replica for itself. They are averaged at the
-// end of every period; in between their average is the model that is trained.
+// localWeights are separate weights for each replica. They are averaged at the end of every period. In
+// between their average is the trained model.
 type localWeights struct {
 	driver   *parallel.Driver
 	replicas *parallel.LocalSGD

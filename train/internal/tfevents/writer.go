@@ -93,8 +93,8 @@ func stamp(b []byte, at time.Time) []byte {
 	return protowire.AppendFixed64(b, math.Float64bits(float64(at.UnixNano())/1e9))
 }
 
-// record appends one record: its length, a checksum of that, the message, a
-// checksum of that; all in one write.
+// record appends one record in one write: its length, the checksum of the length, the message, and the
+// checksum of the message.
 func (w *Writer) record(message []byte) error {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(message)))
 	b = binary.LittleEndian.AppendUint32(b, masked(b))
@@ -106,8 +106,8 @@ func (w *Writer) record(message []byte) error {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// masked returns the checksum of TFRecord: CRC-32C, rotated, plus a constant. The change
-// avoids the CRC of data that contains CRCs.
+// masked returns the checksum of TFRecord: CRC-32C, rotated, plus a constant. Without this change, the CRC
+// of data that contains CRCs would be weak.
 func masked(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli())
 	return (c>>15 | c<<17) + 0xa282ead8

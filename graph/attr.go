@@ -16,8 +16,8 @@ type Attr struct {
 // have their default value. Make them with With.
 type Attrs []Attr
 
-// With returns a copy of a with one attribute more; it replaces an attribute of
-// that key. int, []int and float32 values are converted.
+// With returns a copy of a with an additional attribute, which replaces an attribute with the same key. int,
+// []int and float32 values are converted.
 func (a Attrs) With(key string, val any) Attrs {
 	a = slices.Clone(a)
 	i, found := slices.BinarySearchFunc(a, key, func(x Attr, k string) int {

@@ -28,14 +28,14 @@ func (n *Node) Attributes() Attrs {
 	return all
 }
 
-// addedLater are the attributes that the first devices of the contract do not know, by
-// operation: they refuse a node that has them.
+// addedLater has, by operation, the attributes that were added after the first version of the device
+// contract. Devices of that version refuse a node that has them.
 var addedLater = map[Op]string{Dense: "leading", DenseGradInput: "leading", DenseGradWeight: "leading",
 	Dropout:     "each",
 	SoftmaxXent: "weighted_targets", SoftmaxXentGrad: "weighted_targets"}
 
-// Implied reports whether a device need not be sent an attribute of n: it has its default,
-// and the first devices do not know it.
+// Implied reports whether attribute a of n need not be sent to a device: it has its default value, and
+// devices of the first version do not know it.
 func (n *Node) Implied(a Attr) bool {
 	if !n.Op.Valid() || addedLater[n.Op] != a.Key {
 		return false
@@ -67,8 +67,8 @@ func (o Op) has(key string) bool {
 	return slices.ContainsFunc(o.row().attrs, func(s attrSpec) bool { return s.key == key })
 }
 
-// Trim returns a in the form of a node of operation o: sorted and without defaults. Unknown attributes
-// stay; Check reports them.
+// Trim returns a as a node of operation o stores it: sorted and without defaults. Unknown attributes stay;
+// Check reports them.
 func (o Op) Trim(a Attrs) Attrs {
 	a = slices.Clone(a)
 	slices.SortStableFunc(a, func(x, y Attr) int { return cmp.Compare(x.Key, y.Key) })

@@ -118,9 +118,8 @@ func (b *Builder) Input(name string, t Type) Value {
 	return v
 }
 
-// Declare adds a state tensor to the table and returns the value that reads it.
-// If a tensor of that name, type and shape is declared already, Declare is
-// Read.
+// Declare adds a state tensor to the table and returns the value that reads it. If a tensor of that name,
+// type and shape is declared already, Declare does the same as Read.
 func (b *Builder) Declare(s State) Value {
 	if b.err != nil {
 		return None
@@ -191,7 +190,7 @@ func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
 	return b.named(op, names, attrs, in...)
 }
 
-// named is Node with a name for every result.
+// named does the same as Node, with a given name for every result.
 func (b *Builder) named(op Op, names []string, attrs Attrs, in ...Value) []Value {
 	if b.err != nil {
 		return nil

@@ -61,7 +61,7 @@ func (f *Function) work(n *Node) float64 {
 	case Conv, ConvGradInput, ConvTranspose, ConvInt8:
 		return f.product(n) + f.biasWork(n)
 	case ConvGradWeight:
-		// Every element of dy meets every element of a kernel once.
+		// Every element of dy is multiplied with every element of a kernel once.
 		return 2 * f.size(n.In[1]) * f.size(n.Out[0]) / float64(f.Values[n.Out[0]].Type.Shape[0])
 	case Dense, DenseInt8:
 		return 2*f.size(n.In[1])*f.lines(n.In[0]) + f.biasWork(n)
@@ -85,8 +85,8 @@ func (f *Function) work(n *Node) float64 {
 	return perElement(n.Op) * f.largest(n)
 }
 
-// product returns the work of a convolution-like product: every element on
-// the side of the kernel's first axis meets every element of one kernel.
+// product returns the work of a convolution-like product. Every element on the side of the kernel's first
+// axis is multiplied with every element of one kernel.
 func (f *Function) product(n *Node) float64 {
 	k := f.Values[n.In[1]].Type
 	side := n.In[0]
@@ -103,8 +103,8 @@ func (f *Function) biasWork(n *Node) float64 {
 	return f.size(n.Out[0])
 }
 
-// lines returns the number of rows of the matrix in a value: the product of all axes but
-// the last one, along which it is multiplied.
+// lines returns the number of rows of the matrix in a value: the product of all axes but the last one. The
+// matrix is multiplied along its last axis.
 func (f *Function) lines(v Value) float64 {
 	s := f.Values[v].Type.Shape
 	return f.size(v) / float64(s[len(s)-1])
@@ -130,9 +130,8 @@ func (f *Function) largest(n *Node) float64 {
 	return most
 }
 
-// perElement returns the number of floating-point operations of o for
-// each element, counted from its definition. All that is computed once
-// for a channel counts as one factor.
+// perElement returns the number of floating-point operations of o for each element, counted from its
+// definition. Everything that is computed once per channel counts as one factor.
 func perElement(o Op) float64 {
 	switch o {
 	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track,

@@ -23,8 +23,8 @@ func (r *rewriter) normGradient(x, dy Value, axes []int) Value {
 	return r.op(Div, "gradient", []Value{d, std})
 }
 
-// scaled multiplies v, which has the rank of the node's operand, by scale and adds bias. Both have the
-// lengths of the axes before axis behind.
+// scaled multiplies v, which has the rank of the node's operand, by scale and adds bias. scale and bias have
+// the lengths of the axes that end before axis `behind`.
 func (r *rewriter) scaled(v Value, behind int) {
 	for i, op := range []Op{Mul, Add} {
 		w := r.in(1 + i)

@@ -92,8 +92,8 @@ func decomposeGlobalAvgPoolGrad(r *rewriter) {
 	r.last(BroadcastTo, []Value{scaled}, "shape", append(r.Builder.Type(scaled).Shape[:1:1], size...))
 }
 
-// reduce_max of rows is a max_pool over each axis, taken as the height of an image.
-// reduce_min is the reduce_max of the negative values.
+// reduce_max of rows is a max_pool over each axis, which becomes the height of an image. reduce_min is the
+// reduce_max of the negative values.
 func decomposeReduceExtreme(r *rewriter) {
 	x, least := r.in(0), r.node.Op == ReduceMin
 	t := r.Builder.Type(x)

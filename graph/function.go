@@ -193,7 +193,7 @@ func (p *Program) Function(name string) *Function {
 	return nil
 }
 
-// InOrder returns the functions with those that keep outputs before those that read them.
+// InOrder returns the functions, with the functions that keep outputs before the functions that read them.
 func (p *Program) InOrder() []*Function {
 	order := slices.Clone(p.Functions)
 	slices.SortStableFunc(order, func(a, b *Function) int { return a.rank() - b.rank() })

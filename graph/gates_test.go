@@ -27,8 +27,8 @@ func main(x rows f32[2]) {
 }
 `
 
-// TestJoinGates: a gate that something else reads, one of another value, and one with
-// other numbers stay.
+// TestJoinGates: a gate is not joined if another node reads it, if it is the gate of another value, or if it
+// has other numbers.
 func TestJoinGates(t *testing.T) {
 	g := parsed(t, withGates)
 	none := func(string) (float32, bool) { return 0, false }

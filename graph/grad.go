@@ -139,8 +139,8 @@ func (g *gradient) sum(v Value) Value {
 	return total
 }
 
-// alike makes both gradients whole if one is. The gradient of a whole
-// value may have been summed over replicas, or not yet.
+// alike makes both gradients whole if one of them is whole. The gradient of a whole value may or may not
+// have been summed over replicas yet.
 func (g *gradient) alike(name string, x, y Value) (Value, Value) {
 	reduce := func(v, other Value) Value {
 		if g.b.Type(v).Kind == Replica && g.b.Type(other).Kind == Whole {
@@ -151,7 +151,7 @@ func (g *gradient) alike(name string, x, y Value) (Value, Value) {
 	return reduce(x, y), reduce(y, x)
 }
 
-// needs reports whether the gradient of operand i is asked for.
+// needs reports whether the gradient of operand i is requested.
 func (g *gradient) needs(i int) bool {
 	return i < len(g.node.In) && g.node.In[i] != None && g.needed[g.node.In[i]]
 }

@@ -66,7 +66,7 @@ func weights(name string, op graph.Op, x, kernel []int, bias int, pairs ...any) 
 	}}
 }
 
-// matrices returns a case of products of a value with a value, and of a weight with that.
+// matrices returns a case of a product of two values, and of a weight with that product.
 func matrices(name string, x, y []int, turnX, turnY bool) gradCase {
 	return gradCase{name, func(b *builder) value {
 		z := b.Op(graph.MatMul, "z", []value{rows(b, "x", x...), rows(b, "y", y...)}, "transpose_a", turnX,
@@ -84,7 +84,7 @@ func structure(name string, op graph.Op, shape []int, pairs ...any) gradCase {
 	}}
 }
 
-// norm returns a case of normalise; moments makes them of x and running ones.
+// norm returns a case of normalise. moments computes the moments from x and the running moments.
 func norm(name, over string, moments func(b *builder, x, running value) value, shape ...int) gradCase {
 	return gradCase{name, func(b *builder) value {
 		x, c := rows(b, "x", shape...), shape[0]

@@ -34,9 +34,8 @@ func gradConvTranspose(g *gradient, dy Value) {
 	}
 }
 
-// reached cuts from the gradient of a transposed convolution the rows and
-// columns that output_pad adds beyond the last window. Fewer than a stride
-// need not be cut: no window starts there.
+// reached removes from the gradient of a transposed convolution the rows and columns that output_pad adds
+// beyond the last window. If they are fewer than a stride they can stay, because no window starts there.
 func (g *gradient) reached(dy Value) Value {
 	end := slices.Clone(g.shape(dy))
 	stride := g.node.Ints("stride")
@@ -61,7 +60,7 @@ func gradDense(g *gradient, dy Value) {
 	if g.needs(1) {
 		g.give(1, g.op(DenseGradWeight, "dw", attrs, g.node.In[0], dy))
 	}
-	if axes := len(g.shape(dy)); axes > 1 && g.needs(2) { // the channels first
+	if axes := len(g.shape(dy)); axes > 1 && g.needs(2) { // move the channels to the first axis
 		perm := []int{axes - 1}
 		for i := range axes - 1 {
 			perm = append(perm, i)

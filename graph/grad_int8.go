@@ -10,8 +10,8 @@ package graph
 // The gradient of a table is its slope over nine bytes: a table of whole numbers is flat between two bytes.
 // Weights that are trained become bytes by QuantizeWeight. Weights that are state have no gradient.
 
-// inside returns dy where the result is between its bounds, and 0 at a bound: there rounding is
-// clamped, and a relu changes its slope.
+// inside returns dy where the result is between its bounds, and 0 at a bound, where the result is clamped
+// and a relu changes its slope.
 func (g *gradient) inside(dy Value) Value {
 	y, least, most := g.node.Out[0], 0, 255
 	if g.node.Op.has("min") {
@@ -23,8 +23,7 @@ func (g *gradient) inside(dy Value) Value {
 	return dy
 }
 
-// attrsOf returns those attributes of the node that operation op has,
-// too.
+// attrsOf returns the attributes of the node that operation op also has.
 func (g *gradient) attrsOf(op Op) (attrs Attrs) {
 	for _, a := range g.node.Attrs {
 		if op.has(a.Key) {
@@ -47,7 +46,7 @@ func straightDequantize(g *gradient, dy Value) {
 	g.give(0, g.scale("dx", dy, g.node.Float("scale")))
 }
 
-// weightOf returns the node that makes the bytes of the weight, or nil after a failure.
+// weightOf returns the node that computes the bytes of the weight, or nil after a failure.
 func (g *gradient) weightOf() *Node {
 	i := g.maker[g.node.In[1]]
 	if i < 0 || g.from.Nodes[i].Op != QuantizeWeight {
@@ -123,8 +122,8 @@ func straightMaxPoolInt8(g *gradient, dy Value) {
 	g.give(0, g.op(MaxPoolGrad, "dx", g.attrsOf(MaxPoolGrad), x, dy))
 }
 
-// straightTableInt8 uses the slope of the table over nine bytes. Ends of the table repeat, so that it is
-// flatter there.
+// straightTableInt8 uses the slope of the table over nine bytes. Beyond an end of the table its last entry
+// is repeated, so that the slope is flatter there.
 func straightTableInt8(g *gradient, dy Value) {
 	const reach = 4
 	table := func(move int) Value { // the entries of the table for x + move

@@ -38,7 +38,7 @@ func numbersOf(b *builder, q value, scale float64, zero int) value {
 	return b.Op(graph.Dequantize, b.UniqueName("n"), []value{q}, "scale", scale, "zero", zero)
 }
 
-// boundedFloat clips to the numbers that bytes min to max are.
+// boundedFloat clips y to the numbers that the bytes least and most represent.
 func boundedFloat(b *builder, y value, least, most int) value {
 	number := func(q int) float64 { return yScale * float64(q-yZero) }
 	return b.Op(graph.Clip, "y", []value{y}, "min", number(least), "max", number(most))

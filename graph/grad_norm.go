@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// gradNormalise treats the moments as the function of x that they are
-// (docs/numerics.md, section 1), in closed form. Over the batch it needs the sums of all replicas.
+// gradNormalise also differentiates the moments, which depend on x (docs/numerics.md, section 1), in closed
+// form. Over the batch it needs the sums of all replicas.
 func gradNormalise(g *gradient, dy Value) {
 	n := g.node
 	x, m, gamma := n.In[0], n.In[1], n.In[2]

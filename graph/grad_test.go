@@ -40,7 +40,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// derivative is a function, the same with its gradient, and a point.
+// derivative has a function, the same function with its gradient, and a point.
 type derivative struct {
 	forward, backward *graph.Function
 	wrt               []graph.Value
@@ -146,7 +146,7 @@ func random(r *rand.Rand, t graph.Type) tensor.Tensor {
 	return x
 }
 
-// at returns the tensor that value v of the forward function holds from outside.
+// at returns the input or state tensor that value v of the forward function reads.
 func (d *derivative) at(v graph.Value) []float64 {
 	if s := d.forward.Values[v].State; s != "" {
 		return d.state[s].F64()

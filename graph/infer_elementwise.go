@@ -120,7 +120,7 @@ func ActivationNamed(name string) (Op, error) {
 // its result; otherwise it is computed from its operand.
 func SavesResult(o Op) bool { return o == Relu || o == Relu6 || o == Sigmoid || o == Tanh }
 
-// inferActivation is inferUnary for f32 alone.
+// inferActivation does the same as inferUnary, for f32 only.
 func inferActivation(c *inference) error {
 	if t := c.in(0); t.DType != tensor.F32 {
 		return fmt.Errorf("operand 0 is %v, want f32", t)

@@ -43,7 +43,7 @@ func inferLine(t *testing.T, line string) (string, error) {
 	return strings.Join(types, ", "), nil
 }
 
-// TestInfer holds the type that every operation yields.
+// TestInfer compares the result types of every operation with expected ones.
 func TestInfer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []struct{ node, want string }{
@@ -326,7 +326,7 @@ func TestInferErrors(t *testing.T) {
 	}
 }
 
-// TestNumbers pins the numbers of operations and kinds, which travel.
+// TestNumbers pins the numbers of operations and kinds, which are part of the protocol.
 func TestNumbers(t *testing.T) {
 	var got strings.Builder
 	for _, op := range Ops() {

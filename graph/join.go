@@ -142,12 +142,12 @@ func (j *joiner) of(n *Node, op Op, x Value) bool {
 	return j.is(inner, op) && inner.In[0] == x
 }
 
-// affine reports whether n multiplies by one number and adds another.
+// affine reports whether n computes by*x + add with these two numbers.
 func affine(n *Node, by, add float32) bool {
 	return n != nil && n.Op == Affine && float32(n.Float("by")) == by && float32(n.Float("add")) == add
 }
 
-// first returns the node before n if n multiplies by one number and adds another.
+// first returns the node that makes the operand of n, if n computes by*x + add with these two numbers.
 func (j *joiner) first(n *Node, by, add float32) *Node {
 	if !affine(n, by, add) {
 		return nil

@@ -132,8 +132,7 @@ func (j *normJoiner) groupNorm(r *rewriter) bool {
 	return true
 }
 
-// scale turns the factor behind a layer_norm or a group_norm into its scale, and bias
-// the summand into its bias.
+// scale makes the factor after a layer_norm or a group_norm its scale, and bias makes the summand its bias.
 func (j *normJoiner) scale(r *rewriter) bool { return j.absorb(r, Mul, 1) }
 
 func (j *normJoiner) bias(r *rewriter) bool { return j.absorb(r, Add, 2) }
@@ -165,7 +164,7 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 	return false
 }
 
-// withOperand returns the operands of a norm with w as a further one.
+// withOperand returns the operands of a norm with w as an additional operand.
 func withOperand(r *rewriter, norm *Node, operand int, w Value) []Value {
 	in := []Value{None, None, None}
 	for k, old := range norm.In {
@@ -189,8 +188,8 @@ func (j *normJoiner) perChannel(v Value, shape []int) Value {
 	return n.In[0]
 }
 
-// channelsFirst removes two transposes that undo each other around a layer_norm: the norm is over
-// other axes then.
+// channelsFirst removes two transposes that cancel each other around a layer_norm. The norm is then over
+// other axes.
 func (j *normJoiner) channelsFirst(r *rewriter) bool {
 	if r.node.Op != Transpose {
 		return false

@@ -24,7 +24,7 @@ s = sqrt(e)
 n = div(d, s)
 `
 
-// TestJoinNorms holds what chains of nodes become, and which are left as they are.
+// TestJoinNorms compares chains of nodes with the result of JoinNorms. Some chains must stay unchanged.
 func TestJoinNorms(t *testing.T) {
 	of := func(axes string) string { return strings.ReplaceAll(spelled, "AXES", axes) }
 	for _, c := range []struct{ name, lines, want string }{

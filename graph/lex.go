@@ -43,7 +43,8 @@ func (t token) String() string {
 	return t.symbol.String()
 }
 
-// lexer cuts a text into tokens, one ahead. After an error it is at the end of the text for good.
+// lexer divides a text into tokens and reads one token ahead. After an error it stays at the end of the
+// text.
 type lexer struct {
 	src   string
 	pos   int
@@ -62,7 +63,7 @@ func (l *lexer) fail(t token, format string, args ...any) {
 	l.pos, l.token = len(l.src), token{line: l.line}
 }
 
-// advance moves to the next token and returns the one it leaves.
+// advance moves to the next token and returns the previous one.
 func (l *lexer) advance() token {
 	t := l.token
 	l.skipSpace()

@@ -31,8 +31,7 @@ func (f *Function) results() []Value {
 	return out
 }
 
-// live reports for every node whether an output or an update depends on it,
-// or a node without results.
+// live reports for every node whether an output, an update, or a node without results depends on it.
 func (f *Function) live() []bool {
 	needed := make([]bool, len(f.Values))
 	for _, v := range f.results() {

@@ -40,8 +40,8 @@ func inferMatMul(c *inference) error {
 	return c.yield(max(c.in(0).Kind, c.in(1).Kind), tensor.F32, append(leading, m, n)...)
 }
 
-// gradMatMul: of y = ab the gradients are dy*b' and a'*dy. One for an operand that holds its
-// matrix transposed comes out transposed.
+// gradMatMul computes the gradients dy*b' and a'*dy of y = ab. If an operand holds its matrix transposed,
+// its gradient is transposed, too.
 func gradMatMul(g *gradient, dy Value) {
 	a, b := g.node.In[0], g.node.In[1]
 	turnedA, turnedB := g.node.Bool("transpose_a"), g.node.Bool("transpose_b")

@@ -43,7 +43,7 @@ func (p *parser) input() Value {
 	return v
 }
 
-// built passes on the builder's error as one at token t.
+// built reports the builder's error, if any, at token t.
 func (p *parser) built(t token) {
 	p.build.Fail(p.build.fn.checkSize())
 	if err := p.build.Err(); err != nil {
@@ -60,8 +60,8 @@ func (p *parser) kind() Kind {
 	return k
 }
 
-// statement reads a line of a function. Keywords are known by the word that
-// follows them, so that nodes can have their names.
+// statement reads a line of a function. The word after a keyword distinguishes it from a name, so a node may
+// have the name of a keyword.
 func (p *parser) statement() {
 	at := p.token
 	first := p.want(word)

@@ -35,7 +35,7 @@ func protoAttributes(t *testing.T) map[string]string {
 	return says
 }
 
-// The author of a device reads device.proto and not the table: it lists all attributes of
+// The author of a device reads device.proto and not the table. So device.proto must list all attributes of
 // an operation with type and default.
 func TestProtoHasAttributes(t *testing.T) {
 	says := protoAttributes(t)

@@ -64,7 +64,7 @@ func (s *search) try(cuts []bool) {
 	}
 }
 
-// stored reports by value whether the backward pass reads it of the forward pass.
+// stored reports for each value of the forward pass whether the backward pass reads it.
 func (s *search) stored() []bool {
 	stored := make([]bool, len(s.f.Values))
 	for i := range s.f.Nodes {
@@ -154,7 +154,7 @@ func (f *Function) byRow(n *Node) bool {
 	return slices.ContainsFunc(n.Out, func(v Value) bool { return f.Values[v].Type.Kind == Rows })
 }
 
-// rowBytes returns the size of a row of v; 0 of a value without rows.
+// rowBytes returns the size of a row of v, or 0 for a value without rows.
 func (f *Function) rowBytes(v Value) int {
 	t := f.Values[v].Type
 	if t.Kind != Rows {
@@ -163,8 +163,8 @@ func (f *Function) rowBytes(v Value) int {
 	return t.elements() * t.DType.Size()
 }
 
-// lastUses returns, by value, the last of the selected nodes that reads it: len(Nodes) for
-// values that leave the function, 0 if there is no such node.
+// lastUses returns for each value the index of the last selected node that reads it. It is len(Nodes) for
+// values that leave the function, and 0 if no selected node reads the value.
 func (f *Function) lastUses(meant func(node int) bool) []int {
 	last := make([]int, len(f.Values))
 	for i := range f.Nodes {
@@ -194,7 +194,8 @@ func (f *Function) backward() []bool {
 	return nodes
 }
 
-// recomputed returns f with these nodes of its forward pass computed again, by result.
+// recomputed returns f with some nodes of its forward pass computed again. again has these nodes by their
+// results.
 func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node) (*Function, error) {
 	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: again}
 	r.Inputs()

@@ -17,11 +17,12 @@ import (
 // Here relu6 is kept in place of norm. Conversely, a value with several readers is kept if
 // only one of them would be left in the forward pass or in the backward pass.
 
-// storing are the operations before which every device stores a value, or rounds it as an operand.
+// storing lists the operations whose operands every device stores or rounds, so that it does not fuse the
+// node before.
 var storing = []Op{Conv, ConvTranspose, ConvGradInput, ConvGradWeight, Dense, DenseGradInput, DenseGradWeight,
 	MaxPool, AvgPool, GlobalAvgPool, Upsample}
 
-// fusions returns the values of a function that a device may fuse.
+// fusions finds the values of a function that a device may fuse.
 type fusions struct {
 	f       *Function
 	back    []bool
@@ -87,8 +88,8 @@ func (u *fusions) mayFuse(v Value, readers []int) bool {
 	return op == BatchNorm || u.rounded != nil && u.rounded(u.f.Values[v].Type) && !slices.Contains(storing, op)
 }
 
-// made returns the nodes that are computed again, of those that may be: the backward pass reads their
-// results, or others of them do.
+// made returns the nodes of again that are needed: the backward pass reads their results, or other needed
+// nodes do.
 func (u *fusions) made(again map[Value]*Node) map[int]bool {
 	made := map[int]bool{}
 	for i := range slices.Backward(u.f.Nodes) {
@@ -116,7 +117,7 @@ func (r *recomputing) repeat(v Value) {
 	}
 }
 
-// collect moves the nodes to be recomputed for v to due.
+// collect moves the nodes that v needs, which are to be computed again, from r.again to due.
 func (r *recomputing) collect(v Value, due map[Value]*Node) {
 	if n := r.again[v]; n != nil {
 		delete(r.again, v)

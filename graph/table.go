@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// attrSpec declares an attribute: its default value, with the attribute's Go type, and
-// whether it is required.
+// attrSpec declares an attribute: its default value, which has the Go type of the attribute, and whether the
+// attribute is required.
 type attrSpec struct {
 	key      string
 	def      any

@@ -50,7 +50,7 @@ const textVersion = "1"
 type writer struct {
 	b    []byte
 	f    *Function
-	next Value // the first value that the lines so far do not bring about
+	next Value // the first value that is not declared by the lines so far
 }
 
 func (w *writer) put(texts ...string) {

@@ -28,9 +28,9 @@ func (w *writer) function(f *Function) {
 	w.put("}\n")
 }
 
-// declare writes the lines that bring about the values before the line that
-// mentions ins and makes outs. State that this line is the first to mention
-// comes about by that, as long as the parser numbers it the same way.
+// declare writes the lines that declare values before a line with operands ins and results outs. A line also
+// declares the state that it is the first to read. declare relies on that if the parser gives these values
+// the same numbers.
 func (w *writer) declare(ins, outs []Value) {
 	limit := w.next
 	if len(outs) > 0 {

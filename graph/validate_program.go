@@ -42,8 +42,8 @@ func (g *Graph) checkForm() error {
 
 // Check returns nil if p is valid and a device can load it:
 //  1. state and functions are valid, and no node is one of the host (Op.Host);
-//  2. only Train keeps outputs, which are whole, and of layers on several devices Forward,
-//     Backward and Reduce;
+//  2. only Train keeps outputs, which are whole; if layers are divided over devices, Forward, Backward and
+//     Reduce keep outputs instead;
 //  3. only Commit updates state, and its inputs are outputs that Train keeps,
 //     of the same name and type, or hyper-parameters: whole scalars;
 //  4. inputs of Backward, Reduce and Squares that have the name of an output that
@@ -74,7 +74,7 @@ func (p *Program) checkFunctions() error {
 	return nil
 }
 
-// checkForm checks what holds between functions that are valid by themselves.
+// checkForm checks the rules about several functions, which are each valid.
 func (p *Program) checkForm() error {
 	for i, f := range p.Functions {
 		err := f.checkRole()

@@ -45,7 +45,7 @@ func openCOCO(ctx context.Context, o *opening) error {
 	return nil
 }
 
-// isFile reports whether a path with the extension of a file is that of a file.
+// isFile reports whether path is a file, and not a folder with the extension of a file.
 func isFile(path string) bool {
 	if regular.RemoteOf(path) != nil {
 		return true

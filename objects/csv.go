@@ -190,7 +190,7 @@ func (r *csvReader) picture(x row) (at int, ok bool) {
 	f, err := chooseFile(r.pictures[path.Base(name)], &p)
 	if err != nil && !r.options.OnlyAnnotations {
 		r.add(x.file, x.line, "put the pictures next to the table", "the picture %s %v", quote(name), err)
-		r.indices[key] = -1 // named once
+		r.indices[key] = -1 // report it only once
 		return 0, false
 	}
 	if err == nil {

@@ -29,7 +29,8 @@ func (j *jsonLines) next() int {
 	return j.lineAt(at)
 }
 
-// lineAt returns the line of a byte that is not before the last one.
+// lineAt returns the line of byte at. It must not be called for a byte before the previous
+// one.
 func (j *jsonLines) lineAt(at int) int {
 	at = min(max(at, j.counted), len(j.b))
 	j.line += bytes.Count(j.b[j.counted:at], []byte("\n"))

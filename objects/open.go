@@ -26,8 +26,8 @@ var kinds = map[string]func(context.Context, *opening) error{
 // forms lists the forms of a spec.
 const forms = "voc:FOLDER, coco:FILE, yolo:FOLDER, csv:FILE"
 
-// HasBoxes reports whether a spec names a set that Open reads: voc: without masks, coco:, yolo:, or csv:
-// with a table of boxes. Other data is package data's.
+// HasBoxes reports whether a spec names a set that Open reads: voc: without masks, coco:,
+// yolo:, or csv: with a table of boxes. Package data opens all other data.
 func HasBoxes(ctx context.Context, spec string) bool {
 	form, _ := CutSplit(spec)
 	switch kind, name, ok := strings.Cut(form, ":"); {
@@ -109,8 +109,8 @@ func (o *opening) list(ctx context.Context, name string, keep func(string) bool)
 	return err
 }
 
-// startReading starts to read those of the opened files that wanted accepts. They are needed in this
-// order. It ends when the set is open.
+// startReading starts to read the opened files that wanted accepts, in the order of the
+// list. Reading ends when the set is open.
 func (o *opening) startReading(ctx context.Context, wanted func(data.File) bool) {
 	var files []data.File
 	for _, f := range o.set.files.All {

@@ -94,8 +94,8 @@ func open(t *testing.T, spec string) *Set {
 	return s
 }
 
-// The corners of VOC count from 1 and are inclusive; COCO has sizes; YOLO has fractions: the same
-// box is the same in all three.
+// TestSameBox reads the same box from all three formats. The corners of VOC count from 1
+// and are inclusive, COCO has sizes, and YOLO has fractions.
 func TestSameBox(t *testing.T) {
 	want := Object{Box: Box{10, 20, 30, 60}, Class: 1, Area: 800}
 	voc := write(t, map[string]string{
@@ -166,7 +166,8 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// Counts and sums of BCCD by a program in Python with xml.etree (testdata/bccd.py).
+// TestBCCD compares counts and sums of BCCD with those of a Python program that uses
+// xml.etree (testdata/bccd.py).
 func TestBCCD(t *testing.T) {
 	s := open(t, "voc:"+shareddata.File(t, "bccd.tar.gz"))
 	r := Survey(s)
@@ -192,8 +193,8 @@ func TestBCCD(t *testing.T) {
 	}
 }
 
-// A picture that its EXIF orientation turns: boxes of the stored rows turn with it, and boxes of
-// the upright picture stay. The box is where the red pixels are.
+// If a picture is turned by its EXIF orientation, boxes of the stored rows are turned with
+// it, and boxes of the upright picture are not. The box must be where the red pixels are.
 func TestEXIFTurnsBoxes(t *testing.T) {
 	for orientation := 5; orientation <= 8; orientation++ {
 		picture := image.NewRGBA(image.Rect(0, 0, 96, 64))

@@ -67,8 +67,8 @@ func (f *faults) parseDescription(file string, b []byte) *yoloDescription {
 	return d
 }
 
-// maxBrackets is the largest number of lists and maps in brackets. The parser needs seconds and
-// much memory for 60,000 of them in one another.
+// maxBrackets is the largest number of lists and maps in brackets. For 60,000 nested ones,
+// the parser needs seconds and much memory.
 const maxBrackets = 1000
 
 // yamlFault returns the line and the text of a parser's error. Its Error adds an excerpt of the file

@@ -1,20 +1,27 @@
-// Package anchors relates boxes to the slots of torchvision's detectors. Use New with the form of a
-// detector, Grid.Fill in training, to assign objects to slots, and Grid.Detections to read the boxes of a
-// prediction.
+// Package anchors relates boxes to the slots of torchvision's detectors. Use New with the
+// form of a detector, Grid.Fill in training, to assign objects to slots, and
+// Grid.Detections to read the boxes of a prediction.
 //
-// A slot has an anchor, a box in pixels of the input. Slots are ordered as in torchvision: by map, from
-// fine to coarse, then row by row, and then by the anchors of a cell. Anchors are a cell's side apart, the
-// first around the upper left corner of the input. For FCOS, graph.FCOSForm, each cell has a square of 8,
-// 16, 32, 64 or 128 pixels. For RetinaNet it has nine anchors: squares of 32 to 512 pixels and their
-// multiples by the third roots of 2 and 4, and boxes of half and twice the height with the same area. For
-// SSD, graph.SSDForm, it has six default boxes, which grow with the input: two squares, and boxes with
-// sides in a ratio of 2 and 3. The rows of a prediction are
+// Each slot has an anchor: a box in pixels of the input. Slots are ordered as in
+// torchvision: by map, from fine to coarse, then by cell, row by row, and then by the
+// anchors of a cell. The anchors of a cell have one centre: for SSD the centre of the cell,
+// and for other forms its upper left corner. Their sides depend on the form:
 //
-//	0 ... 3   of FCOS the distances from the centre of the anchor to the left, upper, right and lower side of
-//	          the box; of RetinaNet and SSD the offset of the centre, and the logarithms of width and height;
-//	          all divided by the sides of the anchor, and of SSD multiplied by 10, 10, 5 and 5
-//	4         of FCOS the logit of the centre, and of SSD that of the background
-//	then      logits of the classes
+//   - graph.FCOSForm: a square of 8, 16, 32, 64 or 128 pixels.
+//   - graph.RetinaNetForm: nine boxes. Three are a square of 32 to 512 pixels and its multiples by the
+//     third roots of 2 and 4. The others have the same areas, and half or twice the height.
+//   - graph.SSDForm: six default boxes, which grow with the input: two squares, and boxes with sides in a
+//     ratio of 2 and 3.
+//
+// The first rows of a prediction describe the box, in units of the sides of the anchor:
+//
+//	FCOS       0 ... 3  distances from the centre of the anchor to the left, upper, right and lower side
+//	           4        logit of the centre
+//	RetinaNet  0 ... 3  offset of the centre, and logarithms of width and height
+//	SSD        0 ... 3  as for RetinaNet, multiplied by 10, 10, 5 and 5
+//	           4        logit of the background
+//
+// The logits of the classes follow.
 //
 // All functions are defined to the bit, and depend on their arguments alone.
 package anchors
@@ -98,7 +105,8 @@ func (g *Grid) Len() int { return len(g.anchors) }
 // Anchor returns the corners x1, y1, x2, y2 of the anchor of a slot, in pixels.
 func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
 
-// Units returns the factors of the first four rows of a prediction: 10, 10, 5 and 5 of SSD, otherwise 1.
+// Units returns the factors of the first four rows of a prediction: 10, 10, 5 and 5 for
+// SSD, and 1 for other forms.
 func (g *Grid) Units() [4]float64 {
 	if g.form == graph.SSDForm {
 		return ssdUnits
@@ -109,11 +117,12 @@ func (g *Grid) Units() [4]float64 {
 // Fields returns the number of rows of a prediction before the rows of classes.
 func (g *Grid) Fields() int { return g.form.Fields() }
 
-// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of FCOS's centre or SSD's
-// background, and of each class.
+// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: one for
+// each class, and one for the centre of FCOS or the background of SSD.
 func (g *Grid) TargetRows(classes int) int { return g.Fields() - 4 + classes }
 
-// Assign returns the object of each slot, or a negative number.
+// Assign returns the index of the object that each slot is assigned to, or a negative
+// number.
 func (g *Grid) Assign(objects []cells.Object) []int {
 	switch g.form {
 	case graph.FCOSForm:

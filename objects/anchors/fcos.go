@@ -6,28 +6,29 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// These are values of an assignment. Other values are the index of the object of a slot.
+// These are values of an assignment. Other values are the index of the object that a slot
+// is assigned to.
 const (
 	background = -1 // no object
 	unknown    = -2 // an ignored object, which has no loss
 )
 
-// These are the limits of assign for FCOS, in sides of a cell.
+// These are the limits of assignInside, in sides of a cell.
 const (
 	radius    = 1.5 // distance from the centre of an object
 	low, high = 4, 8
 )
 
-// largestArea is the area in pixels from which on FCOS assigns no object.
+// largestArea is the area in pixels from which on FCOS assigns no slots to an object.
 const largestArea = 1e8
 
-// assignInside returns the object of each slot, or a negative number. Like torchvision's FCOS (Tian et al.
-// 2019), it needs no predictions:
+// assignInside returns the index of the object that each slot is assigned to, or a negative
+// number. Like torchvision's FCOS (Tian et al. 2019), it needs no predictions:
 //
-//   - An object has the slots inside its box and within radius of its centre, along both axes, on the map
-//     where its farthest side is more than low and less than high cells away. The finest map has no lower
-//     limit, and the coarsest no upper one.
-//   - A slot in several objects has the object with the smallest area; of equal areas, the first.
+//   - An object gets slots on one map: the map where the farthest side of its box is more than low and less
+//     than high cells away. The finest map has no lower limit, and the coarsest no upper one. The object gets
+//     the slots that are inside its box and, along both axes, within radius of its centre.
+//   - A slot in several objects is assigned to the one with the smallest area; of equal areas, to the first.
 //   - A slot without an object has no loss if it is inside an ignored object.
 func (g *Grid) assignInside(objects []cells.Object) []int {
 	owner := make([]int, len(g.anchors))
@@ -63,7 +64,7 @@ func (g *Grid) exclude(objects []cells.Object, owner []int) {
 	}
 }
 
-// holds reports whether an object may have slot i with anchor a.
+// holds reports whether slot i with anchor a may be assigned to the object with box o.
 func (g *Grid) holds(i int, a, o box) bool {
 	x, y := a.centre()
 	cx, cy := o.centre()

@@ -12,10 +12,11 @@ import (
 // The exponent is 2.
 const alpha = 0.25
 
-// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64: the focal loss
-// of the classes, and for each slot with an object the loss of its box. That is 1 - GIoU (Rezatofighi et
-// al. 2019), of FCOS with the binary cross-entropy of the centre, and of the first RetinaNet the absolute
-// errors. See ssdLoss for SSD.
+// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64:
+// the focal loss of the classes, and the loss of the box of each slot with an object. The
+// loss of a box is 1 - GIoU (Rezatofighi et al. 2019). FCOS adds the binary cross-entropy
+// of the centre. The first RetinaNet has the sum of absolute errors instead of 1 - GIoU.
+// See ssdLoss for SSD.
 func (g *Grid) Loss(rows []float32, t cells.Targets) (sum float64) {
 	if g.form == graph.SSDForm {
 		return g.ssdLoss(rows, t)

@@ -7,20 +7,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// These are the overlaps from which RetinaNet assigns an object to an anchor, and below which an anchor is
-// background.
+// These are limits of overlaps in RetinaNet. From leastOverlap on, an anchor is assigned to
+// an object. Below mostBackground it is background.
 const (
 	leastOverlap   = 0.5
 	mostBackground = 0.4
 )
 
-// assignByOverlap returns the object of each slot, or a negative number, like torchvision's RetinaNet (Lin
-// et al. 2017):
+// assignByOverlap returns the index of the object that each slot is assigned to, or a
+// negative number, like torchvision's RetinaNet (Lin et al. 2017):
 //
-//   - An anchor has the object that overlaps it most (IoU), from leastOverlap on; of equal overlaps, the
-//     first. Below mostBackground it is background, and it has no loss between the two.
-//   - The anchors with the largest overlap with an object are not background, however small it is: they have
-//     the object that overlaps them most.
+//   - An anchor is assigned to the object that overlaps it most (IoU), if the overlap is at least
+//     leastOverlap; of equal overlaps, to the first. Below mostBackground it is background. Between these
+//     limits it has no loss.
+//   - The anchors with the largest overlap with some object are always assigned, to the object that overlaps
+//     them most.
 //   - Background with a centre inside an ignored object has no loss.
 //
 // Overlaps are float32, rounded after each operation.
@@ -46,8 +47,9 @@ func (g *Grid) assignByOverlap(objects []cells.Object) []int {
 	return owner
 }
 
-// compete gives object k with box b the slots that it overlaps more than earlier objects, and keeps those
-// that it overlaps most.
+// compete updates best and overlaps for the slots that object k with box b overlaps more
+// than earlier objects. It marks in closest the slots with the largest overlap with object
+// k.
 func (g *Grid) compete(k int, b box, best []int, overlaps []float32, closest []bool) {
 	of, most := make([]float32, len(g.anchors)), float32(0)
 	for i, a := range g.anchors {
@@ -78,8 +80,9 @@ func (b box) sides() (x, y, w, h float64) {
 	return float64(b[0]) + w/2, float64(b[1]) + h/2, w, h
 }
 
-// offsets returns the prediction of RetinaNet for a box: the offset of its centre divided by the sides of the
-// anchor, and the logarithms of its sides divided by the anchor's.
+// offsets returns the prediction of RetinaNet for a box: the offset of its centre divided
+// by the sides of the anchor, and the logarithms of its sides divided by the sides of the
+// anchor.
 func offsets(anchor, b box) [4]float32 {
 	ax, ay, aw, ah := anchor.sides()
 	x, y, w, h := b.sides()
@@ -87,17 +90,19 @@ func offsets(anchor, b box) [4]float32 {
 		float32(tensor.Log(h / ah))}
 }
 
-// inSides returns the corners of a box from the centre of an anchor, in sides of the anchor.
+// inSides returns the corners of a box relative to the centre of an anchor, in units of the
+// anchor's sides.
 func inSides(anchor, b box) [4]float32 {
 	x, y, w, h := anchor.sides()
 	return [4]float32{float32((float64(b[0]) - x) / w), float32((float64(b[1]) - y) / h),
 		float32((float64(b[2]) - x) / w), float32((float64(b[3]) - y) / h)}
 }
 
-// longest is the largest logarithm of a side that counts.
+// longest is the limit of the logarithms of the sides in a prediction.
 var longest = tensor.Log(1000. / 16)
 
-// decoded returns the corners of the box that offsets mean.
+// decoded returns the corners of the box that the prediction v describes. It is the inverse
+// of offsets.
 func decoded(anchor box, v [4]float64) [4]float64 {
 	x, y, w, h := anchor.sides()
 	x, y = x+float64(v[0]*w), y+float64(v[1]*h)
@@ -106,8 +111,9 @@ func decoded(anchor box, v [4]float64) [4]float64 {
 	return [4]float64{x - w, y - h, x + w, y + h}
 }
 
-// aroundCell returns the anchors of a cell of RetinaNet around the origin: for each ratio of height to
-// width, the side of a square, and its multiples by the third roots of 2 and 4, rounded down.
+// aroundCell returns the anchors of a cell of RetinaNet around the origin. There are three
+// sizes: side, and its multiples by the third roots of 2 and 4, rounded down. Each size has
+// three ratios of height to width.
 func aroundCell(side int) (all []box) {
 	for _, ratio := range []float64{0.5, 1, 2} {
 		tall := float32(math.Sqrt(ratio))

@@ -58,12 +58,13 @@ func defaultBox(x, y float32, side [2]float32, width, height float32) box {
 		float32((y + h) * height)}
 }
 
-// assignDefaults returns the object of each slot, or a negative number, like torchvision's SSD:
+// assignDefaults returns the index of the object that each slot is assigned to, or a
+// negative number, like torchvision's SSD:
 //
-//   - A slot has the object that overlaps it most (IoU), from leastOverlap on; of equal overlaps, the first.
-//     Below it is background.
-//   - The slot with the largest overlap with an object has this object, however small it is; of equal
-//     overlaps, the first slot. If several objects have the same slot, the last object counts.
+//   - A slot is assigned to the object that overlaps it most (IoU), if the overlap is at least leastOverlap;
+//     of equal overlaps, to the first. Otherwise it is background.
+//   - The slot with the largest overlap with an object is always assigned to that object; of equal overlaps,
+//     the first slot. If this holds for several objects, the last one counts.
 //   - Background with a centre inside an ignored object has no loss.
 //
 // Overlaps are float32, rounded after each operation.
@@ -109,9 +110,9 @@ func defaultOffsets(anchor, b box) (v [4]float32) {
 	return v
 }
 
-// fillClass writes the column of slot i with object k to Positive and Negative: 1 for the class, or for the
-// background in row 0. A slot of background has its order in row 0 of Negative: the number of slots minus its
-// index.
+// fillClass writes column i, of a slot assigned to object k, to Positive and Negative.
+// Positive is 1 in the row of the class, or for background in row 0. Negative has a number
+// only for background: in row 0, the number of slots minus the index of the slot.
 func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 	n := len(g.anchors)
 	switch {
@@ -122,10 +123,11 @@ func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 	}
 }
 
-// ssdLoss returns the sum of the smooth absolute errors of the boxes of slots with an object, and of the
-// cross-entropies of these slots and of the hardest slots of background: those with the largest losses, three
-// times the number of slots with an object. Of equal losses the first slot counts. Losses are compared as
-// float32, and those below 2^-32 are equal.
+// ssdLoss returns the sum of the smooth absolute errors of the boxes of slots with an
+// object, and of cross-entropies. The cross-entropies are of the slots with an object and
+// of the hardest slots of background: those with the largest losses, three times the number
+// of slots with an object. Of equal losses the first slot counts. Losses are compared as
+// float32, and losses below 2^-32 are equal.
 func (g *Grid) ssdLoss(rows []float32, t cells.Targets) (sum float64) {
 	n, positives := len(g.anchors), 0
 	var hard []candidate // score is the loss

@@ -5,17 +5,19 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// Fill writes the targets for objects with one of a number of classes, and returns the number of slots
-// that have one. All elements are overwritten. In the units of a prediction they are
+// Fill writes the targets for objects with one of a number of classes, and returns the
+// number of slots with an object. It overwrites all elements:
 //
-//	Boxes      [4, A]   of FCOS the distances to the sides of the box, 1 without an object; of RetinaNet and
-//	                    SSD the prediction of the box, 0 without an object; of RetinaNet's second version the
-//	                    corners from the centre of the anchor in its sides, the anchor without an object
+//	Boxes      [4, A]   the box in the units of the form, see below
 //	Mask       [1, A]   1 for a slot with an object, otherwise 0
-//	Positive   [R, A]   weights of log(sigmoid(logit)): of FCOS the target of the centre, and 1 for the class;
-//	                    of SSD 1 for the class or for the background in row 0
-//	Negative   [R, A]   weights of log(1 - sigmoid(logit)): 1 minus that target, and 1 for other classes;
-//	                    of SSD the order of slots of background in row 0: see fillClass
+//	Positive   [R, A]   weights of log(sigmoid(logit)): 1 for the class, and the target of FCOS's centre
+//	Negative   [R, A]   weights of log(1 - sigmoid(logit)): 1 for other classes, and 1 minus that target
+//
+// For FCOS, Boxes has the distances to the sides of the box, and 1 without an object. For
+// RetinaNet and SSD it has the prediction of the box, and 0 without an object. For the
+// second version of RetinaNet it has the corners relative to the centre of the anchor, in
+// units of its sides, and without an object the anchor itself. For SSD, Positive and
+// Negative are the result of fillClass.
 func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (positives int) {
 	n := len(g.anchors)
 	for _, all := range [][]float32{t.Mask, t.Positive, t.Negative} {

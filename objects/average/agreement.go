@@ -2,17 +2,18 @@ package average
 
 import "github.com/bnctl/bnctl/objects"
 
-// Agreement compares the detections of a detector with those of another one on the same pictures. Two
-// detectors of equal precision may well find different objects.
+// Agreement compares the detections of two detectors on the same pictures. Two detectors of
+// equal precision may still find different objects.
 type Agreement struct {
 	Score      float64 `json:"score"`      // the counted detections have at least this score
 	Overlap    float64 `json:"overlap"`    // least overlap of two detections that agree
-	Detections int     `json:"detections"` // of the detector
-	Others     int     `json:"others"`     // of the other detector
+	Detections int     `json:"detections"` // number of detections of the detector
+	Others     int     `json:"others"`     // number of detections of the other detector
 	Agreeing   int     `json:"agreeing"`   // pairs of one detection of each, with the same class
 	AP         float64 `json:"ap"`         // COCO's, of the other detector
 	AP50       float64 `json:"ap50"`
-	// APDifference and AP50Difference are the figures of the detector less those of the other one.
+	// APDifference and AP50Difference are the figures of the detector minus those of the
+	// other one.
 	APDifference   float64 `json:"ap_difference"`
 	AP50Difference float64 `json:"ap50_difference"`
 }

@@ -10,7 +10,8 @@ type Object struct {
 	Ignored bool
 }
 
-// These are values of an assignment. Other values are the index of the object of a cell.
+// These are values of an assignment. Other values are the index of the object that a cell
+// is assigned to.
 const (
 	background = -1 // no object
 	unknown    = -2 // an ignored object, which has no loss
@@ -24,12 +25,12 @@ const (
 	radius    = 1.5 // cells around the centre of a box, along both axes
 )
 
-// assign returns the object of each cell, or background or unknown. Like FCOS (Tian et al. 2019), it
-// needs no predictions:
+// assign returns the index of the object that each cell is assigned to, or background or
+// unknown. Like FCOS (Tian et al. 2019), it needs no predictions:
 //
-//   - An object has the cells with a centre inside its box and within radius of its centre, on each map for
-//     its size. It always has the cell that contains its centre on the map that fits best.
-//   - A cell in several objects has the object with the smallest area; of equal areas, the first.
+//   - An object gets the cells with a centre inside its box and within radius of its centre, on each map for
+//     its size. It always gets the cell that contains its centre on the map that fits best.
+//   - A cell in several objects is assigned to the one with the smallest area; of equal areas, to the first.
 //   - A cell without an object is unknown if its centre is inside an ignored object.
 func (g *Grid) assign(objects []Object) []int {
 	owner, areas := make([]int, len(g.cells)), make([]float32, len(g.cells))
@@ -53,7 +54,7 @@ func (o *Object) area() float32 {
 	return float32((o.Corners[2] - o.Corners[0]) * (o.Corners[3] - o.Corners[1]))
 }
 
-// claim gives an object its cells.
+// claim assigns cells to object k.
 func (g *Grid) claim(k int, o Object, owner []int, areas []float32) {
 	side := max(o.Corners[2]-o.Corners[0], o.Corners[3]-o.Corners[1])
 	take := func(i int) {

@@ -1,21 +1,21 @@
 package cells
 
-// Columns is the number of numbers of an object in Candidates.Objects.
+// Columns is the number of columns of Candidates.Objects.
 const Columns = 6
 
 // PerCell is the number of rows in Candidates.Cells.
 const PerCell = 5
 
-// Candidates are the inputs of SimOTA for one sample with at most M objects, row-major. They depend on
-// labels alone:
+// Candidates are the inputs of SimOTA for one sample with at most M objects, row-major.
+// They depend on labels alone:
 //
-//	Objects  [M, 6]   corners in pixels; 1 for an object, otherwise 0; M minus the index. What is no object has
-//	                  an area too, so that its overlap with a prediction without area is defined
+//	Objects  [M, 6]   corners in pixels; 1 for an object, otherwise 0; M minus the index. A row without an
+//	                  object has a box with an area too, so that its overlap with any prediction is defined
 //	Classes  [M, C]   1 for the class of the object, otherwise 0
 //	Near     [M, S]   1 if the centre of a row or column of cells is less than 1.5 cells from the centre of the
 //	                  object, otherwise 0. S counts, for each map from fine to coarse, its rows and its columns
-//	Cells    [5, A]   column, row and side of the cell; A minus its index; 1 if it is background without an
-//	                  object, 0 if it is in an ignored object
+//	Cells    [5, A]   column, row and side of the cell; A minus its index; 1 if the cell without an object is
+//	                  background, 0 if it is in an ignored object
 type Candidates struct{ Objects, Classes, Near, Cells []float32 }
 
 // Sides returns the number of rows and columns of each map.

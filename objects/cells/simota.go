@@ -9,27 +9,29 @@ import (
 // SimOTA (Ge et al. 2021, YOLOX) assigns objects to cells by a prediction:
 //
 //   - The candidates are the cells with a centre within radius of the centre of any object, along both axes.
-//   - Object m has k cells: the sum of its ten largest overlaps (IoU) with predictions of candidates, rounded
-//     down, and at least 1.
-//   - They are the candidates with the lowest cost. The cost is the binary cross-entropy of the classes,
+//   - Object m gets k cells. k is the sum of its ten largest overlaps (IoU) with predictions of candidates,
+//     rounded down, and at least 1.
+//   - These are the candidates with the lowest cost. The cost is the binary cross-entropy of the classes,
 //     with the root of P(object)*P(class) as probability, plus 3*(-log(IoU + 1e-8)), plus a million for a
 //     cell that is not near object m itself.
-//   - A cell that several objects have belongs to the one of all objects with the lowest cost there.
+//   - If several objects get the same cell, it is assigned to the object with the lowest cost at this cell,
+//     of all objects.
 //
-// Of equal costs the lower index is first, of cells and of objects. Every number is float32, rounded after
-// each operation, in the order of the training function of package parallel. A device computes exponentials
-// and logarithms by its kernel class, so that its assignment may differ where two costs differ by their
-// rounding alone.
+// Of equal costs the lower index is first, both of cells and of objects. Every number is
+// float32, rounded after each operation, in the order of the training function of package
+// parallel. A device computes exponentials and logarithms by its kernel class, so that its
+// assignment may differ where two costs differ only by their rounding.
 const (
 	mostOverlaps = 10
 	overlapCost  = 3
 	farCost      = 1e6
-	noCost       = 1e30 // cost of cells that are no candidates
+	noCost       = 1e30 // cost of cells that are not candidates
 )
 
-// Match returns the object of each cell for a prediction [5+C, A], as SimOTA assigns it: an index of
-// objects, or background or unknown, both negative. Overlaps has the IoU of a cell's prediction with its
-// object. Most is the number of objects that count, the first ones that are not ignored.
+// Match returns the object of each cell for a prediction [5+C, A], as SimOTA assigns it: an
+// index of objects, or background or unknown, which are negative. overlaps has the IoU of a
+// cell's prediction with its object. most limits the number of objects that count: the
+// first ones that are not ignored.
 func (g *Grid) Match(rows []float32, objects []Object, most int) (owner []int, overlaps []float32) {
 	n := len(g.cells)
 	s := &simOTA{grid: g, rows: rows, boxes: make([][4]float32, n), candidate: make([]bool, n)}

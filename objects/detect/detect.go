@@ -83,8 +83,8 @@ func isFinite(all []float32) bool {
 // Layout returns the form of the outputs of another program's detector; "" for detectors of the zoo.
 func (d *Detector) Layout() models.Layout { return d.layout }
 
-// InputSize returns the height and width of the input of the model. Boxes with it returns boxes in pixels of
-// the input.
+// InputSize returns the height and width of the model's input. If Boxes is called with this
+// size, it returns boxes in pixels of the input.
 func (d *Detector) InputSize() (height, width int) { return d.frames.Height, d.frames.Width }
 
 // Boxes returns the boxes of the outputs for a picture of a size, the highest score first. Boxes are cut at

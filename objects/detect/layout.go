@@ -30,7 +30,8 @@ func (c *candidates) add(box suppress.Corners, score float32, class int) {
 // before is the maximum number of candidates of a class that compete: the best ones.
 const before = 1000
 
-// suppress returns the boxes that are left. Boxes that the file has suppressed are all left.
+// suppress returns the selected boxes. If done is set, the file has suppressed boxes
+// already, and suppress removes no overlapping ones.
 func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection) {
 	overlap := o.Overlap
 	if done {
@@ -79,9 +80,9 @@ func centred(_ int, v [4]float32) suppress.Corners {
 	return suppress.Corners{v[0] - w, v[1] - h, v[0] + w, v[1] + h}
 }
 
-// yolo reads boxes of four numbers, with the probability of an object if there are 5 fields, and of
-// classes. A box has only its most probable class, the first of equals. at is the place of a field of a
-// box.
+// yolo reads count boxes of four numbers, with probabilities of the classes after them.
+// With 5 fields the probability of an object comes first. A box has only its most probable
+// class; of equal ones, the first. at returns the index of a field of box n.
 func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int, count int,
 	corners func(n int, v [4]float32) suppress.Corners) {
 	x, classes := t.F32(), t.Count()/count-fields
@@ -123,8 +124,8 @@ func (d *Detector) checkCorners(outs []tensor.Tensor) error {
 			"from anchors", d.model.Outputs()[boxes].Name, turned, len(b)/4)
 }
 
-// ssd reads corners as fractions of the input, and scores, the first of the background. A box
-// may have several classes. Classes count without the background.
+// ssd reads corners as fractions of the input, and scores, the first of which is of the
+// background. A box may have several classes. Class numbers do not count the background.
 func (c *candidates) ssd(boxes, scores tensor.Tensor, width, height float32) {
 	b, s, classes := boxes.F32(), scores.F32(), scores.Shape[1]
 	for n := range scores.Shape[0] {

@@ -95,8 +95,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestBoxesBeyondFloat32: sides and corners that overflow float32 are cut at the border of the picture, like
-// those of every large box, and two of them suppress each other.
+// TestBoxesBeyondFloat32: boxes with sides or corners that overflow float32 are cut at the
+// border of the picture, like all large boxes. Two of them suppress each other.
 func TestBoxesBeyondFloat32(t *testing.T) {
 	const huge = math.MaxFloat32
 	for name, c := range map[string]struct {

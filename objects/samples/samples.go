@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// source is the pictures of one split of a set. A label has a place for each box of the picture with
-// the most boxes of all splits, so that all splits have labels of one shape.
+// source has the pictures of one split of a set. All labels have the same shape in all
+// splits: they have room for the largest number of boxes in a picture.
 type source struct {
 	set      *objects.Set // set with the files of all splits
 	selected *objects.Set

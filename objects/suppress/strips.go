@@ -58,8 +58,9 @@ func (s *strips) add(n neighbour) {
 	}
 }
 
-// overlap reports whether the area that box c, of a cell, has in common with one of the kept boxes, divided
-// by the area of the union, is more than limit. All have an area.
+// overlap reports whether the overlap of box c, which has the cell at, with one of the kept
+// boxes exceeds limit. The overlap is the area in common divided by the area of the union.
+// All boxes have an area.
 func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) bool {
 	from, to := s.touched(at)
 	if to-from > mostTouched {

@@ -114,14 +114,15 @@ func overlap(a, b Corners) float32 {
 	return common / union
 }
 
-// Boxes are chosen as by comparing each with all chosen ones, whatever their corners and the limit are.
+// choose gives the same result as comparing each box with all chosen ones, for any corners
+// and limits.
 func TestChoose(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 1))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	odd := []float32{0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e30, -1e30, 1e-40}
 	for draw := range 3000 {
 		count, side, class := r.IntN(30), 20, 0
-		if draw%30 == 29 { // enough boxes for many strips, with and without classes apart from each other
+		if draw%30 == 29 { // enough boxes for many strips; in some draws the classes are moved apart
 			count, side, class = r.IntN(1200), 1+r.IntN(400), r.IntN(2)*300
 		}
 		boxes, order := make([]Corners, count), []int(nil)

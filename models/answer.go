@@ -24,22 +24,22 @@ const (
 )
 
 // Answer returns the meaning of the given outputs of m together, and the number of the
-// output with the answer. Outputs are given by their numbers in the graph. First the graph
-// decides:
+// output that it refers to. Outputs are given by their numbers in the graph. First the
+// graph decides:
 //
-//   - One output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same
-//     holds for two outputs if one is the softmax of the other.
-//   - One that ends in a sigmoid: Binary if it is one number; LabelProbabilities if there is a name
-//     for each number, because these labels do not exclude each other; else Values.
-//   - One that ends in a log-softmax over all of them: Logits.
-//   - One that training has named outputLabels, or outputNumbers: LabelLogits, Numbers.
-//   - The first, if it has a graph.BoxForm: Boxes.
+//   - An output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same holds
+//     for two outputs if one is the softmax of the other.
+//   - An output that ends in a sigmoid: Binary if it is one number; LabelProbabilities if there is a name
+//     for each number, because these labels do not exclude each other; otherwise Values.
+//   - An output that ends in a log-softmax over all numbers: Logits.
+//   - An output that training has named outputLabels or outputNumbers: LabelLogits or Numbers.
+//   - A first output with a graph.BoxForm: Boxes.
 //
-// Any other output of C >= 2 numbers is Logits if it was trained as logits (the
-// model has a recipe), if its name ends in "logits" as in the zoo, if there are
-// labels for C classes, or if a dense layer or a convolution computes 1000 or
-// 1001 numbers, the classes of ImageNet. Everything else is Values: several
-// outputs, one number, maps, and the outputs of a Tail.
+// Any other output of C >= 2 numbers is Logits if it was trained as logits (the model has a
+// recipe), if its name ends in "logits" as in the zoo, if there are labels for C classes,
+// or if a dense layer or a convolution computes 1000 or 1001 numbers, the classes of
+// ImageNet. Everything else is Values: several outputs, one number, maps, and the outputs
+// of a Tail.
 func (m *Model) Answer(outputs ...int) (Answer, int) {
 	f := m.Graph.Main
 	if m.Tail != nil {

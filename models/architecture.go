@@ -36,7 +36,7 @@ type Architecture struct {
 	// assumed if only these are known. "" if there is no other.
 	SameAs string
 
-	auxiliary     bool   // Options.Auxiliary may be asked for
+	auxiliary     bool   // Options.Auxiliary may be set
 	resize        int    // Preprocess.Resize for Input; 0: 256 for 224x224
 	interpolation string // Preprocess.Interpolation
 	forward       forward
@@ -49,13 +49,14 @@ type forward func(n *net, image graph.Value, classes int) graph.Value
 type Options struct {
 	Input   Size
 	Classes int
-	// OneOutput permits one class: the output is a number, or a label that excludes no other. A detector
-	// may have one class in any case.
+	// OneOutput permits a single class: the output is then a number, or a label that does
+	// not exclude others. A detector may always have one class.
 	OneOutput bool
 	// Mean and Std are the attributes of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
-	// Auxiliary adds the auxiliary heads for training, with outputs as graph.IsAuxiliary knows them.
+	// Auxiliary adds the auxiliary heads for training. Their outputs have names that
+	// graph.IsAuxiliary recognises.
 	Auxiliary bool
 }
 
@@ -154,8 +155,8 @@ func (a Architecture) output() string {
 	return string(cmp.Or(a.Boxes, "logits"))
 }
 
-// image returns the attributes of the image operation. YOLOX takes pixels unchanged, with blue
-// first, unless o normalises them.
+// image returns the attributes of the image operation. The input of YOLOX is unchanged
+// pixels, with blue first, unless o normalises them.
 func (a Architecture) image(o Options) []any {
 	if a.Boxes == graph.YOLOXForm && o.Mean == nil && o.Std == nil {
 		return []any{"scale", 1.0, "bgr", o.Input.Channels == 3}

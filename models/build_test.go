@@ -61,7 +61,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// Odd sizes are fine where the layers are.
+// Layers accept inputs of odd sizes, down to one pixel.
 func TestBuildOtherSizes(t *testing.T) {
 	for _, c := range []struct {
 		name string

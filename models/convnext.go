@@ -6,9 +6,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// convNeXt returns a network of Liu et al. 2022. Its stages double in width from 96 on; the
-// last block is left out for one sample in ten. It has layer norms over channels, at every
-// position, and no batch norm.
+// convNeXt returns a network of Liu et al. 2022. The first of its stages has 96 channels,
+// and each other stage doubles the channels. Stochastic depth drops blocks with a
+// probability that grows to a tenth at the last block. The network has layer norms over the
+// channels at every position, and no batch norm.
 func convNeXt(depths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
 		n.weights = graph.Init{Rule: "normal", Args: []float64{0.02}}

@@ -28,7 +28,8 @@ func TestYOLOXAsInPyTorch(t *testing.T) { checkDetectors(t, torchYOLOX, 2) }
 
 func TestDetectionAsInPyTorch(t *testing.T) { checkDetectors(t, torchDetection, 1) }
 
-// checkDetectors compares detectors with lines for a number of images.
+// checkDetectors compares the state and the outputs of detectors with lines, one for each
+// detector, for a number of images.
 func checkDetectors(t *testing.T, lines string, images int) {
 	for line := range strings.Lines(lines) {
 		f := strings.Fields(line)
@@ -65,7 +66,8 @@ func checkDetectors(t *testing.T, lines string, images int) {
 	}
 }
 
-// checkDetectorState compares the state of the published form with the state of the authors' layers.
+// checkDetectorState compares the state of a detector of the published size with the state
+// of its authors' layers.
 func checkDetectorState(t *testing.T, name string, parameters, norms int, digest string) {
 	m, err := models.Build(name, models.Options{})
 	if err != nil {
@@ -85,7 +87,8 @@ func checkDetectorState(t *testing.T, name string, parameters, norms int, digest
 	}
 }
 
-// TestBackboneOfPyramid: a detector with a feature pyramid begins with the weights of a classifier.
+// TestBackboneOfPyramid: a detector with a feature pyramid can be initialised from the
+// weights of a classifier.
 func TestBackboneOfPyramid(t *testing.T) {
 	m, err := models.Build("fcos-resnet50-fpn", models.Options{Classes: 2,
 		Input: models.Size{Height: 32, Width: 32, Channels: 3}})

@@ -10,9 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithFeatures returns m with inner values for its outputs: what layers make, by the names that the text form
-// of the graph has, each named after its layer. Slashes, dots and colons become underscores. Nodes and
-// tensors that these do not need are left out. The error is a *problem.Error for a name that m does not have.
+// WithFeatures returns m with values inside the network as its outputs. layers has their
+// names in the text form of the graph. An output has the name of its value, with
+// underscores in place of slashes, dots and colons. Nodes and tensors that the outputs do
+// not need are left out. The error is a *problem.Error for a name that m does not have.
 func WithFeatures(m *Model, layers []string) (*Model, error) {
 	f := m.Graph.Main.Clone()
 	f.Outputs = nil

@@ -51,8 +51,8 @@ func (m *Model) DescribeInputs() string {
 	return strings.Join(all, ", ")
 }
 
-// CheckOneInput returns an error for a model with several inputs. rule begins its sentence, for
-// example "training needs a model with one input".
+// CheckOneInput returns an error for a model with several inputs. rule is the beginning of
+// the message, for example "training needs a model with one input".
 func (m *Model) CheckOneInput(rule string) error {
 	if m.Fields == nil {
 		return nil
@@ -95,9 +95,9 @@ func (m *Model) checkFields() error {
 	return nil
 }
 
-// Pack returns rows of the input of the graph, f32 [N,K], from rows of all fields in their
-// order: each [N, ...] with the shape of its field. Numbers that float32 cannot hold, and
-// unlike numbers of rows, are an error.
+// Pack returns rows of the graph's input, f32 [N,K], from rows of all fields in their
+// order: each [N, ...] with the shape of its field. It is an error if float32 cannot
+// represent a number, or if the fields have different numbers of rows.
 func (m *Model) Pack(fields []tensor.Tensor) (tensor.Tensor, error) {
 	if len(fields) != len(m.Fields) {
 		return tensor.Tensor{}, fmt.Errorf("%s; the model has %d: %s", problem.Plural(len(fields), "input"),
@@ -183,8 +183,8 @@ func (p Field) describeRows() string {
 	return fmt.Sprintf("%v[%s]", p.DType, strings.Join(axes, ","))
 }
 
-// inexact returns the position of the first number of x that is another one in out, which is
-// x as f32, or -1. Floats may be rounded, but not to infinity.
+// inexact returns the position of the first number of x that differs from the one in out,
+// or -1. out is x converted to f32. Floats may be rounded, but not to infinity.
 func inexact(x, out tensor.Tensor) int {
 	for i, v := range out.F32() {
 		exact := true

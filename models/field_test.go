@@ -22,7 +22,7 @@ func main(inputs rows f32[5]) {
 }
 `
 
-// twoFields returns a model with inputs a, f32[2,2], and b, of a type and without an axis.
+// twoFields returns a model with the inputs a, f32[2,2], and b, a scalar of type b.
 func twoFields(t *testing.T, b tensor.DType) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(packed))
@@ -53,7 +53,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// Numbers that the input or float32 does not have, other shapes and unlike rows are refused.
+// Pack refuses numbers that the type of the input or float32 cannot represent, other
+// shapes, and different numbers of rows.
 func TestPackRefuses(t *testing.T) {
 	a := tensor.New(tensor.F32, 2, 2, 2)
 	truth := tensor.New(tensor.Bool, 2)
@@ -65,7 +66,7 @@ func TestPackRefuses(t *testing.T) {
 	}{
 		{tensor.I64, a, tensor.Of([]int64{1, 16777217}, 2), `input "b": number 1 of i64[2] is beyond float32`},
 		{tensor.F32, a, tensor.Of([]float64{1, 1e39}, 2), `number 1 of f64[2] is beyond float32`},
-		{tensor.F32, a, tensor.Of([]float64{1, 0.1}, 2), ""}, // rounded, as everywhere
+		{tensor.F32, a, tensor.Of([]float64{1, 0.1}, 2), ""}, // floats may be rounded
 		{tensor.I64, a, tensor.Of([]float32{1, 1.5}, 2), `input "b": number 1 is 1.5, and the model takes i64`},
 		{tensor.U8, a, tensor.Of([]int64{255, 256}, 2), `number 1 is 256, and the model takes u8`},
 		{tensor.U8, a, tensor.Of([]int64{-1, 0}, 2), `number 0 is -1, and the model takes u8`},

@@ -43,8 +43,9 @@ func (f FileTensor) Check() error {
 	return nil
 }
 
-// FileForms returns the tensors of the file that a tensor of the state is: one of the same name and form
-// unless FileTensors has others, several if layers share it under different names.
+// FileForms returns the tensors of the file that correspond to a tensor of the state.
+// Without entries in FileTensors it is one tensor of the same name and form. There are
+// several if layers share the tensor under different names.
 func (m *Model) FileForms(state string) []FileTensor {
 	var forms []FileTensor
 	for _, f := range m.FileTensors {
@@ -58,7 +59,8 @@ func (m *Model) FileForms(state string) []FileTensor {
 	return slices.DeleteFunc(forms, func(f FileTensor) bool { return f.Name == "" })
 }
 
-// Moved applies the moves. A new head has other lengths than the file; they replace the lengths in the moves.
+// Moved applies the moves to t. If t has other lengths than the tensor of the file, for
+// example in a new head, they replace the lengths in the moves.
 func (f FileTensor) Moved(t tensor.Tensor) tensor.Tensor {
 	for _, m := range f.Moves {
 		switch {
@@ -74,8 +76,8 @@ func (f FileTensor) Moved(t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
-// fitted returns a shape with the lengths of have, if both differ in lengths but not in the number of axes
-// longer than 1.
+// fitted returns shape with the lengths of have in place of its lengths above 1. It returns
+// shape unchanged if the sizes are equal, or if the numbers of axes longer than 1 differ.
 func fitted(shape, have []int) []int {
 	isOne := func(n int) bool { return n == 1 }
 	lengths := slices.DeleteFunc(slices.Clone(have), isOne)

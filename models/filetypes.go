@@ -80,7 +80,8 @@ func (m *Model) Outputs() (all []OutputInfo) {
 	return all
 }
 
-// picked returns the output of the file that is the place of the largest of another one, if file is one.
+// picked returns the output of the file that is the index of the largest number of another
+// output. ok is false if file is not such an output.
 func (m *Model) picked(file FileType) (o OutputInfo, ok bool) {
 	f := m.Graph.Main
 	k := slices.IndexFunc(f.Outputs, func(o graph.Output) bool {
@@ -128,7 +129,8 @@ func (m *Model) inFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 	return all
 }
 
-// argmaxes returns the index of the largest score of each class; of equal ones the first.
+// argmaxes returns the index of the largest score of the classes at each position; of equal
+// scores the first.
 func argmaxes(scores []float32, classes, inner int) []float32 {
 	at := make([]float32, len(scores)/classes)
 	for i := range at {

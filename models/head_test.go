@@ -83,9 +83,10 @@ func TestWithClassesOfOthers(t *testing.T) {
 	}
 }
 
-// TestHeadsBeginNarrow tests heads that are initialised by their number of outputs. For at
-// most 1000 classes the bounds are 1/sqrt(1000) (torchvision's EfficientNet with 1,000
-// classes) and sqrt(3/1000) (MNASNet), not 0.5 and 0.87 as for four.
+// TestHeadsBeginNarrow tests heads with initial bounds that depend on their number of
+// outputs. For at most 1000 classes the bounds are 1/sqrt(1000) (torchvision's EfficientNet
+// with 1,000 classes) and sqrt(3/1000) (MNASNet). With the number of classes, four, they
+// would be 0.5 and 0.87.
 func TestHeadsBeginNarrow(t *testing.T) {
 	for name, want := range map[string]float64{"efficientnet-b0": 0.0316227766, "efficientnet-v2-s": 0.0316227766,
 		"mnasnet1-0": 0.0547722558} {

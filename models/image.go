@@ -30,8 +30,8 @@ func ImageOf(m *Model) (i Image, ok bool) {
 	return Image{Scale: n.Float("scale"), Mean: n.Floats("mean"), Std: n.Floats("std"), BGR: n.Bool("bgr")}, true
 }
 
-// The largest pixel, and the largest mean and deviation that are accepted where that pixel is 1. A
-// larger mean is in other units.
+// The largest pixel, and the largest mean and deviation that are accepted if the largest
+// pixel is 1. A larger mean or deviation is in other units.
 const (
 	largestPixel = 255
 	maxMean      = 1
@@ -61,8 +61,8 @@ func (i Image) Check(channels int) error {
 	return i.Units()
 }
 
-// repeated returns the end of the advice for one number where each of
-// several channels needs one.
+// repeated returns the end of the advice if there is one number, but each of several
+// channels needs one.
 func repeated(option string, v []float64, channels int) string {
 	if len(v) != 1 {
 		return ""
@@ -87,7 +87,7 @@ func (i Image) Units() error {
 	case !mean:
 		option, v, text = "std", i.Std, "a deviation above 4"
 	}
-	units, pixels := i, i // copies of i, of which one value changes
+	units, pixels := i, i // two copies of i, each with one value changed
 	if mean {
 		units.Mean = times(1./largestPixel, i.Mean)
 	} else {
@@ -144,7 +144,7 @@ func times(factor float64, v []float64) []float64 {
 	return out
 }
 
-// options writes mean and deviation as their options are given.
+// options returns mean and deviation in the form of their options.
 func (i Image) options() (s string) {
 	if len(i.Mean) > 0 {
 		s += " {mean} " + numbers(i.Mean)

@@ -30,7 +30,7 @@ func TestImageThatCannotBe(t *testing.T) {
 		{with(unit, pixels, deviations), "mean 123.675,116.28,103.53: it is in units of x/255, where pixels are " +
 			"0 to 1: a mean above 1 is one of pixels from 0 to 255; write mean 0.485,0.456,0.406 std " +
 			"0.229,0.224,0.225, or preprocess raw mean 123.675,116.28,103.53 std 58.395,57.12,57.375"},
-		// The default deviation, in units of x/255, is multiplied for raw.
+		// The default deviation, in units of x/255, is converted for the preset raw.
 		{with(unit, pixels, models.ImageNetStd), "write mean 0.485,0.456,0.406 std 0.229,0.224,0.225, or " +
 			"preprocess raw mean 123.675,116.28,103.53 std 58.395,57.12,57.375"},
 		{with(unit, pixels, []float64{1, 1, 1}), "write mean 0.485,0.456,0.406 std " +
@@ -56,7 +56,7 @@ func TestImageThatCannotBe(t *testing.T) {
 			t.Errorf("%v: %v is no problem of an option", c.image, err)
 		}
 	}
-	// All functions of the library that make such an operation have the same rule.
+	// All functions of the library that make an image operation check it in the same way.
 	if _, err := models.Build("resnet20", models.Options{Mean: pixels, Std: deviations}); err == nil {
 		t.Error("Build took a mean of pixels")
 	}

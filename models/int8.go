@@ -14,9 +14,10 @@ type Quantised struct {
 	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
 	By      string `msgpack:"by" json:"by"`           // source of the ranges: "batch norm", or a method
 	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
-	// Numbers are the numbered class that the template needs and the part that made it, "int8/1" and
-	// "quantise/1", and between them, if ranges were measured, the class of the devices and the parts that
-	// made the samples: "fma/1", "decode.jpeg/1". It is nil in files of earlier builds.
+	// Numbers names the numbered class that the template needs and the part that made it,
+	// "int8/1" and "quantise/1". If ranges were measured, the class of the devices and the
+	// parts that made the samples are between them: "fma/1", "decode.jpeg/1". It is nil in
+	// files of earlier builds.
 	Numbers []string `msgpack:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -78,7 +79,7 @@ func (q *Quantised) Instead() string {
 	return advice + ", and quantise the result"
 }
 
-// checkInt8 checks the numbers that sums of int8 begin with and are multiplied by.
+// checkInt8 checks the biases and the factors of products of bytes.
 func (m *Model) checkInt8() error {
 	f := m.Graph.Main
 	for i := range f.Nodes {
@@ -109,7 +110,8 @@ func (m *Model) checkInt8() error {
 	return nil
 }
 
-// madeByOne reports whether a node quantize_weight makes the weight, the bias and the factors of a product.
+// madeByOne reports whether a single node quantize_weight makes the weight, the bias and
+// the factors of a product.
 func madeByOne(f *graph.Function, in []graph.Value) bool {
 	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.QuantizeWeight && slices.Equal(n.Out[:3], in)

@@ -30,8 +30,9 @@ const (
 	Unread Layout = "none"
 )
 
-// BoxLayout returns the layout of a model of another program: the one of WithBoxes, or else the one that the
-// shapes of its outputs and the nodes that make them show; of SSD the names of outputs, too.
+// BoxLayout returns the layout of the outputs of another program's model. WithBoxes may
+// have set it. Otherwise the shapes of the outputs and the nodes that make them decide, and
+// for SSD also the names of the outputs.
 func (m *Model) BoxLayout() Layout {
 	switch m.boxes {
 	case NoLayout:

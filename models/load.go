@@ -95,12 +95,12 @@ const body = "body."
 // MobileNetV3 is.
 const features = "features."
 
-// InitFrom copies tensors, statistics included, from another model's state into m,
-// which has been initialised, by name and shape. A classifier's tensor also fits one
-// of m with "backbone." or "backbone.body." in front of its name, or in place of
-// "features.", and one of SSDlite's backbone. Tensors of other types become f32 where m
-// has f32. It is an error if no tensor fits, or if values that training goes on from are
-// NaN or infinite; m does not change then.
+// InitFrom copies tensors, statistics included, from another model's state into m, which
+// has been initialised, by name and shape. A tensor of a classifier also fits a tensor of m
+// with "backbone." or "backbone.body." in front of its name, or in place of "features.";
+// see mobileNetName for the backbone of SSDlite. Tensors of other types become f32 where m
+// has f32. It is an error if no tensor fits, or if values that training continues from are
+// NaN or infinite. m then stays unchanged.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}

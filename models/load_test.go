@@ -24,7 +24,8 @@ func build(t *testing.T, name string, o models.Options, seed uint64) *models.Mod
 	return m
 }
 
-// A new head: everything but the last layer comes from the other model.
+// With another number of classes, all layers except the last one are loaded from the other
+// model.
 func TestInitFromAnotherNumberOfClasses(t *testing.T) {
 	from, to := build(t, "lenet-bn", models.Options{}, 1), build(t, "lenet-bn", models.Options{Classes: 7}, 2)
 	from.State["extra"] = tensor.New(tensor.F32, 1)
@@ -65,8 +66,8 @@ func TestInitFromConverts(t *testing.T) {
 	}
 }
 
-// TestInitFromNotFinite: nothing begins from NaN or infinity, whatever the tensor is for, and the model stays
-// as it was.
+// TestInitFromNotFinite: a tensor with NaN or infinity is refused, for every role, and the
+// model stays unchanged.
 func TestInitFromNotFinite(t *testing.T) {
 	for name, v := range map[string]float64{"bn1.running_var": math.NaN(), "fc1.weight": math.Inf(-1)} {
 		m, other := build(t, "mlp-bn", models.Options{}, 1), build(t, "mlp-bn", models.Options{}, 2)

@@ -16,13 +16,14 @@ func TestMatchClasses(t *testing.T) {
 		classes []string
 		to      []int
 		missing []string
-		note    string // or the error, without to
+		note    string // part of the note; if to is nil, part of the error
 	}{
 		{[]string{"cat", "dog"}, 2, []string{"cat", "dog"}, []int{0, 1}, nil, ""},
 		{[]string{"dog", "cat"}, 2, []string{"cat", "dog"}, []int{1, 0}, nil, ""},
 		{[]string{"dog", "cat", "ant"}, 3, []string{"ant", "dog"}, []int{2, 0}, []string{"cat"}, "lacks 1 class"},
 		{[]string{"2", "0", "1"}, 3, numbers, []int{1, 2, 0}, nil, ""},
-		// Numbers refer to the model's classes by number unless they are names there.
+		// Numbers refer to the model's classes by number, unless the model's labels are
+		// numbers.
 		{[]string{"cat", "dog", "ant"}, 3, numbers, []int{0, 1, 2}, nil, ""},
 		{[]string{"cat", "dog", "ant"}, 3, numbers[:2], []int{0, 1}, []string{"ant"}, "lacks 1 class of the model: ant"},
 		{nil, 4, numbers, []int{0, 1, 2}, []string{"3"}, "lacks 1 class of the model: 3"},
@@ -55,7 +56,7 @@ func TestRowsByLabel(t *testing.T) {
 		{"abc", "abc", []int{0, 1, 2}},
 		{"abc", "cab", []int{2, 0, 1}},
 		{"abc", "ac", []int{0, 2, 1}},
-		{"abc", "xyz", []int{0, 1, 2}}, // nothing in common: as it was
+		{"abc", "xyz", []int{0, 1, 2}}, // no common label: all rows stay
 		{"abc", "xab", []int{2, 0, 1}},
 		{"abc", "xby", []int{0, 1, 2}},
 		{"abc", "", []int{0, 1, 2}},

@@ -6,7 +6,8 @@ import "strings"
 type Paper struct {
 	Said   string `json:"said"`   // their recipe
 	Source string `json:"source"` // place of publication
-	// Options are the nearest that training here has, by their names; flags without a value are "true".
+	// Options are the nearest recipe that bnctl has, by the names of options; flags without
+	// a value are "true".
 	Options map[string]string `json:"options"`
 	From    string            `json:"from,omitempty"` // source of the options, if not Source
 }

@@ -67,7 +67,7 @@ func LikelyArrays(note func(format string, args ...any)) Converter {
 	}
 }
 
-// arrayFile is an array on its way to the samples of a model.
+// arrayFile is an array that is converted to samples of a model.
 type arrayFile struct {
 	m     *models.Model                    // nil: pictures of any size, grey or in colour
 	log   func(format string, args ...any) // nil: nothing is logged
@@ -93,7 +93,7 @@ func (a *arrayFile) note(format string, args ...any) {
 	}
 }
 
-// pictures makes bytes [n, H, W, C] of integers.
+// pictures converts integers to pictures: bytes [n, H, W, C].
 func (a *arrayFile) pictures(x tensor.Tensor) (tensor.Tensor, error) {
 	if x.DType != tensor.U8 {
 		b, err := bytesOf(x)
@@ -153,8 +153,9 @@ func channelsToEnd(x tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// processed checks floats that should be pictures after the model's preprocessing: values
-// that no picture can give mean something else.
+// processed checks an array of floats in the form of pictures after the model's
+// preprocessing. It returns an error for values that the preprocessing of a picture cannot
+// give, because they mean something else.
 func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	t := a.m.Graph.Main.Values[a.image.Out[0]].Type
 	x, err := a.floats(x)
@@ -229,7 +230,8 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 	return x, err
 }
 
-// floats converts to f32 what f32 can hold: floats rounded, integers exactly.
+// floats converts x to f32. Floats are rounded. Integers that f32 cannot represent exactly
+// are an error.
 func (a *arrayFile) floats(x tensor.Tensor) (tensor.Tensor, error) {
 	if x.DType == tensor.F32 {
 		return x, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ramp returns 0, 1, 2 ... times by, plus add, of a type.
+// ramp returns a tensor of the numbers 0, 1, 2 ..., each multiplied by by and increased by
+// add.
 func ramp(d tensor.DType, by, add float64, shape ...int) tensor.Tensor {
 	t := tensor.New(d, shape...)
 	for i := range t.Count() {
@@ -32,8 +33,9 @@ func ramp(d tensor.DType, by, add float64, shape ...int) tensor.Tensor {
 	return t
 }
 
-// An array with one meaning is converted with a note; others are refused. Arrays are never
-// normalised twice, and never given as raw pixels to a model of normalised ones.
+// TestArrays converts arrays with one possible meaning, with a note, and refuses others.
+// Arrays are never normalised twice, and raw pixels are never the input of a model that
+// expects normalised numbers.
 func TestArrays(t *testing.T) {
 	colour, err := models.Build("resnet20", models.Options{}) // ImageNet's mean and deviation, 32x32x3
 	if err != nil {
@@ -55,7 +57,7 @@ func TestArrays(t *testing.T) {
 		what        string
 		m           *models.Model
 		x           tensor.Tensor
-		want        string // type and shape that come of it
+		want        string // type and shape of the result
 		note, error string
 	}{
 		{"pictures", colour, ramp(tensor.U8, 1, 0, 2, 32, 32, 3), "u8[2,32,32,3]", "", ""},

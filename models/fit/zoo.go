@@ -57,8 +57,8 @@ func zooOptions(a models.Architecture, info data.Info, o models.Options) models.
 // the tables of devices.
 const mostTaps = 1 << 26
 
-// tooManyTaps reports whether a window of m looks at more places than devices have
-// offsets for, as one of 7x7 on a photo does.
+// tooManyTaps reports whether a window of m covers more positions than the tables of
+// devices have offsets for, like a 7x7 window on a photo.
 func tooManyTaps(m *models.Model) bool {
 	f := m.Graph.Main
 	for i := range f.Nodes {

@@ -35,8 +35,8 @@ func AUROC(all []Scored) float64 {
 	return (ranks - float64(float64(positives*(positives+1))/2)) / (positives * negatives)
 }
 
-// areas has the scores of an evaluation by label, for the mean of AUROC: of the second of two classes, or of
-// each of several labels.
+// areas collects the scores of an evaluation, one list for each label, to compute the mean
+// of AUROC. With two classes there is one list, of the scores of the second class.
 type areas [][]Scored
 
 // observers returns observers that collect the scores and call o.
@@ -70,8 +70,8 @@ func (a *areas) add(k int, score float64, positive bool) {
 	(*a)[k] = append((*a)[k], Scored{score, positive})
 }
 
-// mean returns the mean of AUROC over the labels with positives and negatives, or NaN if
-// every label lacks one of them.
+// mean returns the mean of AUROC over the labels that have both positives and negatives, or
+// NaN if there are none.
 func (a *areas) mean() float64 {
 	if a == nil {
 		return math.NaN()

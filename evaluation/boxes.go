@@ -47,8 +47,9 @@ func objectsOf(label []int32) (all []cells.Object) {
 	return all
 }
 
-// BoxInputs returns the inputs of the training function for a loss of boxes, for labels [N, M, BoxFields] and
-// the number of classes of the model. A loss that IsMatched needs the slots of YOLOX.
+// BoxInputs returns the inputs of the training function for a loss of boxes, for labels [N,
+// M, BoxFields] and the number of classes of the model. If l.IsMatched is true, slots must
+// be those of YOLOX.
 func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
 	n, a, m := labels.Shape[0], slots.Len(), labels.Shape[1]
 	all := map[string]tensor.Tensor{}

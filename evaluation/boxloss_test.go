@@ -37,7 +37,8 @@ func readBoxLoss(t *testing.T) (g boxLossGolden) {
 	return g
 }
 
-// targets returns the inputs of the loss in float64 for the assignment of the golden, [pictures, rows, cells].
+// targets returns the inputs of the loss, [pictures, rows, cells] in float64, for the
+// assignment of g.
 func (g *boxLossGolden) targets() map[string]tensor.Tensor {
 	n, a := len(g.Outputs), len(g.Assigned[0])
 	all := map[string]tensor.Tensor{}
@@ -88,8 +89,9 @@ func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, orig
 	}
 }
 
-// TestBoxLossAsPyTorch: for a fixed assignment the loss of a detector and its gradients are PyTorch's in float64.
-// The outputs of two pictures are the columns of a matrix, so that its gradient has theirs.
+// TestBoxLossAsPyTorch: for a fixed assignment, the loss of a detector and its gradients
+// equal PyTorch's in float64. The outputs of the two pictures are the columns of a trained
+// matrix, so that the gradient of the matrix has the gradients of the outputs.
 func TestBoxLossAsPyTorch(t *testing.T) {
 	g := readBoxLoss(t)
 	a := len(g.Assigned[0])

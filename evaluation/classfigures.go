@@ -1,8 +1,9 @@
 package evaluation
 
-// PerLabel returns precision, recall and F1 of a class against all others: the share of its
-// predictions that are right, of its labels that are met, and their harmonic mean. A figure
-// without a denominator is NaN. Labels with scores that yield no class are missed.
+// PerLabel returns precision, recall and F1 of a class against all others. Precision is the
+// share of its predictions that are right, recall is the share of its labels that are
+// predicted, and F1 is their harmonic mean. A figure without a denominator is NaN. A label
+// counts as missed if its scores yield no class.
 func (e *Evaluation) PerLabel(class int) (precision, recall, f1 Figure) {
 	k := &e.PerClass[class]
 	met, labels, predicted := float64(k.Correct), float64(k.N), float64(k.Predicted)

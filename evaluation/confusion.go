@@ -26,7 +26,7 @@ func (c *Confusion) N(label, predicted int) int {
 	return 0
 }
 
-// Add counts n labels of a class that were taken for a class.
+// Add counts n labels of one class for which a class was predicted.
 func (c *Confusion) Add(label, predicted, n int) {
 	at, there := c.find(label, predicted)
 	row := c.rows[label]

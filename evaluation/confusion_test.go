@@ -22,7 +22,7 @@ func confusionOf(dense [][]int) Confusion {
 	return c
 }
 
-// The matrix has the counts of a dense one.
+// The sparse matrix has the same counts as a dense one.
 func TestConfusion(t *testing.T) {
 	const classes = 7
 	r, c := rand.New(rand.NewPCG(1, 2)), NewConfusion(classes)
@@ -49,14 +49,14 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// An evaluation of 10,000 classes needs memory for its predictions only: a dense matrix has
-// 800 MB.
+// An evaluation of 10,000 classes only needs memory for its predictions. A dense matrix
+// would need 800 MB.
 func TestEvaluationOfManyClasses(t *testing.T) {
 	const classes, n = 10000, 64
 	x, labels := tensor.New(tensor.F32, n, classes), make([]int32, n)
 	for i := range n {
 		labels[i] = int32(i * 150)
-		x.F32()[i*classes+(i*150+i%2)%classes] = 9 // every other one is taken for the next class
+		x.F32()[i*classes+(i*150+i%2)%classes] = 9 // for every other row the next class is predicted
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -69,7 +69,8 @@ func TestEvaluationOfManyClasses(t *testing.T) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
 		t.Errorf("%d MB were allocated", took>>20)
 	}
-	// 32 classes are met, with F1 1; 32 are not, and 32 others were predicted wrongly: F1 0 of 64.
+	// 32 classes are predicted with an F1 of 1. Another 32 are never predicted, and 32 are
+	// only predicted wrongly: their F1 is 0.
 	if e.Correct != n/2 || len(e.Misclassifications()) != n/2 || recall != 0.5 || f1 != Figure(32.0/96) {
 		t.Errorf("%d correct, macro F1 %v, recall %v", e.Correct, f1, recall)
 	}

@@ -34,7 +34,8 @@ func TestFiguresOfCriteria(t *testing.T) {
 	// pairs of a positive and a negative 6 are in order, and one is a tie.
 	two := of(data.Info{Classes: []string{"a", "b"}}, f32([]int{6, 2}, 0, -3, 0, -2, 0, -1, 0, 1, 0, 2, 0, -1),
 		i32([]int{6}, 0, 0, 0, 0, 1, 1))
-	// Label 0 is right in 2 of 3; label 1 has neither positives; exact in 1 of 3.
+	// Label 0 is right in 2 of 3 samples, and label 1, which has no positives, in 2 of 3.
+	// One sample is exact.
 	several := of(data.Info{Classes: []string{"a", "b"}, MultiLabel: true}, f32([]int{3, 2}, 1, -1, 1, -1, -1, 1),
 		i32([]int{3, 2}, 1, 0, 0, 0, 0, 0))
 	// The errors of x are 1 and -2, the errors of y 0 and 4.
@@ -58,7 +59,8 @@ func TestFiguresOfCriteria(t *testing.T) {
 	}
 }
 
-// TestWorseFiguresAreWorse: a smaller error is better, and a larger share; no number is as bad as can be.
+// TestWorseFiguresAreWorse: a smaller error is better, and so is a larger share. NaN is the
+// worst figure.
 func TestWorseFiguresAreWorse(t *testing.T) {
 	for _, figure := range models.Figures() {
 		c := Criterion(figure)

@@ -108,7 +108,7 @@ func TestAnchorsAsTorchvision(t *testing.T) {
 				t.Fatalf("picture %d: %d boxes, want %d", n, len(found), len(g.Found[n]))
 			}
 			left := slices.Clone(g.Found[n])
-			for k, f := range found { // equal scores have no order in torchvision
+			for k, f := range found { // torchvision does not define the order of equal scores
 				at := slices.IndexFunc(left, func(want []float64) bool {
 					return f.Class == int(want[5]) && near(append(slices.Clone(f.Corners[:]), f.Score), want)
 				})
@@ -137,8 +137,8 @@ var authors = map[graph.BoxForm]cells.Options{graph.FCOSForm: {Score: 0.2, Overl
 	graph.RetinaNetV2Form: {Score: 0.05, Overlap: 0.5, Most: 300},
 	graph.SSDForm:         {Score: 0.001, Overlap: 0.55, Most: 300}}
 
-// TestDetectionLossAsTorchvision: the training function on two replicas has torchvision's loss and
-// gradients, and validation its loss.
+// TestDetectionLossAsTorchvision: the training function on two replicas has the loss and
+// the gradients of torchvision, and validation has the same loss.
 func TestDetectionLossAsTorchvision(t *testing.T) {
 	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
 		l := Loss{Of: parallel.BoxLoss}
@@ -197,8 +197,8 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 	})
 }
 
-// function returns the training function of a dense layer. The outputs are the columns of its weight, so
-// that its gradient has theirs.
+// function returns the training function of a dense layer. The outputs are the columns of
+// its weight, so that the gradient of the weight has the gradients of the outputs.
 func (g *detectionGolden) function(t *testing.T) *graph.Function {
 	t.Helper()
 	n, rows, a := len(g.Outputs), g.rows(), len(g.Assigned[0])

@@ -24,9 +24,9 @@ type Predictor interface {
 // reuser is a Predictor that can reuse the memory of outputs for later ones.
 type reuser interface{ Reuse(outputs []tensor.Tensor) }
 
-// Evaluation has the figures of a model on a labelled data set. A sample has one label, or
-// with Masks one for each pixel, or with MultiLabel several, and each counts. With Targets
-// it has numbers, and nothing is Correct.
+// Evaluation has the figures of a model on a labelled data set. A sample has one label.
+// With Masks it has one for each pixel, and with MultiLabel several, which all count. With
+// Targets it has numbers, and Correct stays 0.
 type Evaluation struct {
 	Samples   int     // number of predicted samples
 	Counted   int     // labels that are not ignored
@@ -46,8 +46,8 @@ type Evaluation struct {
 	PerPixel bool
 
 	// MultiLabel reports whether labels do not exclude each other. Then Labels has their
-	// counts, and there is no Confusion. Judged counts the samples with labels that count,
-	// and Exact those with all labels met.
+	// counts, and there is no Confusion. Judged is the number of samples with labels that
+	// count, and Exact the number of those with all labels predicted correctly.
 	MultiLabel    bool
 	Labels        []LabelCount
 	Exact, Judged int
@@ -79,7 +79,7 @@ func (e *Evaluation) Top5Accuracy() float64 { return quotient(float64(e.Top5), f
 // labels.
 func (e *Evaluation) Loss() float64 { return quotient(e.LossSum, e.WeightSum) }
 
-// newEvaluation returns an evaluation, without samples yet, on data.
+// newEvaluation returns an evaluation on data, without samples yet.
 func newEvaluation(info data.Info, l Loss) *Evaluation {
 	e := &Evaluation{Masks: info.Masks, PerPixel: info.IsPerPixel(), MultiLabel: info.MultiLabel,
 		loss: TrainingLoss{Loss: l}}
@@ -89,8 +89,8 @@ func newEvaluation(info data.Info, l Loss) *Evaluation {
 	return e
 }
 
-// NewTraining returns an evaluation, without samples yet, of the loss of training: with its smoothing and
-// its weights. ClassWeights may be nil.
+// NewTraining returns an evaluation without samples yet. Its loss is the loss of training,
+// with smoothing and weights. classWeights may be nil.
 func NewTraining(info data.Info, l TrainingLoss, classWeights []float64) *Evaluation {
 	e := newEvaluation(info, l.Loss)
 	e.loss, e.classWeights = l, classWeights
@@ -143,7 +143,7 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	}
 }
 
-// wanted returns the rows of a batch that are read.
+// wanted returns a function that selects the rows of a batch to be read; nil for all rows.
 func (o *Options) wanted() func(data.Position, int) func(row int) bool {
 	if o.OwnRows == nil {
 		return nil
@@ -242,7 +242,8 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	return nil
 }
 
-// met counts a prediction: the class, and the number of classes above the label's.
+// met counts a label with the predicted class. above is the number of classes with a larger
+// score than the label's class.
 func (e *Evaluation) met(label, predicted, above int) {
 	e.Confusion.Add(label, predicted, 1)
 	e.PerClass[predicted].Predicted++

@@ -110,7 +110,8 @@ func TestMisclassifications(t *testing.T) {
 	}
 }
 
-// A figure that is not finite is null in JSON, and as bad as can be as a criterion.
+// A figure that is not finite is null in JSON. As a criterion it is the worst possible
+// figure.
 func TestFigures(t *testing.T) {
 	for v, want := range map[Figure]string{0.5: "0.5", 0: "0", Figure(math.Inf(1)): "null"} {
 		if b, err := json.Marshal(v); err != nil || string(b) != want {
@@ -128,7 +129,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// No row that another rank predicts is read.
+// Rows that another rank predicts are not read.
 func TestWantedRows(t *testing.T) {
 	if (&Options{}).wanted() != nil {
 		t.Error("there are no other ranks, and not all rows are wanted")
@@ -142,8 +143,8 @@ func TestWantedRows(t *testing.T) {
 	}
 }
 
-// Scores that are NaN or have an infinite maximum meet no label. By hand: of four labels,
-// the first and the last are met, since -Inf is a probability of 0.
+// Scores that are NaN or have an infinite maximum are always wrong. Counted by hand: of
+// four labels, the first and the last are correct, because -Inf is a probability of 0.
 func TestNotFiniteIsWrong(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	scores := tensor.Of([]float32{2, 1, nan, nan, inf, 0, 5, -inf}, 4, 2)

@@ -104,8 +104,8 @@ func Padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 	return out
 }
 
-// Accuracy returns the share of labels that were met, or NaN for numbers, which are never
-// met.
+// Accuracy returns the share of labels that were predicted, or NaN for numbers, which have
+// no accuracy.
 func (l Loss) Accuracy(met, counted float64) Figure {
 	if l.IsNumeric() || l.IsBoxes() {
 		return Figure(math.NaN())

@@ -22,8 +22,9 @@ type minedCase struct {
 	background func(slot int) float64
 }
 
-// The slots of background with a loss are the hardest ones, of equal ones the first, three times the number of
-// slots with an object: also without objects, and with more than there are.
+// SSD counts the loss of the hardest slots of background, three times the number of slots
+// with an object. Of slots with equal losses it counts the first ones. The cases include
+// pictures without objects, and pictures with few slots of background.
 func TestMiningHasDefinedTies(t *testing.T) {
 	const classes = 3
 	draw := rand.New(rand.NewPCG(3, 4))

@@ -14,9 +14,10 @@ type TargetError struct {
 	mean, deviations  float64 // mean of the numbers; sum of squared deviations from it
 }
 
-// MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units
-// of the data. R2 is 1 - sum of squared errors / sum of squared deviations of the numbers
-// from their mean, or NaN if the numbers are all equal. Without a number all are NaN.
+// MAE returns the mean absolute error in the units of the data, and RMSE the root of the
+// mean squared error. R2 is 1 - sum of squared errors / sum of squared deviations of the
+// numbers from their mean, or NaN if the numbers are all equal. Without a number all three
+// are NaN.
 func (t *TargetError) MAE() Figure { return fraction(t.absolute, float64(t.N)) }
 
 // RMSE is described at MAE.

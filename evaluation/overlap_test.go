@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// evaluated counts maps of scores, one class as large as can be.
+// evaluated counts a map of scores in which one class at each position has the largest
+// score.
 func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation {
 	t.Helper()
 	n := len(labels)
@@ -23,8 +24,8 @@ func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation
 	return e
 }
 
-// Counted by hand: class 0 has 2 of 4, class 1 has 1 of 3, class 2 is neither a label nor
-// predicted; ignored pixels do not count.
+// Counted by hand: the overlap is 2 of 4 pixels for class 0 and 1 of 3 for class 1. Class 2
+// is neither a label nor predicted. Ignored pixels do not count.
 func TestOverlap(t *testing.T) {
 	e := evaluated(t, 3, []int32{0, 0, 0, 1, 1, -1, -1}, []int32{0, 0, 1, 1, 0, 2, 2})
 	if v := e.Overlap(0); v != 0.5 {
@@ -45,8 +46,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// A class that is predicted and never a label is wrong everywhere: its overlap is 0, not
-// undefined.
+// A class that is predicted but is never a label has an overlap of 0, which is not NaN.
 func TestOverlapOfAFalseClass(t *testing.T) {
 	e := evaluated(t, 2, []int32{0, 0}, []int32{0, 1})
 	if v := e.Overlap(1); v != 0 {

@@ -8,7 +8,8 @@ import (
 	"math"
 )
 
-// Sum returns the sum of an evaluation: of its counts, and of the bits of its sums.
+// Sum returns the SHA-256 of the counts of an evaluation and of the bits of its
+// floating-point sums.
 func (e *Evaluation) Sum() string {
 	h := sha256.New()
 	fmt.Fprintln(h, e.Samples, e.Counted, e.Correct, e.Top5, e.NotFinite, e.Exact, e.Judged)

@@ -22,8 +22,8 @@ import (
 type simOTAGolden struct {
 	boxLossGolden
 	Most      int
-	Conflicts int     // cells that several objects have wanted
-	Numbers   [][]int // [pictures][objects]: cells that an object wants
+	Conflicts int     // number of cells that SimOTA first gives to several objects
+	Numbers   [][]int // [pictures][objects]: number of cells of an object before conflicts are resolved
 }
 
 func readSimOTA(t *testing.T) (g simOTAGolden) {
@@ -57,8 +57,9 @@ func (g *simOTAGolden) labels() tensor.Tensor {
 	return all
 }
 
-// function returns the training function for a golden with a number of rows: the outputs are the columns of
-// the weight, so that its gradient has theirs.
+// function returns the training function for a golden with the given number of replicas.
+// The outputs are the columns of a weight, so that the gradient of the weight has the
+// gradients of the outputs.
 func (g *simOTAGolden) function(t *testing.T, grid *cells.Grid, replicas int) *graph.Function {
 	t.Helper()
 	n, a := len(g.Outputs), grid.Len()
@@ -88,8 +89,8 @@ func main(x rows f32[%d]) {
 	return f
 }
 
-// TestYOLOXLossAsPyTorch: the training function assigns objects to cells as PyTorch does, and has its
-// gradients in float64.
+// TestYOLOXLossAsPyTorch: the training function assigns objects to cells as PyTorch does,
+// and has the same gradients, in float64.
 func TestYOLOXLossAsPyTorch(t *testing.T) {
 	g := readSimOTA(t)
 	if g.Conflicts < 5 || slices.Max(slices.Concat(g.Numbers...)) < 4 {
@@ -139,7 +140,8 @@ func TestYOLOXLossAsPyTorch(t *testing.T) {
 	}
 }
 
-// TestMatchAsPyTorch: the host's assignment is PyTorch's, cell by cell, and so is the loss of validation.
+// TestMatchAsPyTorch: the assignment by the host equals PyTorch's, cell by cell, and so
+// does the loss of validation.
 func TestMatchAsPyTorch(t *testing.T) {
 	g := readSimOTA(t)
 	grid, err := cells.New(g.Height, g.Width)
@@ -206,8 +208,9 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	return classes
 }
 
-// TestMatchInBlocks: with many cells, of which devices read only some blocks, a device assigns as the host does.
-// Predictions repeat, so that most costs have equals.
+// TestMatchInBlocks: a device assigns objects as the host does, also with so many cells
+// that it reads only some blocks of them. Predictions repeat, so that most costs occur
+// several times.
 func TestMatchInBlocks(t *testing.T) {
 	for seed := range uint64(12) {
 		draw := rand.New(rand.NewPCG(seed, 60))
@@ -242,8 +245,8 @@ func TestMatchInBlocks(t *testing.T) {
 	}
 }
 
-// TestMatchOfVanishingBoxes: predictions so small that their sides are 0 have no overlap, also where a picture has
-// fewer objects than others.
+// TestMatchOfVanishingBoxes: predictions with sides so small that they are 0 have no
+// overlap with objects. The pictures have different numbers of objects.
 func TestMatchOfVanishingBoxes(t *testing.T) {
 	g := &simOTAGolden{Most: 4}
 	g.Height, g.Width, g.Classes = 64, 64, 2
@@ -262,14 +265,15 @@ func TestMatchOfVanishingBoxes(t *testing.T) {
 		}
 		owner, _ := grid.Match(single, objectsOf(g.labels().I32()), g.Most)
 		for i, class := range matched(t, g) {
-			if has, want := class >= 0, owner[i] >= 0; has != want { // without overlap no class is a target
+			if has, want := class >= 0, owner[i] >= 0; has != want { // without an overlap, no class is a target
 				t.Errorf("%d objects: cell %d has an object: %t, want %t", len(objects), i, has, want)
 			}
 		}
 	}
 }
 
-// TestMatchTies: of cells with equal costs the first is chosen, and of equal objects in a cell the first.
+// TestMatchTies: of cells with equal costs the first is chosen. Of objects with equal costs
+// in a cell the first is chosen, too.
 func TestMatchTies(t *testing.T) {
 	grid, err := cells.New(32, 64)
 	if err != nil {
@@ -278,7 +282,7 @@ func TestMatchTies(t *testing.T) {
 	a := grid.Len() // 4x8, 2x4 and 1x2 cells
 	for name, c := range map[string]struct {
 		objects [][]float64
-		far     bool  // predictions of all cells but 9 and 18, which have one box with an overlap of 0.7
+		far     bool  // cells 9 and 18 predict the same box with an overlap of 0.7, others a distant one
 		want    []int // cells of the first object
 	}{
 		"cells":   {[][]float64{{10, 10, 20, 17, 1}}, true, []int{9}},

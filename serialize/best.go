@@ -43,6 +43,6 @@ func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	for _, s := range m.Graph.State {
 		removed.Bytes += int64(len(c.State[s.Name].Bytes))
 	}
-	removed.Last, removed.Stale = true, false // statistics of the best epoch were estimated if they had to be
+	removed.Last, removed.Stale = true, false // SetBest has estimated statistics if the run estimates them
 	return m, removed, nil
 }

@@ -124,7 +124,8 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 // ReadCheckpoint returns the checkpoint in a file. The caller may change its tensors.
 func ReadCheckpoint(path string) (*Checkpoint, error) { return ownCheckpoint(Open(path)) }
 
-// ParseCheckpoint is ReadCheckpoint for a file that is in memory. name is what errors call it.
+// ParseCheckpoint is ReadCheckpoint for a file that is in memory. Errors refer to the file
+// by name.
 func ParseCheckpoint(name string, b []byte) (*Checkpoint, error) {
 	return ownCheckpoint(parse(name, b))
 }
@@ -185,7 +186,7 @@ func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
 	return c, c.Check()
 }
 
-// restore fills in what templates do not have.
+// restore sets the fields of c that templates do not have.
 func (t *training) restore(c *Checkpoint, tensors []named) error {
 	sets, err := bySet(tensors)
 	if err != nil {

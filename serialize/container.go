@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// container returns what writes a file of a kind.
+// container returns a function that writes a file of the given kind.
 func container(k Kind, h *header, tensors []named) (write func(io.Writer) error, err error) {
 	if len(tensors) > maxList {
 		return nil, fmt.Errorf("%d tensors; at most %d are allowed", len(tensors), maxList)
@@ -20,7 +20,7 @@ func container(k Kind, h *header, tensors []named) (write func(io.Writer) error,
 	return func(w io.Writer) error { return writeAll(w, start(k, h.version(), body), h.Tensors, tensors) }, err
 }
 
-// start returns all that comes before the tensors: prefix, checksum, header, padding.
+// start returns the bytes before the tensors: prefix, checksum, header and padding.
 func start(k Kind, version uint32, body []byte) []byte {
 	b := make([]byte, 0, align(startSize+int64(len(body))))
 	b = append(b, magics[k]...)

@@ -157,7 +157,7 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// The last of a field that comes twice counts.
+// If a field occurs twice in a header, the last one counts.
 func TestFieldThatComesTwice(t *testing.T) {
 	h, err := decodeHeader([]byte("\x82\xa6labels\x91\xa1a\xa6labels\x91\xa1b"))
 	if err != nil || len(h.Labels) != 1 || h.Labels[0] != "b" {

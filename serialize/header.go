@@ -77,8 +77,8 @@ func (l *list[T]) DecodeMsgpack(d *msgpack.Decoder) error {
 	return nil
 }
 
-// some returns l, or nil if it is empty: both are the same model, so they
-// have to be the same bytes.
+// some returns l, or nil if it is empty. Both are the same model, so that their files must
+// have the same bytes.
 func some[T any](l []T) list[T] {
 	if len(l) == 0 {
 		return nil

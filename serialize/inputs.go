@@ -33,8 +33,9 @@ func (h *header) fields() (all []models.Field, err error) {
 	return all, nil
 }
 
-// version returns the version of the container: a program that reads version 1 alone does not
-// know that the input has fields, or that labels have thresholds, and would answer otherwise.
+// version returns the version of the container. Files with several inputs or with
+// thresholds have version 2, because a program that only reads version 1 would ignore these
+// fields and give other answers.
 func (h *header) version() uint32 {
 	if h.Inputs != nil || len(h.Thresholds) > 0 {
 		return Version

@@ -7,9 +7,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// CheckName returns an error, a *problem.Error, if a file of that kind may not have the name
-// path: a template's ends with .bnm and a checkpoint's with .bnc, in any case. A file that
-// is called .onnx and holds a template misleads every program that is given it.
+// CheckName returns a *problem.Error if a file of that kind may not have the name path. The
+// name of a template ends with .bnm and the name of a checkpoint with .bnc, in upper or
+// lower case. Another extension, such as .onnx, would mislead the programs that read the
+// file.
 func CheckName(path string, k Kind) error {
 	extension := filepath.Ext(path)
 	plain := strings.TrimSuffix(path, extension)

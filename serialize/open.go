@@ -30,7 +30,7 @@ func Open(path string) (*File, error) {
 	return f.whole()
 }
 
-// parse is Open for a file that is in memory already. name is what errors call it.
+// parse is Open for a file that is in memory already. Errors refer to the file by name.
 func parse(name string, b []byte) (*File, error) {
 	f, err := opened(name, &tensor.Mapped{Bytes: b})
 	if err != nil {
@@ -103,7 +103,8 @@ func (f *File) Verify() error {
 	return nil
 }
 
-// copied calls what copies tensors out of the file, which is as it was verified.
+// copied calls copies, which copies tensors out of the file. Afterwards it verifies that
+// the file has not changed.
 func (f *File) copied(copies func()) error {
 	err := attended(func() error {
 		copies()

@@ -207,7 +207,8 @@ func TestInMemory(t *testing.T) {
 	}
 }
 
-// What version 1 writes of a model is promised (docs/promises.md): readers of others count on it.
+// The bytes of version 1 must not change: docs/promises.md promises them to the readers of
+// other programs.
 func TestBytesOfVersion1(t *testing.T) {
 	m := tinyModel(t)
 	sum, err := WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m)

@@ -7,9 +7,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// TestScanTakesWhatADecoderTakes compares, for every first byte, how much belongs
-// to the value: the library's decoder skips as much. Lengths in bytes and in values
-// are 1 where they are written out.
+// TestScanTakesWhatADecoderTakes compares the length of a value with the number of bytes
+// that the library's decoder skips, for every first byte. Explicit lengths are 1.
 func TestScanTakesWhatADecoderTakes(t *testing.T) {
 	for first := range 256 {
 		b := append([]byte{byte(first)}, bytes.Repeat([]byte{0xcc}, 64)...) // values of two bytes

@@ -26,7 +26,8 @@ func TestStripIsTheInverseOfWrapping(t *testing.T) {
 	}
 }
 
-// A template strips to itself: frozen batch norms are never unfolded.
+// StripGraph returns the graph of a template unchanged: frozen batch norms stay as they
+// are.
 func TestStripOfATemplate(t *testing.T) {
 	m := tinyModel(t)
 	g, removed, err := StripGraph(m.Graph)
@@ -73,7 +74,7 @@ func TestStripGraphLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be stripped gives an error and no template.
+// Strip of a damaged checkpoint returns an error and no template.
 func TestStripOfWhatIsNone(t *testing.T) {
 	for want, damage := range map[string]func(*Checkpoint){
 		"no batch norm can be made": func(c *Checkpoint) {

@@ -61,8 +61,8 @@ func TestBytesOfAFile(t *testing.T) {
 	}
 }
 
-// A header that fills its last 64 bytes is followed by nothing, and so is an
-// empty tensor: no byte is missing.
+// A file may end with the header, without padding, or with an empty tensor. The reader must
+// not miss any bytes then.
 func TestNothingIsMissing(t *testing.T) {
 	for n := range alignment {
 		var file bytes.Buffer

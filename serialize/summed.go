@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// WriteSummed is regular.WriteLocked and returns the SHA-256 of the file, in hex. All writers of
-// models use it, and so hold the lock that protects the files of a training. Another goroutine
-// computes the sum while the file is written, because without SHA instructions the sum needs as
-// long as the rest.
+// WriteSummed is regular.WriteLocked and also returns the SHA-256 of the file, in hex. All
+// writers of models use it, so that they hold the lock that protects the files of a
+// training. Another goroutine computes the sum while the file is written: without SHA
+// instructions the sum takes the same time as all other work.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()
 	err := regular.WriteLocked(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
@@ -30,7 +30,8 @@ const (
 	sumPieces = 64
 )
 
-// summer sums the bytes written to it in a separate goroutine, which ends with end.
+// summer sums the bytes written to it in a separate goroutine, which exits when end is
+// called.
 type summer struct {
 	piece []byte // being filled
 	made  int    // pieces

@@ -17,8 +17,8 @@ func written(t *testing.T, b []byte) string {
 	return path
 }
 
-// TestOpenUnverified damages the last tensor, which OpenUnverified does not look at, and
-// Open does.
+// TestOpenUnverified damages the last tensor. OpenUnverified accepts the file, and Open
+// does not.
 func TestOpenUnverified(t *testing.T) {
 	b := fileOf(t)
 	path := written(t, b)
@@ -32,7 +32,7 @@ func TestOpenUnverified(t *testing.T) {
 		if _, err := f.Model(); err != nil {
 			t.Error(err)
 		}
-		for range 2 { // the answer stays
+		for range 2 { // a second call returns the same
 			if err := f.Verify(); (err == nil) != (test.want == "") || err != nil &&
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("Verified() = %v, want %q", err, test.want)

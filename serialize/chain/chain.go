@@ -1,7 +1,7 @@
-// Package chain defines the chain of a training: a link for each epoch, in a file with a line of
-// JSON for each. Every link covers the one before, so that its digest covers the whole training up
-// to its epoch. It depends on the recipe, the data and the initial weights alone, never on devices,
-// threads, ranks or interruptions.
+// Package chain defines the chain of a training: a link for each epoch, in a file with a
+// line of JSON for each. Every link contains the digest of the link before it, so that its
+// digest covers the whole training up to its epoch. It depends on the recipe, the data and
+// the initial weights alone, never on devices, threads, ranks or interruptions.
 //
 // Use it to find the first epoch where two trainings differ.
 package chain
@@ -59,8 +59,9 @@ func (c *Chain) Digest() string {
 	return c.Links[len(c.Links)-1].Digest()
 }
 
-// Seal returns the digest of c for a template with a recipe: the SHA-256 of the digest of the last link,
-// a line end, and the recipe. So neither can be edited alone. It is "" before the first epoch.
+// Seal returns the digest of c for a template with a recipe: the SHA-256 of the digest of
+// the last link, a line end, and the recipe. It shows if the chain or the recipe was edited
+// alone. It is "" before the first epoch.
 func (c *Chain) Seal(recipe []byte) string {
 	if c.Digest() == "" {
 		return ""

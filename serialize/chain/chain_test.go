@@ -42,8 +42,8 @@ func TestAddAgain(t *testing.T) {
 	}
 }
 
-// TestEveryBitIsCovered changes each bit of a file: all changes but one of the last line are found by
-// the links, and that one changes the digest.
+// TestEveryBitIsCovered changes each bit of a file. A change before the last line breaks
+// the chain, and a change of the last line changes the digest.
 func TestEveryBitIsCovered(t *testing.T) {
 	c := sample()
 	file, digest := c.Bytes(), c.Digest()

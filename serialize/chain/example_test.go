@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// Each link covers the one before, so the digest of the last one covers the training.
+// Each link contains the digest of the one before, so that the digest of the last one
+// covers the whole training.
 func Example() {
 	c := &chain.Chain{Start: strings.Repeat("0", 64)}
 	c = c.Add(chain.Link{Epoch: 1, Step: 47, State: strings.Repeat("1", 64)})

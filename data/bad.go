@@ -76,8 +76,8 @@ func ParseSkip(text string) (int, error) {
 	return n, nil
 }
 
-// badFiles calls check for samples 0 to n-1 on all cores and returns the errors of check,
-// in order. The error is the context's.
+// badFiles calls check for samples 0 to n-1 on all cores and returns the errors of check, in order. It fails
+// only if ctx has ended.
 func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad, error) {
 	var mu sync.Mutex
 	found := map[int]error{}

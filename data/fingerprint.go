@@ -18,8 +18,8 @@ func (m *memory) Fingerprint(context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// Pictures of up to wholeBytes in total are hashed whole. For more, only sampledFiles of
-// them are hashed, evenly spread, and the names and sizes of the rest.
+// Pictures of up to wholeBytes in total are hashed completely. If they are larger, only sampledFiles of
+// them, evenly spread, are hashed completely. Of the others, only names and sizes are hashed.
 const (
 	wholeBytes   = 1 << 30
 	sampledFiles = 4096

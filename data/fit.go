@@ -23,7 +23,7 @@ const (
 // fits lists the fits.
 func fits() []Fit { return []Fit{CropFit, ScaleFit, ResizeFit, PadFit, WindowsFit} }
 
-// ParseFit returns the fit with this name. The error is a *problem.Error of fit.
+// ParseFit returns the fit with this name. The error is a *problem.Error about the option fit.
 func ParseFit(name string) (Fit, error) {
 	var names []string
 	for _, f := range fits() {

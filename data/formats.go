@@ -23,7 +23,7 @@ func (f *formatSet) add(file []byte) {
 	}
 }
 
-// addExtension adds the format that the name of a file promises.
+// addExtension adds the format that belongs to the extension of a file.
 func (f *formatSet) addExtension(name string) {
 	switch extension := strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."); extension {
 	case "jpg", "jfif":

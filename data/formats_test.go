@@ -160,7 +160,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 		{322, 1, uint32(tileW)}, {323, 1, uint32(tileH)}, {324, n, place[0]}, {325, n, place[1]}}, tiles)
 }
 
-// A TIFF in tiles of JPEG that extend beyond the picture.
+// Tiles of JPEG may extend beyond the picture of a TIFF.
 func TestTilesOfJPEG(t *testing.T) {
 	got, err := images.Decode(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
 	if err != nil {

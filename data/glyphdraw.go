@@ -82,7 +82,7 @@ func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
 	}
 }
 
-// addNoise adds to every pixel a number from -most to most, uniform. It uses a draw for
+// addNoise adds to every pixel a uniform random number from -most to most. It uses one draw for every
 // four pixels.
 func addNoise(dst []byte, most uint32, d *tensor.Draws) {
 	for i := 0; i < len(dst); i += 4 {

@@ -24,9 +24,9 @@ type sampleFile struct {
 	member
 	class  string
 	rest   string  // name below the class folder
-	mask   member  // if the source has masks
-	group  string  // if a table has a column for it
-	weight string  // if a table has a column for it
+	mask   member  // mask of the sample, if the source has masks
+	group  string  // group, if a table has a column of groups
+	weight string  // weight, if a table has a column of weights
 	line   int     // line in the table
 	label  []int32 // labels from a table, unless they are exclusive classes
 }

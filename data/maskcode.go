@@ -39,7 +39,7 @@ type maskCode struct {
 	names   []string          // names of the classes; nil: derived from the masks
 }
 
-// newMaskCode returns the code of options without a table.
+// newMaskCode returns the code for options, if there is no table.
 func newMaskCode(o MaskOptions) (*maskCode, error) {
 	c := &maskCode{}
 	for v := range c.values {

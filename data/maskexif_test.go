@@ -20,8 +20,8 @@ func lying(t *testing.T) []byte {
 		b.Bytes()[2:])
 }
 
-// A mask must fit its picture as it is read, turned or not. If the mask fits only the picture as it is
-// not read, the error mentions that.
+// A mask must have the size of its picture as the picture is read, turned by EXIF or not. If the mask
+// would fit with the other value of the option exif, the error mentions that.
 func TestMasksOfTurnedPictures(t *testing.T) {
 	for _, c := range []struct {
 		mask []byte

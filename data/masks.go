@@ -246,7 +246,7 @@ func (m *masks) readMask(ctx context.Context, s sampleFile) (tensor.Tensor, erro
 	return t, nil
 }
 
-// decodeMask is readMask of a sample that belongs to the source.
+// decodeMask does the same as readMask for sample i, and checks the classes.
 func (m *masks) decodeMask(ctx context.Context, i int) (tensor.Tensor, error) {
 	t, err := m.readMask(ctx, m.samples[i])
 	if err == nil {

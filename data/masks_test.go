@@ -87,7 +87,8 @@ func TestMasksFingerprint(t *testing.T) {
 	}
 }
 
-// Masks with values, ignored values, and tables of values or colours.
+// The options give the meaning of pixels: values of classes, ignored values, and tables of values or
+// colours.
 func TestMaskMeanings(t *testing.T) {
 	pix := []byte{0, 255, 7, 255, 0, 0}
 	colours := image.NewRGBA(image.Rect(0, 0, 3, 2))

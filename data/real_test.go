@@ -79,7 +79,7 @@ func TestRealMNIST(t *testing.T) {
 			continue
 		}
 		s, err := Describe(context.Background(), src)
-		// Published: 0.1307 and 0.3081 of 255.
+		// Published mean and deviation: 0.1307 and 0.3081 of 255.
 		if err != nil || math.Abs(s.Mean[0]/255-0.1307) > 1e-4 || math.Abs(s.Std[0]/255-0.3081) > 1e-4 {
 			t.Errorf("mean %v, deviation %v (%v)", s.Mean, s.Std, err)
 		}

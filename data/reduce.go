@@ -45,7 +45,7 @@ type transformer interface {
 	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
 }
 
-// transformSample is transformed for a source that is a part of a transformer.
+// transformSample calls the method transformed, also for a source that is a part of a transformer.
 func transformSample(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
 	if src, ok := src.(transformer); ok {
 		return src.transformed(ctx, i, t, dst)

@@ -76,8 +76,8 @@ func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	}
 }
 
-// A sample that is drawn twice is augmented in two ways, a sample drawn once as without
-// weights.
+// A sample that is drawn twice is augmented in two ways. A sample that is drawn once is augmented as
+// without weights.
 func TestOccurrencesAreAugmentedApart(t *testing.T) {
 	src := open(t, "glyphs:6", Options{})
 	p := Plan{Batch: 6, Seed: 1, Epochs: 1}

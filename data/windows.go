@@ -35,8 +35,8 @@ type Window struct {
 
 // NewWindows reads the sizes of all pictures of src and returns their windows. The caller closes src. A
 // picture that cannot be read has one window; its Sample returns the error. overlap is the share of a
-// window's side that its neighbour also covers, 0 to 0.9. The error is a *problem.Error of fit or
-// overlap, or the context's.
+// window's side that its neighbour also covers, 0 to 0.9. The error is a *problem.Error about the option
+// fit or overlap, or the context's error.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()
 	if !info.Pictures() || t.Height < 1 || t.Width < 1 {

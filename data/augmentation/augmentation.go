@@ -13,7 +13,7 @@ import (
 // Augmentation is a random change of pictures in training: a preset, or a list of operations. The zero
 // value changes nothing.
 type Augmentation struct {
-	preset string      // "" for none and for a list
+	preset string      // "" without a preset, and for a list of operations
 	ops    []operation // operations of a list
 }
 

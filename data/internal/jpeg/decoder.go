@@ -34,7 +34,7 @@ const (
 	app14 = 0xee // Adobe
 )
 
-// Values of the colour transform in Adobe's segment, and noAdobe without one.
+// Values of the colour transform in Adobe's segment. noAdobe means that the file has no such segment.
 const (
 	noAdobe    = -1
 	adobePlain = 0 // RGB or CMYK

@@ -12,8 +12,8 @@ import (
 // Composed returns a name in NFC.
 func Composed(name string) string { return norm.NFC.String(name) }
 
-// StoredPath returns the form of a path that the file system has: as it is, NFC or NFD. It returns the
-// path if no file has any of them.
+// StoredPath returns the form of a path that exists in the file system: path itself, its NFC or its NFD.
+// It returns path itself if no form exists.
 func StoredPath(path string) string {
 	for _, p := range []string{path, norm.NFC.String(path), norm.NFD.String(path)} {
 		if _, err := os.Lstat(p); err == nil {

@@ -1,8 +1,8 @@
 // Package local opens the CPU device in the calling process, which also does other work.
 //
-// Use it for predictions without a second process; package inprocess does. It needs neither gRPC
-// nor sockets, shared memory or files. A crash of the device is a crash of the program, so
-// training opens processes instead: package fleet.
+// Use it for predictions without a second process, as package inprocess does. It needs neither gRPC nor
+// sockets, shared memory or files. A crash of the device is a crash of the program, so training opens
+// processes instead: package fleet.
 package local
 
 import (

@@ -16,7 +16,7 @@ import (
 // 	task = (replica, group, panel, taps t0..t1)
 // 	         for each chunk of rows:  for each row:  for some positions:  for each tap: Gradient
 
-// buildConvGradWeight is the gradient of a convolution for its weight, one for each replica.
+// buildConvGradWeight builds the gradient of a convolution for its weight, one for each replica.
 func buildConvGradWeight(c *plan.Compiler) run.Action {
 	x, dy, dw := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c)

@@ -131,7 +131,7 @@ func buildDense(c *plan.Compiler) run.Action {
 	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
 }
 
-// buildDenseGradInput is dy * weight: the same matrix, read the other way.
+// buildDenseGradInput builds dy * weight: the product with the same matrix, transposed.
 func buildDenseGradInput(c *plan.Compiler) run.Action {
 	if c.Node().Int("leading") > 0 {
 		return buildConvGradInput(c)

@@ -21,7 +21,7 @@ import (
 // 	                 \     /
 // 	                 0 .. 3                  written once
 
-// buildDenseGradWeight is the gradient of a dense product for its weight.
+// buildDenseGradWeight builds the gradient of a dense product for its weight.
 func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	if c.Node().Int("leading") > 0 {
 		return buildConvGradWeight(c)

@@ -32,7 +32,7 @@ func (g *Geometry) tapsFirst(to, weights []float32, taps []int, c, channels int,
 	}
 }
 
-// buildDepthwise is the convolution itself, tap by tap.
+// buildDepthwise builds the convolution itself, tap by tap.
 func buildDepthwise(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	all := make([]int, g.taps)
 	for t := range all {
@@ -41,8 +41,8 @@ func buildDepthwise(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 	return depthwiseAction(c, g, []phase{{g.pixels().forward(), all}}, x, t, y)
 }
 
-// buildDepthwiseBackward is the gradient for the input, and the transposed
-// convolution, phase by phase and tap by tap.
+// buildDepthwiseBackward builds the gradient for the input, and the transposed convolution, phase by
+// phase and tap by tap.
 func buildDepthwiseBackward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter,
 	dx *run.Value) run.Action {
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)

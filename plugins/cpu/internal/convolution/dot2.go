@@ -260,8 +260,7 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 	})
 }
 
-// buildDot2 is the current node, a convolution or the gradient for the input of
-// one, by pairs.
+// buildDot2 builds the current node by pairs: a convolution, or the gradient for its input.
 func buildDot2(c *plan.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	k := newDot2Product(c, p, t, y)

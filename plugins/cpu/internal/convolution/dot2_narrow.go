@@ -19,7 +19,7 @@ func (g *Geometry) evenChannels() *Geometry {
 	return &even
 }
 
-// buildNarrowDot2 is a convolution over padded images by pairs.
+// buildNarrowDot2 builds a convolution over padded images by pairs.
 func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	even := g.evenChannels()
 	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packSection {

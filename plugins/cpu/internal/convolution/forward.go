@@ -17,7 +17,7 @@ func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g
 //	image pixel    | group 0: cg values | group 1: cg values |
 //	result pixel   | group 0: og values | group 1: og values |
 
-// buildConv is the convolution itself, by the algorithm of its layer.
+// buildConv builds the convolution itself, by the algorithm of its layer.
 func buildConv(c *plan.Compiler) run.Action {
 	if g := geometryOf(c); g != nil {
 		return forward(c, g, c.In(0), filterOf(c), c.Out(0))

@@ -263,7 +263,7 @@ func (p *product) weightsOf(i int) []float32 {
 	return section.window.Packed(section.data, p.units[i].panel)
 }
 
-// step returns the positions of the largest tile.
+// step returns the number of positions of the largest tile.
 func (p *product) step() int {
 	if p.matrix != nil {
 		return kernel.MatrixPositions
@@ -340,7 +340,7 @@ func (g *Geometry) pointwise() bool {
 // positionStep is the number of positions of the largest tile of a window.
 const positionStep = kernel.WindowPositions
 
-// buildGEMM is a product by windows: implicit GEMM.
+// buildGEMM builds a product by windows: implicit GEMM.
 func buildGEMM(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
 	t *filter, y *run.Value) run.Action {
 	return productAction(c, g, newProduct(packFor(c, t, g.key(what), sections), t), x, y)

@@ -28,7 +28,7 @@ type matrixPack struct {
 	fills    uint64
 
 	mu     sync.Mutex
-	direct uint64 // number of the fill when the weights of the windows were packed
+	direct uint64 // value of fills when the weights of the windows were packed
 }
 
 // matrixSection has the weights of one window, like packSection.
@@ -38,7 +38,7 @@ type matrixSection struct {
 	extent kernel.Extent
 }
 
-// buildMatrix is a product by matrix units, at either precision.
+// buildMatrix builds a product by matrix units, at either precision.
 func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
 	t *filter, y *run.Value) run.Action {
 	if c.BF16() {

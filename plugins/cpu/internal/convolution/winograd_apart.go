@@ -18,8 +18,8 @@ import (
 // 	+--+--+--+         b20 b21 b22
 
 // inspect appends to suspects the tiles in rows [from, to) of the phase in paddedRows that must be
-// computed by windows. Whether a tile is a suspect depends only on that tile, because the set of tiles
-// that are inspected together depends on threads and neighbours.
+// computed by windows. Whether a tile is a suspect may depend only on that tile, because threads and
+// neighbours determine which tiles are inspected together.
 func (t *tiles) inspect(from, to, first int) {
 	b0, b1 := t.k.BlocksOf(from*t.k.Side, t.k.high).From, t.k.BlocksOf((to-1)*t.k.Side, t.k.high).To
 	columns := t.k.BlockCount(t.k.width)

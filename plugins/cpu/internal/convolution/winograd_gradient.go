@@ -234,8 +234,8 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, works
 	workspace.measure(f, k, q, image, y)
 }
 
-// frameRows copies rows [from, from+count) of an image of height rows to padded, left
-// values from the beginning of each line of it. Pixels outside the image are 0.
+// frameRows copies rows [from, from+count) of an image of height rows to padded. In each line of padded,
+// the row starts after left values. Pixels outside the image are 0.
 func frameRows(padded, image []float32, from, count, height, width, left, step int) {
 	for y := range count {
 		line := padded[y*step:][:step]

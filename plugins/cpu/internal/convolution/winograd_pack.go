@@ -27,7 +27,7 @@ type winogradPack struct {
 	fills  uint64
 
 	mu     sync.Mutex
-	direct uint64 // number of the fill when the weights of the windows were packed
+	direct uint64 // value of fills when the weights of the windows were packed
 }
 
 // newWinogradPack returns memory for the weights of g. If back, they are the weights of the

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A row that is cut for several workers is complete and has the bits of one worker, if
-// pieces are smaller than a worker's share, panels differ in width, the last tile has one
-// position, and a gradient is of an image of one line.
+// A row that is cut for several workers is complete and has the same bits as with one worker. Among the
+// cases are pieces smaller than a worker's share, panels of different widths, a last tile of one
+// position, and the gradient of an image of one line.
 func TestCutRows(t *testing.T) {
 	for _, c := range []opCase{
 		{"heavy panels of 64, 64 and 32 channels", "state w f32[160,960,1,1] constant\n", "x rows f32[960,7,7]",

@@ -122,7 +122,7 @@ func slotOutputs(ctx context.Context, t *testing.T, d device.Device, p *graph.Pr
 	}
 	forward := func(replica int) { run(graph.Forward, replica, []int{3, 4}, []int{4, 5}, []int{3, 4, 5}) }
 	backward := func(replica int) { run(graph.Backward, replica, []int{3, 5, 2}) }
-	for range 2 { // steps: the second has the memory of the first
+	for range 2 { // two steps: the second uses the memory of the first
 		forward(0)
 		forward(1)
 		backward(0)

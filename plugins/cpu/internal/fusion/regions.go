@@ -84,7 +84,8 @@ func (u *fuser) ofChannels(slice *graph.Node) bool {
 		!slices.ContainsFunc(slice.SliceStep()[1:], func(n int) bool { return n < 1 })
 }
 
-// of returns the part of the operand of a slice, which has that shape, that corresponds to p in its result.
+// of returns the part of the operand of slice that corresponds to part p of its result, which has this
+// shape.
 func (p Region) of(slice *graph.Node, shape []int) Region {
 	begin, step := slice.Ints("begin"), slice.SliceStep()
 	if p.Shape == nil {

@@ -2,10 +2,9 @@ package kernel
 
 import "github.com/bnctl/bnctl/device/class"
 
-// The functions below walk over positions with C channels each, laid out
-// [positions][C]; C is the length of their per-channel slices. They round
-// every operation, so that all sets have the same bits. What ends in Half is
-// the same over rows of bfloat16: see channels_half.go.
+// The functions below walk over positions with C channels each, laid out [positions][C]; C is the length
+// of their per-channel slices. They round every operation, so that all sets have the same bits. Functions
+// with Half in their names do the same over rows of bfloat16: see channels_half.go.
 
 // extent describes the channels that the assembly for walks over neighbouring columns of
 // channels processes. It keeps values per channel in registers. Assembly with minChannels

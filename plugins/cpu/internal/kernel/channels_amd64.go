@@ -63,7 +63,7 @@ var (
 	}
 )
 
-// The walks of a set; the first that processes some of the channels is taken.
+// The walks of each set of kernels. The first walk that supports some of the channels is used.
 var (
 	normColumnsAVX512 = []*normColumns[float32]{&normAVX512Masked, &normAVX512Wide, &normAVX512x4, &normAVX512x2,
 		&normAVX512x1, &normAVX2x1}

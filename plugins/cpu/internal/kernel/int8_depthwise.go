@@ -101,8 +101,8 @@ func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
 	}
 }
 
-// offset returns the offset of channel c of some pixels in starts and factors. With quads, sums are in
-// four registers, which packing interleaves by four.
+// offset returns the offset of channel c in starts and factors, with the channels of all pixels that are
+// processed at once. With quads, sums are in four registers, which packing interleaves by four.
 func (d *DepthwiseInt8) offset(c int) int {
 	if d.lanes == 0 || d.byTap {
 		return c

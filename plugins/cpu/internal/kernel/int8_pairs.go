@@ -9,7 +9,7 @@ import "unsafe"
 //
 // so a sum of such products has both sums, modulo 2^32 each: the lower half is the first, and the
 // upper half, without the borrow of a negative lower half, is the second. Four positions by two pairs
-// fit the registers of most machines, and a compiler of WebAssembly makes registers of their variables.
+// fit the registers of most machines, and a compiler of WebAssembly keeps their variables in registers.
 
 // pairChannels is the number of channels that are computed at once: two pairs.
 const pairChannels = 4

@@ -37,7 +37,8 @@ const mostInterleaved = 4 * PanelLanes
 // zeroRun is a run of zeros for interleaving values of any size.
 var zeroRun [mostInterleaved]float32
 
-// interleave is InterleaveBF16 by assembly, or with bits as the conversion of a value.
+// interleave does InterleaveBF16 by assembly if there is any, otherwise in Go, where bits converts a
+// value.
 func interleave[T float32 | uint16](
 	assembly func(dst *uint16, in *T, zero int, offs *int32, pairs, lanes, lines, step int),
 	l PairsLine, dst []uint16, in []T, lines int, bits func(T) uint16) {

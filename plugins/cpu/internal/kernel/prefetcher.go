@@ -1,7 +1,7 @@
 package kernel
 
-// Prefetcher is memory that is needed soon. A call that is given it fetches some of it
-// while it computes, which changes no result, and leaves the rest.
+// Prefetcher is memory that is needed soon. A call that receives a Prefetcher fetches some of its memory
+// while it computes, and leaves the rest. This changes no result.
 type Prefetcher struct{ ranges []lines }
 
 // lines are lines that begin every step bytes.

@@ -65,7 +65,7 @@ func (w *Window) Among(of, step int) *Window {
 	return NewWindow(w.In, out, w.Taps, w.Run, w.Width)
 }
 
-// modulo returns the offsets that are not negative modulo ring, all of them if that is 0.
+// modulo returns the offsets modulo ring, except for negative ones. If ring is 0, it changes no offset.
 func modulo(offsets []int32, ring int) []int32 {
 	if ring == 0 {
 		return offsets

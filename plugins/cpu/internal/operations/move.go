@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// region is a set of elements of a unit of a value: those at from plus any
-// multiple, below shape, of the strides.
+// region is a set of elements of a unit of a value: the element at from, and those at multiples of the
+// strides from there. Along each axis the multiples are below shape.
 type region struct {
 	from    int
 	strides []int

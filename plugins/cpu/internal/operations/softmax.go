@@ -35,7 +35,7 @@ func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)
 	}})
 }
 
-// buildSoftmaxGrad: y*(dy - sum(dy*y)); of the logarithm dy - exp(y)*sum(dy).
+// buildSoftmaxGrad computes y*(dy - sum(dy*y)), or for the logarithm of the softmax dy - exp(y)*sum(dy).
 func buildSoftmaxGrad(c *plan.Compiler) run.Action {
 	logarithm := c.Node().Op == graph.LogSoftmaxGrad
 	return lines(c, func(dx []float32, x [][]float32, at int, l line) {

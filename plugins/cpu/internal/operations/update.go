@@ -125,7 +125,7 @@ func buildEMA(c *plan.Compiler) run.Action {
 	})
 }
 
-// buildTrustRatio: eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
+// buildTrustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
 func buildTrustRatio(c *plan.Compiler) run.Action {
 	weight, gradient, y := c.In(0), c.In(1), c.Out(0)
 	eta, decay, eps := c.Node().Float("eta"), c.Node().Float("weight_decay"), c.Node().Float("eps")

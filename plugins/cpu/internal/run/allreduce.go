@@ -86,7 +86,7 @@ type piece struct {
 	from, to int
 }
 
-// cut adds the pieces of one node: moments are merged whole, sums are cut.
+// cut adds the pieces of one node: moments are merged in one piece, sums are cut.
 func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byte) []piece {
 	size, step := n.To.size(), 32<<10
 	if n.Op == collective.MergeMoments {

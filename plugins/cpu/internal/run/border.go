@@ -62,7 +62,7 @@ func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
 // reduces reports whether v holds bfloat16.
 func (f *Frame) reduces(v *Value) bool { return f.BF16() && device.StoredBF16(v.Type) }
 
-// arrange copies a row of v from or to logical order. It transposes the row unless v is
+// arrange copies a row of v from its layout to logical order, or back. It transposes the row unless v is
 // stored in logical order.
 func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
 	if v.Last {

@@ -30,7 +30,7 @@ type group struct {
 	wides   []*widened    // float32 copies of halves, for actions that need float32
 }
 
-// byRows reports whether it is a group of rows.
+// byRows reports whether g is a group of rows.
 func (g *group) byRows() bool { return g.alone == nil }
 
 // all returns the actions of the group.

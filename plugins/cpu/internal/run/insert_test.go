@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Values are stored among the channels of a wider one only within the range of 32-bit
-// offsets. From 2 GiB on results were written before the beginning of their row.
+// Values are stored among the channels of a larger value only within the range of 32-bit offsets.
+// Otherwise, results from 2 GiB on would be written before the beginning of their row.
 func TestJoinedUpTo2GiB(t *testing.T) {
 	for channels, want := range map[int]bool{8191: true, 8192: false, 16385: false} {
 		v := NewValue(graph.Variable{Type: graph.Type{Kind: graph.Rows, DType: tensor.F32,

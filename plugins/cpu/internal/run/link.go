@@ -28,7 +28,7 @@ type chainer struct {
 	fn       *Function
 	group    *group
 	schedule schedule.Schedule
-	makers   map[graph.Value][]int // the actions that make a value, and its float32
+	makers   map[graph.Value][]int // the actions that make a value or its float32 copy
 	ends     []int                 // last reader of each action's result; many if others read it
 }
 

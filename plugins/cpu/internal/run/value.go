@@ -28,7 +28,7 @@ type Value struct {
 	adds    bool         // its action adds it with Frame.Add if possible
 	summed  bool         // its action writes one replica of it, the sum of all
 	judged  bool         // its action calls Frame.NotFinite if an element is infinite or NaN
-	state   *arena.State // the state tensor that it reads, or becomes in place
+	state   *arena.State // the state tensor that it is, or that it overwrites in place
 	from    *Value       // the value of the earlier function, in another order, that this is a copy of
 	input   int          // index of the input, or -1
 }

@@ -7,7 +7,7 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 type Work struct {
 	Products   float64 // products of windows and direct convolutions, including padding
 	Tiles      float64 // products of Winograd tiles
-	Transforms float64 // into Winograd tiles and out of them
+	Transforms float64 // transforms into Winograd tiles and out of them
 	Depthwise  float64
 	Passes     float64 // values of other nodes that work value by value: norms, pools
 

@@ -26,7 +26,7 @@ func TestMonitorSleeps(t *testing.T) {
 		for began := time.Now(); time.Since(began) < pause; {
 		}
 	}
-	for range 50 { // the monitor is awake, or what had called it is over
+	for range 50 { // after these runs, the effects of earlier work on the monitor are over
 		run()
 	}
 	const runs, tries, enough = 20, 30, 9

@@ -2,9 +2,9 @@ package workers
 
 import "time"
 
-// spin is a wait that stays awake. The waiter only polls. If it yielded the core between
-// two polls, it would get it back when the scheduler decides: on Linux after the 4
-// milliseconds of a task of idle priority, a thousand times the expected wait.
+// spin is a wait that stays awake. The waiter only polls. If the waiter yielded the core between two
+// polls, the scheduler would decide when it runs again: on Linux after the 4 milliseconds of a task of
+// idle priority, a thousand times the expected wait.
 type spin struct {
 	looks int
 	since time.Time // first reading of the clock, after looksAtOne polls

@@ -35,7 +35,7 @@ func (w *Worker) Floats(n int) []float32 {
 	return w.floats[:n]
 }
 
-// Unpacked returns n values, others than Floats, not cleared.
+// Unpacked returns n values in different memory than Floats, not cleared.
 func (w *Worker) Unpacked(n int) []float32 {
 	if len(w.unpacked) < n {
 		w.unpacked = make([]float32, n)

@@ -162,8 +162,8 @@ func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
 	Label(what)
 }
 
-// along returns the address of the pixel that follows base by i pixels. Call it for
-// increasing i without gaps: it advances base at every fourth.
+// along returns the address of the pixel that follows base by i pixels. Call it for increasing i without
+// gaps: it advances base at every fourth pixel.
 func along(base reg.GPPhysical, i int) operand.Mem {
 	if i > 0 && i%4 == 0 {
 		LEAQ(operand.Mem{Base: base, Index: pixel, Scale: 4}, base)

@@ -52,7 +52,7 @@ func spread(name, of string, to reg.VecPhysical) {
 	}
 }
 
-// registers of constants, from the last on.
+// constant returns the register of constant i. Constants are in the last registers, in descending order.
 func (t *int8Tiler) constant(i int) reg.VecPhysical { return t.regs[len(t.regs)-1-i] }
 
 // eachVector writes the loop over blocks of one register of bytes. It advances the pointers
@@ -119,8 +119,8 @@ func (t *int8Tiler) addBytes(turn operand.Mem) {
 	})
 }
 
-// addJoint writes sums of two maps with the zero of the result, each product fused with an addition. Bytes
-// are numbers less the zero.
+// addJoint writes sums of two maps, each product fused with an addition. at includes the zero of the
+// result. The zero is subtracted from the bytes of the maps first.
 func (t *int8Tiler) addJoint(turn operand.Mem) {
 	TEXT("addJointInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, aBy float32, bBy float32, "+
 		"at float32, most float32, zero int, least int, vectors int)")

@@ -19,8 +19,8 @@ func int8Matrices() {
 	int8Stage()
 }
 
-// int8Matrix writes the sums of m tiles of positions by n of channels. All that tiles hold lives within
-// the function, which cannot be preempted.
+// int8Matrix writes the sums of m tiles of positions by n of channels. Tiles hold data only within the
+// function, which cannot be preempted.
 func int8Matrix(shapes operand.Mem, m, n int) {
 	TEXT(fmt.Sprintf("int8Matrix%dx%d", m, n), NOSPLIT,
 		"func(sums *int32, a *byte, line int, w *int8, wide int, steps int, start *int32, times int)")

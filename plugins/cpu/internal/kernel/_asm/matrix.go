@@ -21,7 +21,7 @@ const (
 // results zeros.
 const subnormalsAreZero = 1<<6 | 1<<15
 
-// partOrder lists the products of parts as kernel.partOrder does.
+// partOrder lists the products of parts in the order of kernel.termOrder.
 var partOrder = map[int][][2]int{
 	1: {{0, 0}},
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
@@ -58,8 +58,8 @@ func tileShapes() operand.Mem {
 	return m
 }
 
-// matrixProduct writes the sums of m tiles of positions by n of channels. All
-// that tiles hold lives within the function, which cannot be preempted.
+// matrixProduct writes the sums of m tiles of positions by n of channels. Tiles hold data only within the
+// function, which cannot be preempted.
 func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	TEXT(fmt.Sprintf("matrixProduct%dx%dx%d", parts, m, n), NOSPLIT,
 		"func(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)")

@@ -34,7 +34,7 @@ func (o outer) add() {
 // embeds reports whether multiply-adds broadcast their values themselves.
 func (o outer) embeds() bool { return o.bytes == avx512.bytes && o.width == 1 }
 
-// byRows keeps the weights.
+// byRows keeps the weights in registers.
 func (o outer) byRows(weights, spare []reg.VecPhysical) {
 	for v, w := range weights {
 		VMOVUPS(o.weight(v), o.narrow(w, v))
@@ -52,7 +52,7 @@ func (o outer) byRows(weights, spare []reg.VecPhysical) {
 	}
 }
 
-// byWeights keeps the values.
+// byWeights keeps the values in registers.
 func (o outer) byWeights(values []reg.VecPhysical, weight reg.VecPhysical) {
 	for i, x := range values {
 		VBROADCASTSS(o.value(i), x)

@@ -8,15 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// resample writes sums of pixels in float64, pixel after pixel: with a weight for each, and averages. The
-// registers of AVX2 suffice: it is bound by the conversions.
+// resample writes the functions for weighted sums and for averages of pixels in float64, pixel after
+// pixel. The registers of AVX2 suffice, because the conversions limit the speed.
 func resample() {
 	resampled("resampleAVX2", "weights", false)
 	resampled("averageAVX2", "divisors", true)
 }
 
-// resampled writes one of them. numbers are the weights of the terms, or the divisors of
-// the sums of pixels.
+// resampled writes one of these functions. numbers are the weights of the terms, or the divisors of the
+// sums of pixels.
 func resampled(name, numbers string, average bool) {
 	TEXT(name, NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
 		numbers+" *float64, count int, channels int)")

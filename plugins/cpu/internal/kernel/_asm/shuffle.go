@@ -7,8 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// shuffle writes the pixels of two or three images as one, a channel of each by turns, a vector of channels
-// of each at a time. The last vector ends with the last channel: some are written twice.
+// shuffle writes the pixels of two or three images as one, a channel of each by turns, a vector of
+// channels of each at a time. The last vector ends with the last channel: some channels are written
+// twice.
 func shuffle() {
 	for _, set := range []isa{avx512, avx2} {
 		shuffleTwo(set)

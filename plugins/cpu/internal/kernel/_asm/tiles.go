@@ -36,8 +36,8 @@ func vexTile(pp int, opcode byte, t, rm, v int) []byte {
 	return append(vex(pp, opcode, v, t, 0, rm), byte(3<<6|t&7<<3|rm&7))
 }
 
-// vexMemory returns an instruction on a tile and rows in memory: base + disp,
-// and from row to row what index holds.
+// vexMemory returns an instruction on a tile and rows in memory. The first row is at base + disp, and
+// index holds the distance between rows.
 func vexMemory(pp int, opcode byte, t int, base, index reg.GPPhysical, disp int) []byte {
 	b, i := numbers[base], numbers[index]
 	code := append(vex(pp, opcode, 0, t, i, b), byte(2<<6|t&7<<3|4), byte(i&7<<3|b&7))

@@ -62,7 +62,7 @@ func (b block) spread() bool { return b.bytes == avx2.bytes && b.channels > 16 }
 // even reports whether the weights of a value always follow the previous ones by a line.
 func (b block) even() bool { return b.bytes == avx2.bytes }
 
-// advance moves w over the weights of n values, unless each value has done so.
+// advance moves w over the weights of n values, unless the code of each value does so.
 func (b block) advance(w reg.GPPhysical, n int) {
 	if b.even() {
 		ADDQ(operand.I32(64*n), w)

@@ -51,8 +51,8 @@ func winograd() {
 	winogradSpread(avx2)
 }
 
-// edge sets acc to the value at 0 (first = 0) or infinity (first = 1) of the values at d.
-// Either has len(all)+1 of them.
+// edge sets acc to the value at 0 (first = 0) or infinity (first = 1): the sum of len(Pairs)+1 values of
+// a row or column, every second one from number first on, with the coefficients of the form.
 func (f winogradForm) edge(m *multiplier, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
 	load(first+2*len(f.Pairs), acc)

@@ -138,7 +138,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	RET()
 }
 
-// together returns the columns of outputs that are computed of products read once.
+// together returns groups of columns of outputs. The products are read once for each group.
 func (f winogradForm) together() [][]int {
 	if f.Side == 2 {
 		return [][]int{{0, 1}}
@@ -146,7 +146,7 @@ func (f winogradForm) together() [][]int {
 	return [][]int{{0, 2}, {1, 3}}
 }
 
-// fetchOutputs fetches where the outputs of a tile will be written. Small tiles gain
+// fetchOutputs prefetches the memory that the outputs of a tile will be written to. Small tiles gain
 // nothing by it (measured on Zen 4).
 func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
 	if f.Side < 4 {

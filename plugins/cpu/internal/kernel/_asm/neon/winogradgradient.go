@@ -104,9 +104,9 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes the coefficients of the list which from the values x at the points; it
-// changes x. Each coefficient goes to the register that into returns, followed by a call of
-// done. spare is the first of the free registers, one per pair.
+// elements computes the coefficients with the numbers in which, from the values x at the points; it
+// changes x. Each coefficient goes to the register that into returns, followed by a call of done. spare
+// is the first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
 	done func(r int)) {
 	last := w.Kernel - 1

@@ -21,7 +21,7 @@ type compiler struct {
 // builders has the function that lowers each operation. A function that cannot lower its node calls no.
 var builders map[graph.Op]func(c *compiler)
 
-func init() { // the builders refer to the table
+func init() { // not an initialiser of the table, because the builders refer to the table
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
 		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,

@@ -21,8 +21,8 @@ const (
 	capabilityMinor = 76
 )
 
-// Show makes a part of a GPU the only device of this process: a context on a part can only be created
-// then. Call it before OpenCUDA.
+// Show makes a part of a GPU the only visible device of this process. Otherwise no context could be
+// created on the part. Call Show before OpenCUDA.
 func Show(uuid string) error {
 	libc, err := library.Open("libc.so.6", "libc.so")
 	if err != nil {

@@ -146,7 +146,7 @@ func truncated(kind string, w int, x float64) uint64 {
 	return cut(v, w)
 }
 
-// TestWidths: integers cut and widened.
+// TestWidths checks that integers are narrowed and widened correctly.
 func TestWidths(t *testing.T) {
 	for name, c := range map[string][2]uint64{
 		"cvt.u32.u64": {0x1_8000_0001, 0x8000_0001}, "cvt.s64.s32": {0x8000_0001, 0xffff_ffff_8000_0001},
@@ -210,7 +210,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestDot: products of bytes without a sign and with one, of the least and the largest.
+// TestDot checks products of unsigned and signed bytes, including the least and the largest.
 func TestDot(t *testing.T) {
 	const first, second, third = -5 + 255*127 + 1*-128, 255 * -128 * 4, 4*200*-1 - 1
 	for _, c := range []struct{ x, y, z uint32 }{{0x01ff0000, 0x807f0000, 0xfffffffb},

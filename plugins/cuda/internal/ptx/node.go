@@ -20,8 +20,8 @@ type flow int
 
 const (
 	falls   flow = iota // continues with the next node
-	jumps               // continues with the node to
-	forks               // continues with the node to if the guard is true, else with the next
+	jumps               // continues with the node in field to
+	forks               // continues with the node in field to if the guard is true, else with the next
 	waits               // waits at the barrier
 	returns             // ends the thread
 )

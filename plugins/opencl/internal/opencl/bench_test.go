@@ -76,7 +76,7 @@ func openCounted(b *testing.B, host *time.Duration) device.Device {
 }
 
 // report reports the processor time of the process per image, and the host's part in percent of the
-// duration of a step. If nothing else runs, a step takes all divided by the number of CPUs.
+// duration of a step. If nothing else runs, a step lasts all divided by the number of CPUs.
 func report(b *testing.B, images int, all, host time.Duration) {
 	b.ReportMetric(all.Seconds()*1e3/float64(images), "cpu-ms/image")
 	if host > 0 {

@@ -17,7 +17,7 @@ type driver struct {
 	largest int64 // bytes of a buffer at most
 }
 
-// kind gives an error of OpenCL its kind.
+// kind adds the kind to an error of OpenCL.
 func kind(err error) error {
 	switch {
 	case err == nil:

@@ -25,7 +25,7 @@ func fake(t *testing.T, mode string) Provider {
 	return Provider{Library: lib}
 }
 
-// TestNothingToOpen: a sentence for each device that is not there, or has no memory left.
+// TestNothingToOpen checks the sentences for devices that do not exist, or have no memory left.
 func TestNothingToOpen(t *testing.T) {
 	for mode, want := range map[string]string{
 		"none":  "no platform with a device; install the OpenCL driver of the device or use devices cpu",

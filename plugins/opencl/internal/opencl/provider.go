@@ -41,7 +41,7 @@ func (p Provider) List(context.Context) ([]device.Info, string, error) {
 	return list, reason, nil
 }
 
-// find opens the library and lists the devices; without any there is a reason.
+// find opens the library and lists the devices. If there are no devices, it returns the reason.
 func (p Provider) find() (*cl.API, []cl.Device, string) {
 	const advice = "; install the OpenCL driver of the device or " + elsewhere
 	var paths []string

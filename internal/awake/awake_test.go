@@ -18,8 +18,8 @@ func TestClock(t *testing.T) {
 	}
 	for _, step := range []struct{ gap, want time.Duration }{
 		{time.Second, time.Second},
-		{3 * time.Second, 4 * time.Second}, // busy
-		{time.Hour, 4 * time.Second},       // stopped
+		{3 * time.Second, 4 * time.Second}, // a busy machine
+		{time.Hour, 4 * time.Second},       // a stopped process
 		{time.Second, 5 * time.Second},
 	} {
 		at = at.Add(step.gap)

@@ -13,7 +13,7 @@ const (
 	Width, plotHeight                    = 480.0, 270.0
 	leftMargin, RightMargin, lowerMargin = 56.0, 12.0, 34.0
 	legendHeight                         = 18.0
-	letter                               = 6.8 // width of one, about
+	letter                               = 6.8 // approximate width of a letter
 )
 
 // Curve is a line of a chart. A point with a y that is not finite is a mark at the upper

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rows is a drawing of a row for each name, all along one axis. A row is a bar that ends at its mean, or has
+// Rows is a drawing with a row for each name and a common axis. A row is a bar that ends at its mean, or has
 // a dot for each value and a ring around their mean.
 type Rows struct {
 	Title, X string

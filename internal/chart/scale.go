@@ -53,7 +53,7 @@ func isNarrow(low, high float64) bool {
 	return high-low <= max(1e-9*max(math.Abs(low), math.Abs(high)), 1e-300)
 }
 
-// decades returns powers of ten, or with few of them also twice and five times these.
+// decades returns powers of ten. If there are few, it also returns twice and five times each of them.
 func (s scale) decades() []float64 {
 	low, high := math.Floor(math.Log10(s.low)), math.Ceil(math.Log10(s.high))
 	every := max(1, math.Ceil((high-low)/8))

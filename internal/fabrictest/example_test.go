@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
-// Judge your fabric. In a test, each case is a t.Run.
+// Check your fabric with every case. In a test, each case is a t.Run.
 func ExampleCases() {
 	open := func(_ context.Context, size int) ([]fabric.Fabric, error) { return inprocess.New(size), nil }
 	for _, c := range fabrictest.Cases()[:1] {

@@ -58,13 +58,13 @@ func Cases() []Case {
 	}
 }
 
-// Patience is how long a case goes without a message that arrives before it ends.
+// Patience is the time without an arriving message after which a case ends.
 const Patience = 2 * time.Minute
 
 type arrivedKey struct{}
 
-// patient returns a context that ends when arrived has not been called for Patience. A busy machine is
-// slow, but messages arrive.
+// patient returns a context that ends when arrived has not been called for Patience. A busy machine is slow,
+// but its messages arrive.
 func patient(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(Patience, func() {

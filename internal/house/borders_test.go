@@ -64,7 +64,7 @@ func explained(t *testing.T, folder string) (comments, all int) {
 	return comments, all
 }
 
-// exportedDecl reports whether a declaration shows something, and returns its comment.
+// exportedDecl reports whether a declaration has exported names, and returns its comment.
 func exportedDecl(d ast.Decl) (shown bool, doc *ast.CommentGroup) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -13,12 +13,12 @@ var countingFolders = []string{"cmd/bnctl", "cmd/bnctl/internal/bench", "cmd/bnc
 	"cmd/bnctl/internal/study", "cmd/bnctl/internal/study/experiment", "data", "data/augmentation", "data/images", "data/tables", "fleet", "modelfile",
 	"modelfile/doctor", "formats", "modelfile/inspect", "modelfile/strip", "models", "predict", "server", "train", "."}
 
-// plural is a number of things with the word before it. For some numbers the word shows
-// that they are limits, above 1.
+// plural matches a number of things and the word before the number. Some of these words show that the number
+// is a limit above 1.
 var plural = regexp.MustCompile(`(\S+ )?%d ([a-z]+s)\b`)
 
-// TestCountsHaveTheirPlural: problem.Plural writes numbers of things, so that one of them
-// has no plural.
+// TestCountsHaveTheirPlural checks that problem.Plural writes numbers of things, so that "1" is not followed
+// by a plural.
 func TestCountsHaveTheirPlural(t *testing.T) {
 	limits := []string{"most ", "than ", "least ", "want ", "to ", "above ", "these ", "all ", "x "}
 	verbs := []string{"is", "has", "was", "does", "makes", "stands"}

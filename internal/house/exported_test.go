@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Why an exported name without a user outside of its package is there all the same.
+// These are the reasons for exported names that have no user outside of their package.
 const (
 	caught  = "callers find it with errors.Is or errors.As"
 	figure  = "a figure of a report, which callers print"
@@ -66,9 +66,9 @@ var inherited = strings.Fields("Error String Unwrap Is Write Read Close Len Less
 // package that others may import is used outside of that package, by our code, its tests,
 // the examples or the programs of docs/library, or has a reason in unusedNames.
 //
-// Files are read, not type-checked. A method or field has a user where any is selected by
-// its name; a type where an exported declaration names it, since it is reached without its
-// name; a constant with the others of its list.
+// Files are read, not type-checked. A method or field has a user if any method or field of its name is
+// selected somewhere. A type has a user if an exported declaration names it, because callers can reach it
+// without its name. A constant has a user if another constant of its list has one.
 func TestExportedNamesHaveUsers(t *testing.T) {
 	s := survey{packages: map[string]*exported{}, named: map[string]bool{},
 		selected: map[string]map[string]bool{}}
@@ -199,7 +199,7 @@ func (p *exported) function(d *ast.FuncDecl) {
 	}
 }
 
-// receiver returns the name of the type that a method is of.
+// receiver returns the name of the receiver type of a method.
 func receiver(d *ast.FuncDecl) string {
 	of := d.Recv.List[0].Type
 	for {

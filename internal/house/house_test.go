@@ -17,9 +17,9 @@ import (
 // layers lists which package may import which inside this module. It is a statement of
 // policy: change the code to fit it, not the other way round.
 //
-// Each line is "package: imports it may have"; a package may have several. A package that
-// is not listed must not exist, and a border without a crossing is closed: every listed
-// package exists, and every listed import is used.
+// Each line is "package: imports it may have"; a package may have several lines. A package that is not
+// listed must not exist. Every listed package exists, and every listed import is used: an import that is no
+// longer used leaves the table.
 const layers = `
 internal/regular: problem
 internal/storetest:
@@ -396,7 +396,7 @@ func TestLayers(t *testing.T) {
 			imp, _ := strconv.Unquote(spec.Path.Value)
 			dep, ours := strings.CutPrefix(imp, module+"/")
 			if imp == module {
-				dep, ours = ".", true // the front door
+				dep, ours = ".", true // the root package
 			}
 			if ours && !slices.Contains(may, dep) {
 				t.Errorf("%s: package %s may not import %s", name, pkg, dep)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sources parses the Go files of a folder, without tests. There are some.
+// sources parses the Go files of a folder, without tests. It fails if there are none.
 func sources(t *testing.T, folder string, mode parser.Mode) (*token.FileSet, []*ast.File) {
 	t.Helper()
 	set := token.NewFileSet()

@@ -15,7 +15,8 @@ import (
 // quotedMessage is a heading of docs/troubleshooting.md that quotes a message.
 var quotedMessage = regexp.MustCompile("(?m)^### `(.*)`$")
 
-// seams are where a message is put together: values, a text and its advice, a device and its error.
+// seams matches the places where the parts of a message are joined: values, a text and its advice, a device
+// and its error.
 var seams = regexp.MustCompile(` ?(\.\.\.|[:;()]) ?`)
 
 // options are the forms in which packages write text that the command prints as a flag or a

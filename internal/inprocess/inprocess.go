@@ -39,7 +39,7 @@ type world struct {
 	closed  []chan struct{} // channel of each rank
 }
 
-// message is one that is under way.
+// message is a message that has been sent and not received.
 type message struct {
 	pieces [][]byte
 	lent   bool

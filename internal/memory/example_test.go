@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/internal/memory"
 )
 
-// Whether something fits. On a system that does not report its memory, the answer is
+// Check whether something fits into memory. On a system that does not report its memory, the answer is
 // unknown.
 func ExampleMachine() {
 	const want = 1 << 10

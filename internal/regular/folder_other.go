@@ -2,5 +2,5 @@
 
 package regular
 
-// syncFolder has nothing to do: here a rename lasts by itself, or nothing can be done about it.
+// syncFolder does nothing: on this system a rename is durable, or a program cannot make it so.
 func syncFolder(string) error { return nil }

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// tryLock makes a file that must not be there. One that is left over can be
-// removed; under Windows one that a program has open cannot.
+// tryLock creates the lock file, which must not exist. A lock file that a killed program left can be
+// removed. Under Windows a file that a program has open cannot be removed.
 func tryLock(name string) (*os.File, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, problem.ErrLocked

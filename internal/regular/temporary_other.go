@@ -7,7 +7,7 @@ import "os"
 // lockOpen does nothing: this system has no locks.
 func lockOpen(*os.File) bool { return true }
 
-// rename closes a file and gives it its name: it must not be open there.
+// rename closes f and renames it to path. This system does not rename open files.
 func rename(f *os.File, path string) error {
 	if err := f.Close(); err != nil {
 		return err

@@ -20,7 +20,7 @@ func lockOpen(f *os.File) bool {
 	return err == nil
 }
 
-// rename renames f to path and closes it: it is locked until it has that name.
+// rename renames f to path and closes it afterwards, so that f is locked until it has that name.
 func rename(f *os.File, path string) error {
 	return errors.Join(os.Rename(f.Name(), path), f.Close())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// bucket is a server with the API of S3, by Amazon or another, or Google Cloud Storage.
+// bucket is a server with the API of S3, at Amazon or elsewhere, or Google Cloud Storage.
 type bucket struct {
 	s      *Store
 	scheme string
@@ -55,7 +55,7 @@ func (s *Store) bucketOf(scheme string) (*bucket, error) {
 // options returns the endpoint and the credentials, by the environment and the files that other
 // programs use.
 func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
-	o = &minio.Options{Secure: true, Transport: b.s.transport(), MaxRetries: 1} // retry does it
+	o = &minio.Options{Secure: true, Transport: b.s.transport(), MaxRetries: 1} // method retry repeats requests
 	address := "https://s3.amazonaws.com"
 	if b.scheme == "gs" {
 		address = "https://storage.googleapis.com"
@@ -105,7 +105,7 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 		return nil, err
 	}
 	if key == "" || strings.HasSuffix(key, "/") {
-		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // unless it has some
+		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // a folder if it has files
 	}
 	ctx = withAnswer(ctx)
 	info, err := b.client.StatObject(ctx, name, key, minio.StatObjectOptions{})
@@ -129,8 +129,8 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 	return o, nil
 }
 
-// reason returns an error of a request that has a body. Answers to HEAD have none: a status such
-// as 400 is all that is known of them; get sends a similar request.
+// reason returns the error of a request with the reason of the server. Answers to HEAD have no body, so that
+// only a status such as 400 is known. Then get sends a similar request, and its answer has the reason.
 func (b *bucket) reason(ctx context.Context, err error, get func(context.Context) error) error {
 	code := minio.ToErrorResponse(err).StatusCode
 	if code != http.StatusBadRequest && code != http.StatusForbidden {

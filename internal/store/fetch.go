@@ -54,7 +54,7 @@ func (s *Store) Printed(text string) string {
 	return text
 }
 
-// forget makes Local look at a URL again.
+// forget makes Local ask the server again about a URL.
 func (s *Store) forget(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,8 +27,8 @@ func googleCondition(h http.Header, generation string) {
 	h.Set("X-Goog-If-Generation-Match", generation)
 }
 
-// bearer adds a token to requests, and gives Amazon's headers Google's names, which is how requests with
-// tokens have them.
+// bearer adds a token to requests. It also gives Amazon's headers the names of Google, which requests with a
+// token must have.
 type bearer struct {
 	http.RoundTripper
 	s *Store

@@ -120,8 +120,7 @@ func (s *Store) Remove(text string) (count int, err error) {
 	return count, err
 }
 
-// isBelow reports whether a URL has a name, or belongs to the folder, the repository or the artifact with
-// that name.
+// isBelow reports whether name is the name of a URL, or of its folder, repository or artifact.
 func (s *Store) isBelow(url, name string) bool {
 	name = strings.TrimRight(Redact(name), "/")
 	if url == name {

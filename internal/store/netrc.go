@@ -43,8 +43,8 @@ func (s *Store) readNetrc() string {
 }
 
 // parseNetrc returns the name and the password for a host in the text of a file: machine HOST login NAME
-// password PASSWORD, and default in place of machine HOST for all other hosts. Macros end it. ok is
-// false if the text does not name the host.
+// password PASSWORD, and default in place of machine HOST for all other hosts. It reads no further than the
+// first macro. ok is false if the text does not name the host.
 func parseNetrc(text, host string) (login, password string, ok bool) {
 	words, found := strings.Fields(text), false
 	for i := 0; i < len(words); i++ {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// queries are the queries of the URLs of this program. They may be signatures or tokens, so that they are
-// in memory alone.
+// queries are the queries of the URLs of this program. They may be signatures or tokens, so they are kept in
+// memory only.
 type queries struct {
 	mu    sync.Mutex
 	whole map[string]string // URLs with their queries, by their names
@@ -71,8 +71,8 @@ var signature = sync.OnceValue(func() *regexp.Regexp {
 		`signature|expires|sig|s[eiprtv]|spr|srt|sk[eostv]|sktid|(access_?|api_?|auth_?)?(token|key))$`)
 })
 
-// unsigned returns a URL with its query, without signatures: the cache finds a file by it when it has
-// been signed again.
+// unsigned returns a URL with its query, without signatures. With it the cache finds a file again when the
+// URL has a new signature.
 func (s *Store) unsigned(name string) string {
 	text := s.whole(name)
 	bare, query, ok := strings.Cut(text, "?")

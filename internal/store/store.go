@@ -76,7 +76,7 @@ type object struct {
 	fixed  bool
 	upload string // id of the upload; "": unknown
 	from   server
-	where  any // data about the file for from
+	where  any // data about the file for the server from
 	// damaged is true if the content had another sum.
 	damaged bool
 }
@@ -86,8 +86,8 @@ type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
 	id   string // id of this upload: the server stores it if it can
-	// over is the version that the file on the server must have, "" if it must not exist: otherwise the
-	// error is errChanged. nil: any. Servers without conditions ignore it.
+	// over is the version that the file on the server must have, or "" if the file must not exist. Otherwise
+	// the error is errChanged. nil permits any version. Servers without conditions ignore over.
 	over *string
 }
 

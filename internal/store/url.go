@@ -32,7 +32,7 @@ func (s *Store) schemeOf(text string) string {
 	return ""
 }
 
-// checkForm refuses URLs that have a scheme and not its form.
+// checkForm refuses URLs with a known scheme that do not have its form.
 func checkForm(scheme, text string) error {
 	form := forms[scheme]
 	before, _, _ := strings.Cut(form, ":")

@@ -76,8 +76,9 @@ func (s *Store) Write(url string, write func(io.Writer) error) error {
 // errTaken is wrapped by the error about a locked file that a program on another machine has written.
 var errTaken = errors.New("another program has written it since this one began; its file is unchanged")
 
-// send uploads a file. A file that Lock has locked is replaced only if it is as this Store knows it: of
-// two machines that write one file, one gets errTaken. Servers without conditions are asked before.
+// send uploads a file. A file that Lock has locked is replaced only if its version is the one that this
+// Store knows. So if two machines write one file, one of them gets errTaken. Servers without conditions are
+// asked for the version before the upload.
 func (s *Store) send(ctx context.Context, url string, from server, to string, u *upload) error {
 	known, isLocked := s.lockedVersion(url)
 	if !isLocked {
@@ -101,7 +102,7 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 	})
 	if errors.Is(err, errChanged) {
 		now, failed := s.askVersion(ctx, url, from, to)
-		// A server that accepts a file may not be able to tell: the next attempt finds it.
+		// An upload may have succeeded although its answer is an error: then the next attempt finds the file.
 		isOurs := failed == nil && sent && (now.upload == u.id || now.upload == "" && now.sum == u.sum)
 		if !isOurs {
 			return problem.Advise("let one of them run, or name another file", "%s: %w", Redact(url), errTaken)

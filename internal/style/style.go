@@ -1,5 +1,5 @@
-// Package style has the style sheet of all pages that bnctl writes or serves: reports, studies,
-// predictions, the server's page. Light and dark, for screens from 400 pixels on and for paper.
+// Package style has the style sheet of all pages that bnctl writes or serves: reports, studies, predictions,
+// the server's page. It has light and dark colours, and is for screens of at least 400 pixels and for paper.
 package style
 
 import _ "embed"

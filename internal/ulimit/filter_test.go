@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// All text passes, however it is divided, but a dump of the Go runtime is kept, and known if it is
-// about memory.
+// All text passes, however it is divided into writes. A dump of the Go runtime is kept, and the filter knows
+// whether it is about memory.
 func TestFilter(t *testing.T) {
 	const dump = "fatal error: out of memory\n\ngoroutine 1 [running]:\nruntime.throw(...)\n"
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ func Supervise(stderr io.Writer, text string, words ...string) (code int, ok boo
 	return code, true
 }
 
-// limitHeap has Go collect garbage before the address space is used up, unless the user set a limit.
+// limitHeap makes Go collect garbage before the address space is used up, unless the user set a limit.
 func limitHeap(space int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(leastHeap, (space-reserved)*3/4))

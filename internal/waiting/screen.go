@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// most is the number of bytes that a screen draws in an interval, not counting text printed
-// above it: the output may go over a slow line, or into a log.
+// most is the number of bytes that a screen draws in an interval, not counting text printed above it. The
+// output may be sent over a slow line, or into a log.
 const most = 3700
 
 // Row is a line of a screen.
@@ -37,7 +37,7 @@ type Screen struct {
 	drawn   []frame    // frames drawn in the last interval
 	next    int        // row that is first to be drawn when not all can be
 	waiting []func()   // print lines above when the next interval begins
-	putOff  bool       // it was to be when this one began
+	putOff  bool       // the waiting lines were postponed when this interval began
 }
 
 // frame is bytes that were drawn at a time.
@@ -46,9 +46,9 @@ type frame struct {
 	bytes int
 }
 
-// NewScreen begins to show what draw returns for a terminal of some size: rows that are narrower and
-// fewer, of legible text. draw is called by one goroutine at a time. The caller stops the screen. A
-// writer has one screen at a time: see Above.
+// NewScreen begins to show the rows that draw returns for a terminal of some size. The rows are legible
+// text, there are fewer of them than the terminal has, and they are narrower. draw is called by one
+// goroutine at a time. The caller stops the screen. A writer has one screen at a time: see Above.
 func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
 	s := &Screen{to: to, draw: draw, interval: interval, quit: make(chan struct{})}
 	screens.Store(to, s)
@@ -82,9 +82,9 @@ func (s *Screen) goOn() {
 	s.update(SizeOf(s.to))
 }
 
-// redraw begins an interval. If the rows could not all be drawn below the waiting lines,
-// the lines wait one more interval and the rows stay: otherwise lines that come several
-// times in an interval would leave rows blank all the time.
+// redraw begins an interval. If the rows could not all be drawn again below the waiting lines, the lines
+// wait one more interval and the rows stay. Otherwise, lines that come several times in an interval would
+// leave some rows blank all the time.
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ func (s *Screen) cost() int {
 	return n
 }
 
-// above lets write print lines above the rows: at once, or when the next interval begins if
-// drawing the rows below them again would exceed the limit of this one.
+// above lets write print lines above the rows. It does so at once, or when the next interval begins if
+// drawing the rows again would exceed the limit of the current interval.
 func (s *Screen) above(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,13 +215,15 @@ func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 	return changed
 }
 
-// write writes to the terminal. One that cannot be written to shows nothing: no reason to stop.
+// write writes to the terminal. It ignores errors: a terminal that cannot be written to does not stop the
+// program.
 func (s *Screen) write(text string) {
 	s.drawn = append(s.drawn, frame{time.Now(), len(text)})
 	_, _ = io.WriteString(s.to, text)
 }
 
-// spent returns the bytes that were drawn in the last interval, and somewhat before: ticks are not exact.
+// spent returns the bytes that were drawn in about the last interval. It looks back a little further,
+// because ticks are not exact.
 func (s *Screen) spent() int {
 	since := time.Now().Add(-s.interval - s.interval/20)
 	s.drawn = slices.DeleteFunc(s.drawn, func(f frame) bool { return f.at.Before(since) })
@@ -243,8 +245,8 @@ func up(n int) string {
 // screens are the screens that are shown now, by their writers.
 var screens sync.Map
 
-// Above lets write print lines to a writer, above the screen that shows there, if one does: then maybe
-// an interval later.
+// Above lets write print lines to a writer, above the screen on this writer if there is one. Then the lines
+// may appear an interval later.
 func Above(to io.Writer, write func()) {
 	if s, ok := screens.Load(to); ok {
 		s.(*Screen).above(write)

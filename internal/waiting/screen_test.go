@@ -18,8 +18,8 @@ func rowsOf(lines ...string) []Row {
 	return rows
 }
 
-// The rows are there at once and again after every interval, below the lines that come meanwhile,
-// and gone in the end. Of rows that have not changed nothing is drawn.
+// The rows are drawn at once and again after every interval, below the lines that are printed meanwhile.
+// They are removed in the end. Rows that have not changed are not drawn again.
 func TestScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -66,8 +66,8 @@ func TestScreenOfLines(t *testing.T) {
 	})
 }
 
-// In no second more is drawn than a slow line carries, however much changes and is printed above; in the
-// end everything is there, in its order.
+// In no second does a screen draw more than a slow line can carry, however much changes and is printed
+// above. In the end all lines are there, in order.
 func TestScreenIsSparing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &counter{}
@@ -100,7 +100,8 @@ func TestScreenIsSparing(t *testing.T) {
 	})
 }
 
-// Where lines come several times in a second, no row is blank: they wait until all rows can be drawn below them.
+// If lines come several times in a second, no row is blank: the lines wait until all rows can be drawn below
+// them.
 func TestScreenIsWholeBelowLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &counter{}

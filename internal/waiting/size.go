@@ -12,8 +12,8 @@ import (
 // Size is the size of a terminal, in characters.
 type Size struct{ Columns, Rows int }
 
-// SizeOf returns the size of a terminal as it is now: people resize windows. It is 80 by 24 of
-// another writer, and of a terminal that does not know.
+// SizeOf returns the present size of a terminal. It returns 80 by 24 for another writer, and for a terminal
+// that does not report its size.
 func SizeOf(of io.Writer) Size {
 	size := Size{80, 24}
 	if f, ok := of.(*os.File); ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A long wait is noted, again and again, and nothing else is.
+// A long wait is noted again and again. A short one is not noted.
 func TestNotesOfWhatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

@@ -12,7 +12,8 @@ type layout struct {
 	arrows [][2]string
 }
 
-// arranged gives every folder a row below all that need it. Folders that need each other share one.
+// arranged gives every folder a row below all folders that need it. Folders that need each other share a
+// row.
 func arranged(needs graph) layout {
 	for _, name := range ground {
 		delete(needs, name)
@@ -65,7 +66,8 @@ func closure(needs graph) graph {
 	return reach
 }
 
-// follows reports whether another folder that from needs, and that does not need from, needs to as well.
+// follows reports whether the arrow between two folders follows from other arrows: from needs a third folder
+// that needs to, and the third folder does not need from.
 func follows(reach, needs graph, from, to string) bool {
 	for dep := range needs[from] {
 		if dep != to && reach[dep][to] && !reach[to][dep] && !reach[dep][from] {

@@ -21,7 +21,7 @@ func TestPictureIsCurrent(t *testing.T) {
 	}
 }
 
-// A caption is of a folder that is there.
+// Every caption belongs to a folder that exists.
 func TestCaptions(t *testing.T) {
 	needs, err := imports("../..")
 	if err != nil {

@@ -39,8 +39,8 @@ func coldRows() []row {
 	}
 }
 
-// coldOurs returns how bnctl predicts one image, on the device of the other rows:
-// the peer does not look for others either.
+// coldOurs returns the command for a prediction of one image by bnctl. It names the device of the other
+// rows, because the peer does not look for other devices either.
 func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 	file, err := b.file(model)
 	if err != nil {
@@ -73,8 +73,8 @@ func (b *bench) coldTime(cmd *exec.Cmd) (float64, error) {
 	return time.Since(began).Seconds(), nil
 }
 
-// coldMemory runs cmd and returns the highest sum, in MiB, of the proportional
-// set sizes of it and all processes below it, looked at every few milliseconds.
+// coldMemory runs cmd and returns its peak memory in MiB: the largest sum of the proportional set sizes of
+// the process and all processes below it. It measures the sum every few milliseconds.
 func (b *bench) coldMemory(cmd *exec.Cmd) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -97,7 +97,7 @@ func (b *bench) coldMemory(cmd *exec.Cmd) (float64, error) {
 	}
 }
 
-// family returns a process and all that come from it.
+// family returns a process and all of its descendants.
 func family(process int) []int {
 	all := []int{process}
 	entries, _ := filepath.Glob("/proc/[0-9]*/stat")

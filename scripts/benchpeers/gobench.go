@@ -22,13 +22,13 @@ func inputRows() []row {
 	}
 }
 
-// goBench runs one Go benchmark of a package, with more flags perhaps, and returns
-// a figure of it.
+// goBench runs one Go benchmark of a package and returns one of its figures. flags are additional flags of
+// go test.
 func (b *bench) goBench(pkg, name, unit string, flags ...string) (float64, error) {
 	return b.goBenchWith(nil, pkg, name, unit, flags...)
 }
 
-// goBenchWith is goBench with more variables of the environment.
+// goBenchWith does the same as goBench, with additional environment variables.
 func (b *bench) goBenchWith(env []string, pkg, name, unit string, flags ...string) (float64, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", name, "-benchtime", fmt.Sprintf("%gs", b.seconds)},
 		flags...)

@@ -11,8 +11,8 @@ import (
 // int8File is a placeholder for the int8 template of a network, which bench.int8 makes.
 func int8File(name string) string { return "INT8:" + name }
 
-// int8Networks are the networks that are measured in int8, with the required ratio to our
-// f32, where Winograd saves most of the products of resnet18.
+// int8Networks are the networks that are measured in int8, and the required ratio to bnctl's f32. In f32,
+// Winograd saves most of the products of resnet18.
 var int8Networks = []struct {
 	name, group string // the group of its rows that compare with f32
 	must, aim   float64

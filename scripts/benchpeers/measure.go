@@ -91,8 +91,8 @@ func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error
 	return append(s, v), nil
 }
 
-// near reports whether a side may turn out the best of the others after one round: the
-// speed of the machine varies, but not by more than this factor.
+// near reports whether a side that was measured once may still be the best of its side of the row. The speed
+// of the machine varies, but by less than the factor within.
 func (r row) near(s report.Sample, others []report.Sample) bool {
 	const within = 0.7
 	return len(s) > 0 && !slices.ContainsFunc(others, func(o report.Sample) bool {
@@ -108,7 +108,7 @@ func (b *bench) missed(what string) {
 	}
 }
 
-// ratio returns by what factor bnctl is better.
+// ratio returns the factor by which bnctl is better.
 func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
 
 func (b *bench) close() {

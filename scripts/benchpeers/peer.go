@@ -157,8 +157,8 @@ func onnxRuntimes(model string, batch, threads int) []side {
 	}}}
 }
 
-// pyTorch trains or predicts with PyTorch in a format of scripts/peers/pytorch.py. Its two pools of
-// threads are settled when it starts.
+// pyTorch trains or predicts with PyTorch in a format of scripts/peers/pytorch.py. The sizes of PyTorch's
+// two thread pools are fixed when it starts.
 func pyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch "+format, task, model, batch, threads, format, (*bench).system)
 }
@@ -168,7 +168,7 @@ func newPyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch of Debian 13 "+format, task, model, batch, threads, format, (*bench).newer)
 }
 
-// newer is how the PyTorch of Debian 13 is started.
+// newer returns the command that starts the PyTorch of Debian 13.
 func (b *bench) newer() ([]string, error) {
 	enter, err := b.enter()
 	return append(enter, "python3", "pytorch.py"), err
@@ -182,7 +182,7 @@ func torch(name, task, model string, batch, threads int, format string,
 		if err != nil {
 			return 0, err
 		}
-		if b.overdue[form] { // it would be late with this number of threads too
+		if b.overdue[form] { // it would also be late with this number of threads
 			return 0, missing{fmt.Sprintf("%s, batch %d: no answer within %v before", model, batch, b.patience), true}
 		}
 		n := fmt.Sprint(threads)
@@ -195,12 +195,12 @@ func torch(name, task, model string, batch, threads int, format string,
 	}}
 }
 
-// system is how this system's PyTorch is started.
+// system returns the command that starts this system's PyTorch.
 func (b *bench) system() ([]string, error) {
 	return []string{b.python, "scripts/peers/pytorch.py"}, nil
 }
 
-// enter is how a program of Debian 13 is started.
+// enter returns the words before the command of a program of Debian 13.
 func (b *bench) enter() ([]string, error) {
 	if b.debian == "" {
 		return nil, missing{why: "there is no Debian 13 (scripts/debian13.sh)"}

@@ -52,15 +52,15 @@ type predicted struct {
 	batches []int
 }
 
-// inferRows are predictions against the best of two ONNX Runtimes, oneDNN, two PyTorchs and XNNPACK, where
-// the first have the same weights.
+// inferRows are predictions against the best of two ONNX Runtimes, oneDNN, two PyTorchs and XNNPACK. The
+// ONNX Runtimes have the same weights as bnctl.
 func inferRows() []row {
 	return predictions("infer", 1.3, 2, predicted{"resnet20", []int{1, 32, 256}},
 		predicted{"resnet18", []int{1, 8, 32}}, predicted{"resnet50", []int{1, 8, 32}},
 		predicted{"mobilenetv2", []int{1, 8, 32}})
 }
 
-// untunedRows are the same with networks that no kernel was tuned for.
+// untunedRows are predictions of networks that no kernel was tuned for.
 func untunedRows() []row {
 	return predictions("infer-untuned", 1.2, 1.6, predicted{"resnet34", []int{1, 16}},
 		predicted{"resnet101", []int{1, 16}}, predicted{"vgg16-bn", []int{1, 16}})
@@ -106,7 +106,7 @@ func (t training) arguments(more ...string) []string {
 		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, more...)
 }
 
-// theirs is the same in PyTorch, in f32.
+// theirs returns the sides that do the same training with PyTorch, in f32.
 func (t training) theirs() []side { return trainers(t.name, t.batch, t.threads) }
 
 // trainers are PyTorch's ways to train in f32.
@@ -135,8 +135,8 @@ func trainRows() (list []row) {
 	return list
 }
 
-// layerRows are training steps compared with the sum of oneDNN's layers, a mark to come
-// near: the sum does not include loss, update and the exchanges between layers.
+// layerRows are training steps compared with the sum of oneDNN's layers. The sum is a lower bound to
+// approach: it does not include loss, update and the exchanges between layers.
 func layerRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train-layers", unit: "img/s", must: 1, aim: 1.3, threads: t.threads,

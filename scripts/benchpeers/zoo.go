@@ -11,7 +11,7 @@ var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", 
 	"yolov8n",
 	"yolox-nano"}
 
-// every are all networks of the zoo for classes that torchvision has; networks.py writes them.
+// every has all networks of the zoo for classes that torchvision has, too; networks.py writes them.
 var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152",
 	"resnext50-32x4d",
 	"resnext101-32x8d", "wide-resnet50-2", "mobilenetv2", "mobilenetv3-small",
@@ -35,8 +35,8 @@ func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
 // everyInferRows returns the rows of inference for all networks.
 func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
 
-// everyTorchRows are predictions of all of them on one thread against the best of two PyTorchs, with frozen
-// weights.
+// everyTorchRows are predictions of the networks in every on one thread, against the best of two PyTorchs,
+// with frozen weights.
 func everyTorchRows() (list []row) {
 	const batch = 8
 	for _, name := range every {

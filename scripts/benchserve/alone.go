@@ -136,11 +136,11 @@ func (o *outcome) clean() error {
 	return fmt.Errorf("%v: %w", o, o.why)
 }
 
-// more returns a rate that random arrivals of the given rate do not exceed in any turn, but not by more
-// than necessary: rejected requests use the core of the front too.
+// more returns a rate above the given one. Random arrivals of the given rate exceed it in no turn. It is not
+// higher than necessary, because rejected requests also use the core of the front.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
-// long returns the duration that a load at a rate needs for a p99.
+// long returns the duration of a load at a rate that yields a reliable p99.
 func (b *bench) long(rate float64) time.Duration {
 	const requests = 1000
 	return min(max(b.turn, time.Duration(requests/rate*float64(time.Second))), 6*b.turn)

@@ -11,8 +11,8 @@ import (
 type overGRPC struct {
 	dial
 	address string
-	calls   [2]written // the first of a connection, and others
-	message int        // bytes of each that count for windows
+	calls   [2]written // frames of the first call of a connection, and of later ones
+	message int        // bytes of a call that count for flow-control windows
 	idle    connections[*stream]
 }
 

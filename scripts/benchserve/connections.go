@@ -11,7 +11,7 @@ type connections[C io.Closer] struct {
 	idle []C
 }
 
-// get returns the one that was used last, or a new one.
+// get returns the connection that was used last, or a new one.
 func (c *connections[C]) get(connect func() (C, error)) (C, error) {
 	c.mu.Lock()
 	n := len(c.idle)

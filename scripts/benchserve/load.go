@@ -13,8 +13,8 @@ type outcome struct {
 	mu     sync.Mutex
 	took   []time.Duration // times of answered requests since they were due; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
-	calm   []time.Duration // took, of requests during which this machine had its cores; sorted
-	delays []time.Duration // sent after it should have been, which is in took; sorted
+	calm   []time.Duration // took of requests during which no other machine had the cores; sorted
+	delays []time.Duration // delays of sending, which are part of took; sorted
 	busy   int
 	wrong  int // answered with other bits
 	failed int // neither answered nor refused because of the load
@@ -22,10 +22,9 @@ type outcome struct {
 	memory []float64 // MiB, each second
 }
 
-// load sends requests at a rate for a time, after the first ones, which it sends at
-// once, and returns when all have ended. All answers have to be want; nil: any. It
-// notes the memory of s every second, which has the core of the front for
-// milliseconds each time: nil where latency counts.
+// load sends requests at a rate for a time and returns when all have ended. It sends the first ones at once.
+// All answers must equal want; nil permits any answer. It records the memory of s every second, which
+// occupies the core of the front for milliseconds. s is nil where latency is measured.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup

@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// network is one that is measured.
+// network is a network to be measured.
 type network struct {
 	name  string
 	shape []int // shape of a row of UINT8, [H,W,C]
-	batch int   // beyond which throughput does not grow
+	batch int   // batch size beyond which throughput does not grow
 }
 
 var networks = []network{
@@ -34,7 +34,7 @@ func (n network) pixels() []byte {
 	return row
 }
 
-// floats returns the same many random numbers, as float32.
+// floats returns the numbers of pixels as float32.
 func (n network) floats() (row []byte) {
 	for _, v := range n.pixels() {
 		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(float32(v)))

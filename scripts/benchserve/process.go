@@ -24,7 +24,7 @@ type server struct {
 	url        string // URL for inference requests
 }
 
-// serve starts bnctl serve with the model, and has its device on its core. output gets the
+// serve starts bnctl serve with the model, and moves its device to the device's core. output gets the
 // server's standard error, unless it is nil.
 func (b *bench) serve(path string, n network, output io.Writer, more ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",

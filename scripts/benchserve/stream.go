@@ -13,14 +13,14 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// written is a call as it goes over a connection.
+// written is a call in the form that is sent over a connection.
 type written struct {
 	bytes  []byte
 	frames []int // offset of each frame
 }
 
-// write makes the frames of calls with a message: of the first call of a connection, and of
-// all others. By then the server has their headers in its table.
+// write makes the frames of calls with a message: of the first call of a connection, and of all later calls.
+// For the later calls the server has the headers in its table.
 func (g *overGRPC) write(message []byte) {
 	var block bytes.Buffer
 	table := hpack.NewEncoder(&block)
@@ -79,8 +79,7 @@ func newStream(c net.Conn, calls [2]written) *stream {
 	return s
 }
 
-// greet opens the connection. Answers may have 2 GiB together, which is more
-// than there will be.
+// greet opens the connection. It permits 2 GiB of answers in total, which no run reaches.
 func (s *stream) greet() error {
 	_, err := io.WriteString(s.Conn, http2.ClientPreface)
 	if err == nil {
@@ -121,7 +120,7 @@ func (s *stream) call(data int) (answer []byte, err error) {
 	}
 }
 
-// next is after a call.
+// next prepares the stream for the next call.
 func (s *stream) next() { s.calls[0], s.last = s.calls[1], s.last+2 }
 
 // message returns the contents of a gRPC message, if the call succeeded.

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// way is how requests are sent.
+// way is a way of sending requests.
 type way struct {
 	name string
 	asker
 }
 
-// ways returns the ways to ask for one row, and the outputs, which all of them return
-// alike.
+// ways returns the ways to request the prediction of one row, and its outputs. All ways return equal
+// outputs.
 func (b *bench) ways(s *server, n network, d dial) (all []way, want []byte, err error) {
 	all = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
 		{"gRPC", newGRPC(s, d, n)}, {"JSON", newHTTP(s, d, n.json(), "")}}

@@ -1,8 +1,7 @@
-// Kerneltable prints a table of the kernels of plugins/gpu, from their PTX alone. The
-// figures are estimates: the driver's compiler decides. Registers are the largest
-// number of values that are live at one point (in words of 4 bytes); the inner loop is the
-// innermost one with the most fused multiply-adds, and a round of it an iteration as
-// clang has unrolled it.
+// Kerneltable prints a table of the kernels of plugins/gpu, from their PTX alone. The figures are estimates:
+// the driver's compiler decides. Registers are the largest number of values that are live at one point, in
+// words of 4 bytes. The inner loop is the innermost loop with the most fused multiply-adds. A round is one
+// iteration of this loop, as clang has unrolled it.
 //
 //	go run ./scripts/kerneltable
 package main
@@ -103,8 +102,8 @@ func (k kernel) round(from, to int) (r round) {
 	return r
 }
 
-// live returns the largest number of words in registers: a value lives from where it
-// is first named to where it is last, and to the end of a loop that it comes into.
+// live returns the largest number of words in registers. A value lives from its first occurrence to its
+// last, and to the end of a loop if it is used in the loop and comes from before it.
 func (k kernel) live() int {
 	first, last := map[string]int{}, map[string]int{}
 	for i, s := range k.lines {

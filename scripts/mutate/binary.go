@@ -17,10 +17,9 @@ import (
 // binary is the test binary of one package, with the mutants of p.
 type binary struct{ dir, path string }
 
-// run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB, and
-// returns the processor time that they used. They are ended when they have used so much
-// more of it than usual that they will not end by themselves, or when they wait for
-// something that does not come. The error is a *failure.
+// run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB, and returns the processor
+// time that they used. It ends tests that have used so much more than the usual time that they would not end
+// by themselves, and tests that have been idle for too long. The error is a *failure.
 func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
 	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -50,7 +49,7 @@ func (b binary) run(mutant int, note string, usual time.Duration, names ...strin
 // failure reports that a test fails or does not end.
 type failure struct {
 	error
-	test string // the first that does
+	test string // the first test that fails
 }
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)

@@ -32,7 +32,7 @@ func reasons(path string) (map[string]string, error) {
 	return found, lines.Err()
 }
 
-// survivors reads the keys that the output of a run has, in its second column.
+// survivors reads the keys in the second column of the output of a run.
 func survivors(path string) (map[string]bool, error) {
 	b, err := os.ReadFile(path)
 	keys := map[string]bool{}

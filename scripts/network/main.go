@@ -94,9 +94,9 @@ func bytesOf(f *graph.Function, v graph.Value) int {
 	return n
 }
 
-// exchange returns the seconds of one exchange of that number of bytes over p
-// machines, and the bytes that each sends: as fabric.Uplink makes it, each
-// machine's replicas being one node of the tree.
+// exchange returns the seconds of one exchange of that number of bytes over p machines, and the bytes that
+// each machine sends. It assumes the exchange of fabric.Uplink, with the replicas of each machine as one
+// node of the tree.
 func exchange(bytes, p int, gbit float64) (seconds, sent float64) {
 	peers, rounds := float64(p-1), 1.0
 	sent = float64(bytes) * peers

@@ -42,7 +42,7 @@ var tasks = []task{
 		func(t float64) float64 { return math.Erfc(t) / math.Erf(t) }},
 }
 
-// series is e^r without its first n terms, divided by r^n.
+// series returns e^r without its first n terms, divided by r^n.
 func series(r float64, n int) float64 {
 	sum, term := 0.0, 1/math.Gamma(float64(n+1))
 	for k := n + 1; k < 40; k++ {
@@ -52,7 +52,7 @@ func series(r float64, n int) float64 {
 	return sum
 }
 
-// logarithm is log(1+f) without its first n-1 terms, divided by f^n.
+// logarithm returns log(1+f) without its first n-1 terms, divided by f^n.
 func logarithm(f float64, n int) float64 {
 	sum, power := 0.0, 1.0
 	for k := n; k < 100; k++ {
@@ -62,7 +62,7 @@ func logarithm(f float64, n int) float64 {
 	return sum
 }
 
-// tangent is (tanh(x)/x - 1) / x^2 where x^2 is s, of the difference of x*cosh(x) and sinh(x).
+// tangent returns (tanh(x)/x - 1) / x^2 for x^2 = s, computed from the difference of x*cosh(x) and sinh(x).
 func tangent(s float64) float64 {
 	cosh, difference, term := 0.0, 0.0, 1.0 // term is s^k / (2k)!
 	for k := range 20 {
@@ -74,7 +74,7 @@ func tangent(s float64) float64 {
 	return difference / cosh
 }
 
-// erfNear is erf(x)/x - 1 where x^2 is s.
+// erfNear returns erf(x)/x - 1 for x^2 = s.
 func erfNear(s float64) float64 {
 	sum, term := 0.0, 1.0
 	for k := range 60 {
@@ -186,7 +186,7 @@ func (t task) leastSquares(known, x, by []float64) []float64 {
 	return solve(m)
 }
 
-// solve eliminates without looking for pivots: the matrix is positive definite.
+// solve solves m by elimination. It needs no pivoting, because the matrix is positive definite.
 func solve(m [][]*big.Float) []float64 {
 	n := len(m)
 	for i := range n {

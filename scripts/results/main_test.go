@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// The pages are what make results prints of the measurements.
+// The pages equal the output of make results.
 func TestPagesAreCurrent(t *testing.T) {
 	changed, err := run("../..", false)
 	if err != nil {

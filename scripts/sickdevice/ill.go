@@ -20,7 +20,7 @@ func ill(ctx context.Context) {
 	switch calls++; {
 	case fault == "hang", fault == "stall" && calls%7 == 0:
 		<-ctx.Done()
-		time.Sleep(time.Hour) // it does not hear that either
+		time.Sleep(time.Hour) // it does not end with ctx
 	case fault == "late" && calls%7 == 0:
 		time.Sleep(40 * time.Second)
 	case fault == "slow":

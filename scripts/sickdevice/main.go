@@ -1,8 +1,8 @@
-// Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK
-// names, to see how the judge reports it, and how a run together with the CPU device ends.
-// scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the kernel class that it
-// names: "ref" and "fma" are true, except for faults in its results, and make bits independent of
-// the devices that have the replicas.
+// Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK names. It shows
+// how the conformance tests report the fault, and how a run together with the CPU device ends.
+// scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the kernel class that the device names. "ref"
+// and "fma" are true, except for faults in its results, and make the bits independent of the devices that
+// have the replicas.
 package main
 
 import (

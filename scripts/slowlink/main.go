@@ -1,5 +1,5 @@
-// Slowlink passes TCP connections on as a slow network would: every byte arrives later, by a delay, and
-// at most so many bytes a second go each way. It is for systems where tc cannot delay packets.
+// Slowlink passes TCP connections on as a slow network would: every byte arrives after a delay, and the
+// bytes per second in each direction are limited. It is for systems where tc cannot delay packets.
 //
 //	slowlink [-delay 20ms] [-rate 12500000] FROM TO
 //

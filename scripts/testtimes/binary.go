@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// binary runs a test binary and records the processor time of the package and of its test
-// functions. Functions that run at the same time share theirs at random.
+// binary runs a test binary and records the processor time of the package and of its test functions. The
+// time of functions that run in parallel is divided among them arbitrarily.
 func binary(into string, command []string) int {
 	isTest := strings.HasSuffix(command[0], ".test")
 	if isTest { // otherwise it is a program of go run
@@ -111,7 +111,7 @@ func packageName() string {
 // used returns the processor time of a process that has ended, and of those that it waited for.
 func used(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
 
-// spent returns it for a process that runs.
+// spent returns the processor time of a process that is running, and of the processes that it waited for.
 func spent(pid int) (sum time.Duration) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(b), ") ") // the name may contain spaces

@@ -44,11 +44,11 @@ func start(words []string) (*job, error) {
 	return j, nil
 }
 
-// turn lets the job run for that number of steps, and one before them.
+// turn lets the job run until it has ended one step and then that number of steps, which are measured.
 func (j *job) turn(steps int) error {
 	j.signal(syscall.SIGCONT)
 	defer j.signal(syscall.SIGSTOP)
-	for len(j.events) > 0 { // the job was stopped before they were counted
+	for len(j.events) > 0 { // old events, from before the job was stopped
 		<-j.events
 	}
 	var turn []float64

@@ -87,7 +87,7 @@ func (j *job) report(other *job) string {
 
 func median(x []float64) float64 { return quantile(x, 0.5) }
 
-// quantile returns the value that this share of x is below.
+// quantile returns the value below which a share q of x is.
 func quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return 0

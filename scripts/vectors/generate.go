@@ -121,7 +121,7 @@ func (c testCase) vector(ctx context.Context, d device.Device) (*spec.Vector, er
 	return v, nil
 }
 
-// setNaN gives every NaN the same bits: processors differ in them.
+// setNaN gives every NaN the same bits, because the bits differ between processors.
 func setNaN(t tensor.Tensor) {
 	switch t.DType {
 	case tensor.F32:
@@ -154,7 +154,7 @@ func (c testCase) folder(v *spec.Vector) string {
 	return ""
 }
 
-// describe sets the algorithms of products, which the class chooses once norms are folded.
+// describe sets the algorithms of products. The class chooses them after batch norms are folded.
 func describe(v *spec.Vector, p *graph.Program) {
 	fn, _ := class.Fold(p.Functions[0])
 	for i := range v.Nodes {

@@ -54,7 +54,7 @@ func run(folder string, check bool) error {
 	return nil
 }
 
-// compare lists the files of a folder that are not those in files.
+// compare lists the files of a folder that differ from files.
 func compare(folder string, files map[string][]byte) error {
 	have, err := written(folder)
 	if err != nil {

@@ -67,7 +67,8 @@ func newHost(t *testing.T, folder string) *host {
 	return h
 }
 
-// milliseconds returns the processor time of a prediction: of four in one module, less one in another.
+// milliseconds returns the processor time of a prediction: the time of four predictions in one module, minus
+// the time of one prediction in another, divided by three.
 func (h *host) milliseconds(t *testing.T, n *network) float64 {
 	began := processor(t)
 	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "1")

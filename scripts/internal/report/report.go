@@ -56,7 +56,7 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times returns by what factor a is better than b: above 1 a is better, for either unit.
+// Times returns how many times better a is than b. It is above 1 if a is better, for either unit.
 func Times(a, b Sample, less bool) float64 {
 	if less {
 		return b.Median() / a.Median()
@@ -64,7 +64,7 @@ func Times(a, b Sample, less bool) float64 {
 	return a.Median() / b.Median()
 }
 
-// Ratio returns by what factor bnctl is better.
+// Ratio returns how many times better bnctl is than the other side.
 func (c Comparison) Ratio() float64 { return Times(c.Bnctl, c.Theirs, c.Less) }
 
 // Group returns the comparisons of a group in order.

@@ -47,8 +47,8 @@ func (d *Details) Against(ctx context.Context, other *models.Model, src data.Sou
 	return d.compare(its)
 }
 
-// compare compares the answers of two evaluations of the same samples, in the order of the samples.
-// The error is of evaluations that have other numbers of answers.
+// compare compares the answers of two evaluations of the same samples, in the order of the samples. It
+// returns an error if the evaluations have different numbers of answers.
 func (d *Details) compare(its *Details) (*Comparison, error) {
 	if len(its.answers) != len(d.answers) {
 		return nil, fmt.Errorf("the other model answered %s, this one %d",

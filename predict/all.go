@@ -13,8 +13,8 @@ import (
 // Reading determines how a source is read.
 type Reading struct {
 	Workers int // goroutines that read; 0: one for each core
-	// GoOn leaves out samples that cannot be read, which All returns; without it
-	// the first of them ends the reading.
+	// GoOn leaves out samples that cannot be read, and All returns their errors. Without it the first sample
+	// that cannot be read ends the reading.
 	GoOn bool
 	// Verify is called before any prediction is delivered: an error ends the reading. It may be
 	// nil. It is for a model that is verified while it is used.
@@ -41,8 +41,8 @@ func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	return bad, err
 }
 
-// every is All with the samples that cannot be read, which have no outputs, and
-// on every rank.
+// every does the same as All, with two differences: it calls each for samples that cannot be read, without
+// outputs, and it calls each on every rank.
 func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform, r Reading,
 	each func(sample int, outputs []tensor.Tensor, wrong error) error) error {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers,

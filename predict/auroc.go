@@ -10,7 +10,7 @@ type scored struct {
 	positive bool
 }
 
-// auroc is evaluation.AUROC.
+// auroc calls evaluation.AUROC.
 func auroc(all []scored) float64 {
 	scores := make([]evaluation.Scored, len(all))
 	for i, s := range all {

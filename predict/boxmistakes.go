@@ -29,8 +29,8 @@ type Detected struct {
 	OfInput bool // boxes are in pixels of the input, not of the pictures
 }
 
-// judge returns the pictures with faults, those with the most faults first. Of pictures with equal
-// numbers, the one with the highest score of a wrong detection comes first.
+// judge returns the pictures with faults, those with the most faults first. Among pictures with equal
+// numbers of faults, the picture with the highest score of a wrong detection comes first.
 func (d *Detected) judge() []average.Judged {
 	all := average.Judge(d.Set, d.Found, average.ConfusedScore, average.ConfusedOverlap)
 	all = slices.DeleteFunc(all, func(j average.Judged) bool { return d.faults(&j) == 0 })
@@ -58,7 +58,7 @@ func (d *Detected) surest(j *average.Judged) float64 {
 	return 0
 }
 
-// worstBoxes is worst of boxes.
+// worstBoxes implements worst for boxes.
 func (d *Details) worstBoxes(m *models.Model, src data.Source, x *Mistakes) *Details {
 	all := d.Boxes.judge()
 	x.Order = fmt.Sprintf("the most faults first, with detections of at least %g, annotations on the left and "+
@@ -142,8 +142,8 @@ func (d *Detected) key() (key []MaskClass) {
 	return key
 }
 
-// PrecisionRecall returns the drawing of the precision-recall curves of classes with objects, for a page.
-// Beyond six it has the classes with the most objects.
+// PrecisionRecall returns the drawing of the precision-recall curves of classes with objects, for a page. If
+// there are more than six classes, it draws the six with the most objects.
 func PrecisionRecall(v *average.VOCFigures) template.HTML {
 	const most = 6
 	classes := slices.DeleteFunc(slices.Clone(v.Classes), func(c average.VOCClass) bool {

@@ -151,7 +151,7 @@ func (d *Details) knownLabels() (n int) {
 	return n
 }
 
-// scaled is the answers with logits times scale.
+// scaled returns the answers with logits times scale.
 func (d *Details) scaled(scale float64) *Details {
 	out := &Details{answers: slices.Clone(d.answers)}
 	for i := range out.answers {

@@ -55,7 +55,7 @@ func (d *Details) Observers() evaluation.Observers {
 	return o
 }
 
-// observe is evaluation.Observers.Observe.
+// observe implements evaluation.Observers.Observe.
 func (d *Details) observe(sample, label int, logs []float64, margin float64) {
 	best := 0
 	for c, v := range logs {

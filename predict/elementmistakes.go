@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// worstLabels is worst of samples with several labels.
+// worstLabels implements worst for samples with several labels.
 func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
 	x.Order = "the largest loss first"
 	wrong := d.sorted(func(e elements) float64 {
@@ -42,7 +42,7 @@ func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
 	return wrong
 }
 
-// worstNumbers is worst of samples with numbers.
+// worstNumbers implements worst for samples with numbers.
 func (d *Details) worstNumbers(m *models.Model, x *Mistakes) *Details {
 	x.Order = "the largest error first"
 	deviation := d.deviations()

@@ -19,7 +19,7 @@ type elements struct {
 	answer []float64 // logits, or numbers
 }
 
-// observeAll is evaluation.Observers.ObserveAll.
+// observeAll implements evaluation.Observers.ObserveAll.
 func (d *Details) observeAll(sample int, label []int32, answer []float64) {
 	d.elements = append(d.elements, elements{sample, slices.Clone(label), slices.Clone(answer)})
 }
@@ -34,9 +34,9 @@ func (d *Details) scoresOf(k int) (all []scored) {
 	return all
 }
 
-// writeElements is WriteCSV for samples with several labels, or numbers. It writes two
-// columns for each label: its name with the known value (empty if unknown), and with the
-// predicted probability or number.
+// writeElements implements WriteCSV for samples with several labels, or numbers. It writes two columns for
+// each label: its name with the known value (empty if unknown), and with the predicted probability or
+// number.
 func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) error {
 	w, numbers := csv.NewWriter(to), src.Info().Targets != nil
 	says, head := ".p", []string{"sample"}
@@ -45,7 +45,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 	}
 	all := tensor.Count(src.Info().LabelShape)
 	if len(d.elements) > 0 {
-		all = len(d.elements[0].label) // the model may know more
+		all = len(d.elements[0].label) // the model may have more labels
 	}
 	for k := range all {
 		head = append(head, Label(m, k), Label(m, k)+says)

@@ -62,7 +62,7 @@ func elementsOf(t *testing.T, numbers bool, thresholds ...float64) (*models.Mode
 	return m, NewElementsReport(m, e, d, 1), d
 }
 
-// toldElements is a source of labels; its samples are nothing.
+// toldElements is a source of labels; its samples are empty.
 type toldElements struct {
 	told
 	info data.Info

@@ -33,7 +33,8 @@ type ElementsReport struct {
 	wish  *Wish
 }
 
-// NewElementsReport is NewReport where samples have several labels, or numbers; nil elsewhere.
+// NewElementsReport does the same as NewReport for samples with several labels, or numbers. It returns nil
+// for other samples.
 func NewElementsReport(m *models.Model, e *evaluation.Evaluation, d *Details,
 	took time.Duration) *ElementsReport {
 	r := &ElementsReport{Samples: e.Samples, Loss: evaluation.Figure(e.Loss()), NotFinite: e.NotFinite,
@@ -100,7 +101,7 @@ func (m *mean) add(f evaluation.Figure) {
 }
 
 func (m *mean) of() *evaluation.Figure {
-	v := m.sum / m.n // NaN without any
+	v := m.sum / m.n // NaN without figures
 	return &v
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The digits of a data source, on the reference device. A model comes from
-// modelfile.OpenReadOnly; this one is new, and knows nothing yet.
+// The digits of a data source, on the reference device. A model usually comes from modelfile.OpenReadOnly;
+// this model is new and untrained.
 func ExamplePredictor_All() {
 	ctx := context.Background()
 	src, err := data.Open(ctx, "glyphs:3", data.Options{Split: data.Test})

@@ -29,7 +29,7 @@ type painted struct {
 	label, predicted []int16
 }
 
-// observeMask is evaluation.Observers.ObserveMask.
+// observeMask implements evaluation.Observers.ObserveMask.
 func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	s, n := scores.F32(), len(label)
 	a := painted{masked: masked{sample: sample}, h: scores.Shape[len(scores.Shape)-2],
@@ -58,12 +58,12 @@ func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	}
 	if at < d.Masks {
 		d.stored = slices.Insert(d.stored, at, a)
-		// the least bad one is let go of
+		// drop the mask with the fewest wrong pixels
 		d.stored = slices.Delete(d.stored, min(len(d.stored), d.Masks), len(d.stored))
 	}
 }
 
-// worstMasks is worst of masks.
+// worstMasks implements worst for masks.
 func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Details {
 	x.Order = "the largest share of wrong pixels first, labels on the left and answers on the right"
 	all := slices.DeleteFunc(slices.Clone(d.masks), func(a masked) bool { return a.wrong == 0 })
@@ -107,7 +107,7 @@ type MaskClass struct {
 	Colour string `json:"colour"` // "#RRGGBB"
 }
 
-// keyOf returns the classes that are drawn: all but class 0, which is not, in their order.
+// keyOf returns the classes that are drawn, in order. Class 0 is not drawn.
 func keyOf(m *models.Model, worst []painted) (key []MaskClass) {
 	var drawn [data.MaskClasses + 1]bool
 	for _, a := range worst {
@@ -160,7 +160,8 @@ func unpacked(mask []int16) []int32 {
 	return out
 }
 
-// writeMasks is WriteCSV of masks: how many pixels of a sample have a label, and how many of these are wrong.
+// writeMasks implements WriteCSV for masks: how many pixels of a sample have a label, and how many of these
+// are wrong.
 func (d *Details) writeMasks(to io.Writer, src data.Source) error {
 	lines := [][]string{{"sample", "pixels", "wrong"}}
 	for _, a := range d.masks {

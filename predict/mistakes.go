@@ -37,8 +37,8 @@ type MistakeRow struct {
 	Wrong  bool   `json:"wrong,omitempty"`
 }
 
-// Draw draws the sample, of src, into a square of side pixels. A mask has two: with its label on the left,
-// and with the answer on the right.
+// Draw draws the sample, which is from src, into a square of side pixels. For a mask it draws two pictures:
+// with the label on the left, and with the answer on the right.
 func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.RGBA, error) {
 	if x.draw != nil {
 		return x.draw(ctx, side)

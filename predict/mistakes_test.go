@@ -112,7 +112,7 @@ func TestWorstMasks(t *testing.T) {
 	}
 }
 
-// Of very many masks the pixels of the worst alone are kept.
+// Only the pixels of the worst masks are kept.
 func TestMasksThatAreKept(t *testing.T) {
 	d := &Details{Masks: 100}
 	scores := tensor.Of([]float32{1, 1, 1, 0, 0, 0}, 1, 2, 1, 3)

@@ -21,9 +21,9 @@ import (
 // pageMistakes bounds the mistakes of a page, and pageSide their pictures in pixels.
 const pageMistakes, pageSide = 500, 256
 
-// WriteMistakes writes the pictures of samples that were answered wrongly into a folder, which it makes,
-// the worst first, as Mistakes has them: NNNN.png, scaled to 256 pixels, of at most 500; index.html, to look
-// at them; and mistakes.csv, of all of them, as WriteCSV writes it. It is an error if the samples are no
+// WriteMistakes writes the samples that were answered wrongly into a folder, which it creates. It writes at
+// most 500 pictures NNNN.png, scaled to 256 pixels, in the order of Mistakes, index.html to look at them,
+// and mistakes.csv with all wrong samples in the form of WriteCSV. It is an error if the samples are not
 // pictures, if the folder exists and is not empty, or if something cannot be read or written.
 func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Model, src data.Source) error {
 	info := src.Info()

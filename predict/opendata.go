@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// OpenData is data.Open for data that m is run on. Pictures and arrays are converted to its
-// inputs as m specifies. A table has the columns of the training data unless o names
-// others. If training set samples apart, the suffixes @train and @val name the two parts of
-// its data. note, unless nil, is called with a description of conversions, and, unless
-// training data is requested, with a note that m has trained on these samples.
+// OpenData does the same as data.Open, for data that m is run on. Pictures and arrays are converted to its
+// inputs as m specifies. A table has the columns of the training data unless o names others. If training
+// reserved a part of its data, the suffixes @train and @val name the two parts. note, unless nil, is called
+// with a description of conversions. Unless training data is requested, it is also called with a note if m
+// has trained on these samples.
 func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	if err := m.CheckOneInput("a data source needs a model with one input"); err != nil {

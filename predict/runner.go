@@ -9,9 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Runner returns a function that opens devices for one batch, all rows of x
-// [N,...], at float32, and returns the outputs of a model for them: to compare
-// two models, as formats.FoldProven does.
+// Runner returns a function that opens devices for one batch, all rows of x [N,...], at float32, and returns
+// the outputs of a model for these rows. formats.FoldProven uses it to compare two models.
 func Runner(ctx context.Context, o fleet.Options) (
 	run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) {
 	o.Precision = device.F32

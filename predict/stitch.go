@@ -100,7 +100,7 @@ func (n neighbours) mix(first, second float32) float64 {
 	return float64(float64(first)*(1-n.weight)) + float64(float64(second)*n.weight)
 }
 
-// between returns the neighbours of n pixels among others of as long a side.
+// between returns the neighbours of each of n pixels among `of` pixels along a side of the same length.
 func between(of, n int) []neighbours {
 	all := make([]neighbours, n)
 	for i := range all {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What torch.nn.functional.interpolate(mode="bilinear", align_corners=False) has.
+// The expected values are from torch.nn.functional.interpolate(mode="bilinear", align_corners=False).
 func TestScaledScores(t *testing.T) {
 	for _, c := range []struct{ from, want []float32 }{
 		{[]float32{0, 1}, []float32{0, 0.25, 0.75, 1}},

@@ -91,8 +91,8 @@ func (c constant) Predict(_ context.Context, _ tensor.Tensor) ([]tensor.Tensor, 
 	return []tensor.Tensor{c.scores}, nil
 }
 
-// Arrays with a label for each pixel have overlaps: of class 0 are 2 of 4 pixels that are either, of
-// class 1 are 3 of 5, and one pixel is ignored.
+// Arrays with a label for each pixel have overlaps. For class 0, the intersection is 2 and the union 4
+// pixels; for class 1 they are 3 and 5. One pixel is ignored.
 func TestOverlapsOfArrays(t *testing.T) {
 	src := arrays(t, tensor.New(tensor.F32, 2, 1, 2, 2), tensor.Of([]int32{0, 0, 1, 1, 0, 1, 1, -1}, 2, 2, 2))
 	of0 := []float32{1, 0, 0, 0, 1, 0, 1, 1} // is class 0 predicted?

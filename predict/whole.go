@@ -41,7 +41,7 @@ func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Read
 	})
 }
 
-// stitched is Scores of windows, on every rank.
+// stitched does the same as Scores, for windows and on every rank.
 func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Reading,
 	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
 	if err := w.check(p); err != nil {
@@ -110,9 +110,9 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 	return nil
 }
 
-// EvaluateWhole is Evaluate with masks at their original size: every pixel of every picture
-// is predicted, and labels are never scaled. With data.CropFit it is Evaluate. d, unless
-// nil, stores the answers for labels other than masks.
+// EvaluateWhole evaluates masks at their original size: every pixel of every picture is predicted, and
+// labels are never scaled. With data.CropFit it does the same as Evaluate. d, unless nil, stores the answers
+// for labels other than masks.
 func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int, d *Details) (
 	*evaluation.Evaluation, error) {
 	if w.crops() {

@@ -187,7 +187,7 @@ func (r *Recipe) Rebuilds(epoch int) bool {
 	return epoch >= 1 && (epoch <= r.QATRanges || epoch == r.QATFold)
 }
 
-// checkFollowing refuses epochs of a training for int8 that it does not have.
+// checkFollowing refuses values of QATRanges and QATFold that the training does not reach.
 func (r *Recipe) checkFollowing() error {
 	for _, f := range []struct {
 		option, what string

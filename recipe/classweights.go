@@ -22,8 +22,8 @@ const (
 	autoWeights     = "auto" // balanced if Imbalance reports one, else no weights
 )
 
-// WeightsOfClasses returns the weight of each class; nil without any.
-// Classes that the data has not weigh 1.
+// WeightsOfClasses returns the weight of each class, or nil if the recipe has no weights. Classes that the
+// data does not have get the weight 1.
 func (r *Recipe) WeightsOfClasses(classes int) ([]float64, error) {
 	if r.ClassWeights == "" {
 		return nil, nil

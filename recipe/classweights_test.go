@@ -85,7 +85,7 @@ func TestClassWeightsOfAWiderHead(t *testing.T) {
 	}
 }
 
-// Of masks pixels count, of a hundred masks at most.
+// For masks, Imbalance counts the pixels of at most a hundred masks.
 func TestImbalanceOfMasks(t *testing.T) {
 	src := paint(3)
 	src.info.Labelled, src.info.Classes, src.info.Len = true, []string{"a", "b", "c"}, 250

@@ -102,8 +102,8 @@ func TestFitsBoth(t *testing.T) {
 	}
 }
 
-// TestAuxiliary: an auxiliary head without a weight for its loss is trained by nothing, and the
-// refusal names the option; where all of it is frozen, nothing is wrong.
+// TestAuxiliary: an auxiliary head without a weight for its loss would not be trained, so it is refused, and
+// the error names the option. If the whole head is frozen, it is accepted.
 func TestAuxiliary(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "two"

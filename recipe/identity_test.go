@@ -37,7 +37,7 @@ func TestSetData(t *testing.T) {
 		decoder, becomes     string
 	}{
 		{files("2", true, "a", "b"), nil, "", "2", "apply"},
-		{files("2", false, "a", "b"), nil, "", "2", ""}, // as in recipes of old
+		{files("2", false, "a", "b"), nil, "", "2", ""}, // as in older recipes
 		{files("2", false, "a", "b"), nil, "apply", "2", "ignore"},
 		{files("2", true, "a", "b"), nil, "ignore", "2", "apply"},
 		{files("2", true, "a", "b"), files("2", true, "a", "b"), "", "2", "apply"},

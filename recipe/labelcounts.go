@@ -56,9 +56,10 @@ func CountClasses(labels []int32, classes int) []int64 {
 	return n
 }
 
-// Imbalance returns a sentence if more than half of the samples of src are of one class, of two
-// classes more than two thirds, or if a class has less than a tenth of the samples of another; else "". Of
-// masks it is about pixels, of a hundred of them at most, and about the first alone.
+// Imbalance returns a sentence if the classes of src are imbalanced, or "". They are if more than half of
+// the samples (with two classes more than two thirds) are of one class, or if a class has less than a tenth
+// of the samples of another. For masks it counts pixels, of at most a hundred masks, and examines only the
+// first condition.
 func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if !info.Labelled || !info.Masks && len(info.LabelShape) > 0 || len(info.Classes) < 2 {

@@ -145,7 +145,7 @@ func (r *Recipe) checkLoss() error {
 	return err
 }
 
-// posWeights returns the weights of the positives of each of K labels; nil without any.
+// posWeights returns the weights of the positives of each of K labels, or nil if the recipe has none.
 func (r *Recipe) posWeights(labels int) ([]float64, error) {
 	if r.PosWeights == "" {
 		return nil, nil

@@ -104,9 +104,9 @@ type Recipe struct {
 
 	// QAT: the weights are trained for an int8 template, with its forward pass.
 	QAT bool `json:"qat,omitempty"`
-	// QATRanges: after each of so many epochs the ranges of the template follow the weights; 0: they are
-	// measured before the first step alone. QATFold: batch norms become part of the layers after so many
-	// epochs; 0: before the first step. See quantize.Follow.
+	// QATRanges: after each of the first QATRanges epochs the ranges of the template follow the weights; 0: they
+	// are measured only before the first step. QATFold: after QATFold epochs batch norms become part of the
+	// layers; 0: before the first step. See quantize.Follow.
 	QATRanges int `json:"qat_ranges,omitempty"`
 	QATFold   int `json:"qat_fold,omitempty"`
 
@@ -166,7 +166,7 @@ func (v *ValSplit) Holdout() data.Holdout {
 		IgnoreCopies: v.Copies != copiesTogether}
 }
 
-// String returns it in words.
+// String describes v in words.
 func (v *ValSplit) String() string {
 	if v == nil {
 		return "none"

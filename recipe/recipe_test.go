@@ -86,8 +86,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// The end of a run is fixed if the run has used it, unless it was the end of an epoch and a
-// longer run uses that end too.
+// A run cannot become longer if completed steps depend on its end. The exception is an end that is the end
+// of an epoch in the longer run, too.
 func TestWhatMayBecomeLonger(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Recipe)

@@ -125,7 +125,8 @@ func (s Schedule) Rate(step int) float64 {
 	return rate
 }
 
-// What PyTorch's OneCycleLR divides the rate by at the start, and that again at the end.
+// PyTorch's OneCycleLR divides the peak rate by the first number to get the initial rate, and the initial
+// rate by the second number to get the last rate.
 const (
 	oneCycleStart = 25
 	oneCycleEnd   = 1e4
@@ -152,7 +153,8 @@ func cosineBetween(from, to, t float64) float64 {
 	return to + float64((from-to)/2*(1+tensor.Cos(math.Pi*t)))
 }
 
-// RateReduced is Rate of a plateau schedule that was reduced so often, and of others.
+// RateReduced returns the rate of a plateau schedule after that number of reductions. For other schedules it
+// does the same as Rate.
 func (s Schedule) RateReduced(step, reductions int) float64 {
 	rate := s.Rate(step)
 	for range reductions {
@@ -164,7 +166,7 @@ func (s Schedule) RateReduced(step, reductions int) float64 {
 // Plateau is the state of a plateau schedule: PyTorch's ReduceLROnPlateau.
 type Plateau struct {
 	Best       float64 `json:"best"`       // smallest validation loss
-	Bad        int     `json:"bad"`        // evaluations since, that were no smaller by plateauThreshold of it
+	Bad        int     `json:"bad"`        // evaluations since then; see plateauThreshold
 	Reductions int     `json:"reductions"` // reductions of the rate so far
 }
 

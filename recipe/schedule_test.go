@@ -33,7 +33,7 @@ func checkRates(t *testing.T, r *Recipe) {
 	s, err := NewSchedule(r)
 	if err != nil {
 		if r.Warmup > 0 && s.rise > 0 {
-			return // refused together
+			return // this combination is refused
 		}
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (r *Recipe) SamplingInWords() string {
 		problem.Plural(r.Data.Samples, "sample"), kind)
 }
 
-// LengthDiffers names lengths that differ and that Differences allows to.
+// LengthDiffers names the lengths that differ although Differences accepts them.
 func (r *Recipe) LengthDiffers(first *Recipe) []string {
 	var out []string
 	if r.Epochs > first.Epochs {

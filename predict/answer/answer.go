@@ -32,8 +32,8 @@ type Answers struct {
 	Model  *models.Model
 	Chosen []int // outputs that are given, by number, in the order of Options.Only
 	Raw    bool  // outputs are given unchanged
-	// AmbiguousLogits: the output has the shape of logits of classes, but nothing confirms that it
-	// is. Options.Task or labels do.
+	// AmbiguousLogits means that the output has the shape of logits of classes, but neither Options.Task nor
+	// labels confirm that it holds logits.
 	AmbiguousLogits bool
 	Answer          models.Answer // meaning of the numbers of the output: logits, probabilities ...
 	Scores          int           // the output that Answer is about, by number, if not Raw
@@ -105,7 +105,7 @@ func (a *Answers) decide(o Options) error {
 	return nil
 }
 
-// classify treats the output as logits, which nothing else confirms.
+// classify treats the output as logits because the options declare it. Nothing in the model confirms it.
 func (a *Answers) classify() error {
 	f := a.Model.Graph.Main
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
@@ -127,8 +127,8 @@ func (a *Answers) classify() error {
 	return nil
 }
 
-// KeepLogits leaves out the output that is the softmax of the other, if Answer
-// is models.Probabilities of two outputs. It reports whether that is so.
+// KeepLogits leaves out one of two outputs if it is the softmax of the other, so that Answer is
+// models.Probabilities. It reports whether it left out an output.
 func (a *Answers) KeepLogits() bool {
 	if a.Answer != models.Probabilities {
 		return false
@@ -220,8 +220,8 @@ type Class struct {
 	P     float32 // probability
 }
 
-// Best returns the Top classes with the highest probabilities, of all outputs
-// of the model for a sample: the first of equals first. The error is a *NotFinite.
+// Best returns the Top classes with the highest probabilities. outs are all outputs of the model for a
+// sample. Classes with equal probabilities are in the order of their numbers. The error is a *NotFinite.
 func (a *Answers) Best(outs []tensor.Tensor) ([]Class, error) {
 	if !models.HasArgmax(outs[a.Scores].F32()) {
 		return nil, &NotFinite{a.Name(a.Scores)}

@@ -28,8 +28,9 @@ func (a *Answers) Finite(outs []tensor.Tensor) bool {
 	return !slices.ContainsFunc(given, func(k int) bool { return device.Finite("", outs[k]) != nil })
 }
 
-// PixelClasses returns the class of each pixel of scores, f32 [C,H,W], of an output of
-// that name: the first of equal ones. A pixel without a class is a *NotFinite error.
+// PixelClasses returns the class of each pixel of scores, f32 [C,H,W]: the class with the highest score, the
+// first one of equal scores. output is the name of the output, for the error: a *NotFinite if a pixel has no
+// class.
 func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
 	width, pixels := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
 	pixel, classes := make([]float32, scores.Shape[0]), make([]byte, pixels)

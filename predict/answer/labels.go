@@ -45,9 +45,9 @@ func (a *Answers) thresholds() []float64 {
 	return a.Model.Thresholds
 }
 
-// Holding returns the labels that hold, the surest first, from all outputs of the model for a sample: those
-// with a probability from the model's threshold on, or without thresholds above a half. It is for answers
-// that Decide. The error is a *NotFinite.
+// Holding returns the labels that hold, the surest first. outs are all outputs of the model for a sample. A
+// label holds if its probability is at least the model's threshold, or above a half if the model has no
+// thresholds. The answers must be answers that Decide. The error is a *NotFinite.
 func (a *Answers) Holding(outs []tensor.Tensor) ([]Class, error) {
 	all := *a
 	all.Top = outs[a.Scores].Count()
@@ -82,7 +82,8 @@ func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
 }
 
 // Words formats the result of Best for people: "cat 91.2 %". For answers that Decide it formats Holding, or
-// the surest one if no label holds; for numbers it formats Values: "age 41.5". The errors are theirs.
+// the surest label if no label holds. For numbers it formats Values: "age 41.5". It returns the errors of
+// Best, Holding or Values.
 func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
 	if a.Numbers() {
 		return a.wordsOfNumbers(outs)

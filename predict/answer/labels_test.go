@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestHoldingByThresholds: a label holds from its threshold on, the threshold included; a sample may have no
-// label that holds. Both are so for classes that exclude each other, too.
+// TestHoldingByThresholds: a label holds if its probability is equal to or above its threshold. A sample may
+// have no label that holds. Both are also true for classes that exclude each other.
 func TestHoldingByThresholds(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{Classes: 2})
 	if err != nil {

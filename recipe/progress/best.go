@@ -18,7 +18,7 @@ func (p *Position) BestEpoch(r *recipe.Recipe) *models.BestEpoch {
 		Value: p.Best}
 }
 
-// Best is the best epoch of a run so far, and which weights its template has.
+// Best describes the best epoch of a run so far, and the weights that the template gets.
 type Best struct {
 	models.BestEpoch
 	Save string `json:"save"` // "last", or the figure that decides: Recipe.Save

@@ -13,7 +13,8 @@ type Settings struct {
 	Recompute       string  `json:"recompute,omitempty"`
 }
 
-// SettingsOf returns the settings of the run of a checkpoint; the zero value of one of an older build.
+// SettingsOf returns the settings of the run of a checkpoint. It returns the zero value for a checkpoint of
+// an older build.
 func SettingsOf(k *serialize.Checkpoint) (Settings, error) {
 	p, err := Read(k)
 	return p.Settings, err

@@ -17,7 +17,7 @@ type Async struct {
 	delays     tensor.Philox
 	span       int
 	step       int               // the next one
-	history    [][]tensor.Tensor // moments of the last steps, step-1 last, with replicas that are not merged yet
+	history    [][]tensor.Tensor // moments of the last steps that are not all merged; step-1 is last
 	Merged     int64             // observations of a replica so far that were merged
 	TotalDelay int64             // sum of their delays, in steps
 }
@@ -115,8 +115,8 @@ func (a *Async) advance(moments []tensor.Tensor) error {
 	return nil
 }
 
-// farthest returns the replica with the largest mean of squares in a channel of layer i, among the
-// replicas that contribute to the current step. See Layer.farthest.
+// farthest returns the replica with the largest mean of squares in a channel of layer i. It considers the
+// replicas that are merged in the current step. See Layer.farthest.
 func (a *Async) farthest(i, channel int) int {
 	replica, most := -1, -1.0
 	l := &a.set.layers[i]

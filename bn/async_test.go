@@ -54,7 +54,7 @@ func TestAsyncWithoutDelayIsPooled(t *testing.T) {
 	}
 }
 
-// Three of the four replicas have rows: each counts once, at most span late.
+// Three of the four replicas have rows. The moments of each are merged once, at most span steps late.
 func TestAsyncMergesEverythingOnce(t *testing.T) {
 	const steps, span = 200, 4
 	a := async(t, 1, span)
@@ -114,8 +114,8 @@ func TestAsyncRestoreWantsEverything(t *testing.T) {
 	}
 }
 
-// A replica that saw one value normalised it with something else: it is not
-// merged, late or not, and does not count.
+// A replica that saw one value normalised it with other statistics. Its moments are not merged, late or not,
+// and do not count.
 func TestAsyncLeavesOutReplicasOfOneValue(t *testing.T) {
 	l := layer(1)
 	with, without := tensor.New(tensor.F64, 2, 3), tensor.New(tensor.F64, 2, 3)

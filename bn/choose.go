@@ -11,7 +11,7 @@ import (
 // the variance of every channel; nil if there are fewer than two values.
 type chooser struct {
 	of     func(l *Layer, m tensor.Tensor) (mean, variance []float64)
-	counts func(r int, n float64) bool // whether replica r, which has n values, does
+	counts func(r int, n float64) bool // reports whether replica r, which has n values, counts
 }
 
 func choice(mode Mode, rule Rule) (chooser, error) {
@@ -33,8 +33,8 @@ func choice(mode Mode, rule Rule) (chooser, error) {
 	return chooser{}, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
 }
 
-// pooled merges the replicas exactly, along the canonical tree. Those with
-// fewer than least values, which normalised with something else, are left out.
+// pooled merges the replicas exactly, along the canonical tree. It leaves out replicas with fewer than least
+// values, because they normalised with other statistics.
 func pooled(least float64) chooser {
 	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 		return l.split(Pool(m, least))
@@ -46,9 +46,9 @@ func atLeast(least float64) func(r int, n float64) bool {
 	return func(_ int, n float64) bool { return n >= least }
 }
 
-// Pool merges moments f64 [R,1+2C] along the canonical tree over R, with the
-// bits that the all-reduce of mode Sync has. Replicas with fewer than least
-// values count as empty. The result is (n, means, Q), with n = 0 if all are.
+// Pool merges moments f64 [R,1+2C] along the canonical tree over R. The result has the bits of the
+// all-reduce of mode Sync. Replicas with fewer than least values count as empty. The result is (n, means,
+// Q), with n = 0 if all replicas are empty.
 func Pool(m tensor.Tensor, least float64) []float64 {
 	return pool(m, atLeast(least))
 }

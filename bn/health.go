@@ -28,10 +28,10 @@ const (
 	Warning Severity = "warning" // real, healthy models have this too
 )
 
-// Finding is something about a layer that a person should know.
+// Finding is a fact about a layer that a person should know.
 type Finding struct {
 	Layer    string   `json:"layer"`    // Norm.Name
-	Channels []int    `json:"channels"` // nil: all of them, or not a matter of channels
+	Channels []int    `json:"channels"` // nil: all channels, or the problem does not concern channels
 	Problem  string   `json:"problem"`  // a sentence
 	Severity Severity `json:"severity"`
 	Advice   string   `json:"advice"` // what to do
@@ -52,12 +52,12 @@ func Examine(norms []Norm) []Finding {
 	return append(found, counters(norms)...)
 }
 
-// Initial reports whether all norms are as new layers have them: the model was never trained.
+// Initial reports whether all norms have the values of new layers: the model was never trained.
 func Initial(norms []Norm) bool {
 	return !slices.ContainsFunc(norms, func(n Norm) bool { return !n.initial() })
 }
 
-// initial reports whether all tensors of n are those of a new layer.
+// initial reports whether all tensors of n have the values of a new layer.
 func (n *Norm) initial() bool {
 	return n.incomplete() == "" && all(n.Mean.F32(), 0) && all(n.Variance.F32(), 1) && n.Updates <= 0 &&
 		!n.Gamma.IsZero() && all(n.Gamma.F32(), 1) && (n.Beta.IsZero() || all(n.Beta.F32(), 0))
@@ -92,7 +92,7 @@ func (n *Norm) examine(trained bool) []Finding {
 		}
 	}
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Fault }) {
-		return found // an old cause is not the current fault
+		return found // the fault matters more than too few updates
 	}
 	return append(found, n.underTrained()...)
 }
@@ -135,7 +135,7 @@ func orNone(t tensor.Tensor) string {
 	return t.String()
 }
 
-// underTrained warns of averages that still contain much of their initial values.
+// underTrained warns of running averages that still contain much of their initial values.
 func (n *Norm) underTrained() []Finding {
 	if n.Updates <= 0 || n.Decay <= 0 {
 		return nil

@@ -102,7 +102,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A layer that is as new is a fault where others of the model are not.
+// A layer with the values of a new layer is a fault if other layers of the model are trained.
 func TestExamineUntouchedAmongTrained(t *testing.T) {
 	norm := func(name string, mean float32) bn.Norm {
 		return bn.Norm{Name: name, Mean: tensor.Of([]float32{mean}, 1), Variance: tensor.Of([]float32{1}, 1),
@@ -127,7 +127,7 @@ func TestExamineComparesCounters(t *testing.T) {
 	if len(found) != 1 || found[0].Layer != "b" {
 		t.Errorf("findings %+v, want one for b, which was never updated", found)
 	}
-	found = bn.Examine([]bn.Norm{norm("a", 0), norm("b", 10)}) // 0 is a count, and the first layer has one
+	found = bn.Examine([]bn.Norm{norm("a", 0), norm("b", 10)}) // a count of 0 is known
 	if len(found) != 1 || found[0].Layer != "b" {
 		t.Errorf("findings %+v, want one for b", found)
 	}

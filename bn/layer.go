@@ -17,7 +17,7 @@ type Layer struct {
 	Decay      float64 // weight of the old value: 0.9 where PyTorch's momentum is 0.1
 	Cumulative bool    // weight 1/t instead, t counting the updates
 	Biased     bool    // variances are Q/M, as in Keras, not Q/(M-1)
-	Eps        float64 // added to the variance before the root; it is in no statistic
+	Eps        float64 // added to the variance before the root; not part of a statistic
 }
 
 // Layers returns the batch norms of f in the order of its nodes: batch_norm nodes of a template and

@@ -67,7 +67,7 @@ func TestWhatIsCommittedIsChecked(t *testing.T) {
 			return err
 		}, 1, true},
 		{"late", func() error {
-			a, err := bn.NewAsync(layers, start, 3, 4) // they wait, which a checkpoint would hold
+			a, err := bn.NewAsync(layers, start, 3, 4) // the moments wait, and a checkpoint would contain them
 			if err != nil {
 				return err
 			}
@@ -124,8 +124,8 @@ func same(a, b map[string]tensor.Tensor) bool {
 	return tensor.Equal(a["m"], b["m"]) && tensor.Equal(a["v"], b["v"])
 }
 
-// The last variance that is taken and the first that is not: 0.9 + 0.1*u rounds
-// to float32 if u is below ten times the largest and half a step more.
+// The largest variance that is accepted and the smallest that is not: 0.9 + 0.1*u rounds to a float32 if u
+// is below ten times the largest float32 and half a step more.
 func TestLargestVarianceIsCommitted(t *testing.T) {
 	for _, c := range []struct {
 		share float64 // share of ten times the largest
@@ -170,8 +170,8 @@ func TestMergeOfSetsFarApart(t *testing.T) {
 	}
 }
 
-// The error for merged replicas names the one with the farthest values, neither the one with most
-// values nor one that does not count.
+// The error for merged replicas names the replica with the farthest values. This is neither the replica with
+// most values nor a replica that does not count.
 func TestOverflowNamesTheFarthestReplica(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -17,7 +17,7 @@ func draw(p *tensor.Draws, n int, offset float64) []float64 {
 	return v
 }
 
-// The merge of any cut of any values is what two passes over all of them give.
+// Any cut of any values into replicas gives the same merged moments as two passes over all values.
 func TestPoolIsExact(t *testing.T) {
 	draws := tensor.NewPhilox(1, tensor.StreamOrder).Draws(0, 0)
 	for trial := range 200 {

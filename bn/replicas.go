@@ -42,9 +42,9 @@ func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 	return next, nil
 }
 
-// Merged returns one set made of all by rule. Replicas that never saw enough
-// values for an update count for nothing, as long as some did. The error is a
-// *NonFinite if the result overflows float32.
+// Merged returns one set of statistics, merged from all replicas by rule. Replicas that never saw enough
+// values for an update are left out if some replica did. The error is a *NonFinite if the result overflows
+// float32.
 func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	var seen, all []map[string]tensor.Tensor
 	for _, s := range r.PerReplica {
@@ -64,7 +64,7 @@ func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	return merge(r.layers, all, w, rule)
 }
 
-// updated reports whether any layer ever was.
+// updated reports whether any layer was ever updated.
 func (s *Statistics) updated() bool {
 	for _, n := range s.updates {
 		if n > 0 {

@@ -29,8 +29,7 @@ func merged(t *testing.T, r *bn.Replicas, rule bn.Rule) map[string]tensor.Tensor
 	return m
 }
 
-// One of the four replicas never has rows: it must not pull the statistics
-// back to where they began.
+// One of the four replicas never has rows. It must not pull the statistics back to their initial values.
 func TestMergedReplicasLeaveOutWhoSawNothing(t *testing.T) {
 	r := replicas(t, 6)
 	var seen []map[string]tensor.Tensor

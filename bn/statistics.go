@@ -29,7 +29,7 @@ func New(layers []Layer, state map[string]tensor.Tensor, mode Mode, rule Rule) (
 	return newStatistics(layers, state, c)
 }
 
-// newForReplica returns the set that one replica keeps for itself.
+// newForReplica returns the separate set of one replica.
 func newForReplica(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
 	return newStatistics(layers, state, singleReplica(replica))
 }
@@ -56,10 +56,9 @@ func newStatistics(layers []Layer, state map[string]tensor.Tensor, c chooser) (*
 //
 //	mean += w*(mu - mean), variance += w*(u - variance)
 //
-// in float64, stored as float32, where w is 1-decay, or 1/t with Cumulative,
-// and u is Q/(M-1), or Q/M with Biased. A layer with fewer than two values
-// stays as it is, its t too. The error is a *NonFinite if float32 does not hold
-// a statistic; s never changes.
+// in float64, stored as float32, where w is 1-decay, or 1/t with Cumulative, and u is Q/(M-1), or Q/M with
+// Biased. A layer with fewer than two values, and its t, do not change. The error is a *NonFinite if float32
+// does not hold a statistic. s never changes.
 func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	next := s.clone()
 	for i := range s.layers {

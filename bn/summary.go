@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Summary has the running statistics of a batch norm in a few numbers, and how far they are from a
-// batch and from themselves at an earlier time. Distances are in running standard deviations, the
-// root of variance plus eps, and means over the channels that are alive and finite.
+// Summary describes the running statistics of a batch norm in a few numbers, and their distance from a batch
+// and from the running statistics at an earlier time. Distances are in running standard deviations, the root
+// of variance plus eps, and are means over the channels that are alive and finite.
 type Summary struct {
 	Layer     string  `json:"layer"`
 	Channels  int     `json:"channels"`
@@ -20,9 +20,9 @@ type Summary struct {
 	VarMedian float32 `json:"var_median"`
 	VarMax    float32 `json:"var_max"`
 
-	// Gap is how far the mean of a batch is from the running mean, Ratio the median of the variance
-	// of the batch over the running variance: 1 if they agree. Spread is the standard deviation of
-	// the means of the replicas of that batch. All are nil without a batch, Spread with one replica.
+	// Gap is the distance of the mean of a batch from the running mean. Ratio is the median of the variance of
+	// the batch over the running variance: 1 if they agree. Spread is the standard deviation of the means of
+	// the replicas of that batch. All are nil without a batch, and Spread is also nil with one replica.
 	Gap    *float32 `json:"gap,omitempty"`
 	Ratio  *float32 `json:"ratio,omitempty"`
 	Spread *float32 `json:"spread,omitempty"`
@@ -30,8 +30,8 @@ type Summary struct {
 	Drift *float32 `json:"drift,omitempty"`
 }
 
-// Dead reports whether nothing that comes into a channel leaves it: its variance is below 1e-30, or
-// gamma is below 1e-4. Examine warns of the same.
+// Dead reports whether a channel passes no signal on: its variance is below 1e-30, or gamma is below 1e-4.
+// Examine warns of these channels.
 func (n *Norm) Dead(channel int) bool {
 	if v := n.Variance.F32()[channel]; v < tinyVariance {
 		return true
@@ -137,7 +137,7 @@ func meanOver(channels []int, f func(c int) float64) *float32 {
 	return &v
 }
 
-// median returns the middle one of some values, the upper of two.
+// median returns the middle value of a list, or the larger of the two middle values.
 func median(of []float32) float32 {
 	sorted := slices.Sorted(slices.Values(of))
 	return sorted[len(sorted)/2]

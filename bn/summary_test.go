@@ -32,7 +32,7 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 	near("gap", s.Gap, (1.5+0)/2)
-	near("ratio", s.Ratio, 8.0/3/4) // the upper one of 0 and 2/3
+	near("ratio", s.Ratio, 8.0/3/4) // the larger one of 0 and 2/3
 	near("spread", s.Spread, math.Sqrt2/2/2)
 	near("drift", s.Drift, (0.5+1)/2)
 }

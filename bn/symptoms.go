@@ -26,7 +26,7 @@ var (
 	harmless   = remedy{"nothing to do if the accuracy is as expected", false}
 )
 
-// symptom is something that a channel can have.
+// symptom is a condition of a channel, with its finding.
 type symptom struct {
 	of       func(*Norm) []float32
 	has      func(float32) bool
@@ -72,7 +72,7 @@ func all(v []float32, want float32) bool {
 	return len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != want })
 }
 
-// where returns the indexes of the elements that p holds for.
+// where returns the indexes of the elements for which p returns true.
 func where(v []float32, p func(float32) bool) []int {
 	var at []int
 	for i, x := range v {

@@ -39,7 +39,7 @@ func template(t *testing.T, name string, seed uint64) []byte {
 	return b.Bytes()
 }
 
-// A model has its sum, and another one fails with a message that has its sum.
+// SameBits accepts the sum of a model. For any other sum it fails with a message that has the model's sum.
 func TestSameBits(t *testing.T) {
 	file := template(t, "lenet-bn", 1)
 	r := &recorder{TB: t}

@@ -18,7 +18,8 @@ import (
 
 // numbers is the table of all parts of this release.
 var numbers = map[string]int{
-	// Picture files, by format: Pillow 9.4's pixels. exif turns them by their orientation.
+	// The pixels of picture files by format, equal to Pillow 9.4's. exif is the rotation by the orientation in
+	// the file.
 	"decode.jpeg": 1, "decode.png": 1, "decode.webp": 1, "decode.bmp": 1, "decode.tiff": 1, "decode.gif": 1,
 	"decode.netpbm": 1, "exif": 1,
 	// Samples that are drawn by the program.
@@ -31,7 +32,7 @@ var numbers = map[string]int{
 	"augment.erase": 1, "augment.mixup": 1, "augment.cutmix": 1,
 	// The order of samples in an epoch, without and with weights.
 	"order": 1, "sampling": 1,
-	// The weights to begin with: drawn, or by the rules of a format.
+	// The initial weights: drawn, or read by the rules of a format.
 	"init": 1, "import.onnx": 1, "import.pytorch": 1, "import.keras": 1, "import.tensorflow": 1,
 	"import.caffe": 1, "import.safetensors": 1, "import.bnctl": 1,
 	// Differentiation, and the sums over replicas.

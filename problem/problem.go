@@ -21,7 +21,7 @@ var ErrLocked = errors.New("another program writes it")
 // Error is a fault that the caller can correct: an option, or several that contradict each other,
 // or, with Failed, the data, a file or a run.
 type Error struct {
-	Field  string   // the option's name in the library: "devices"; "" if no option in particular
+	Field  string   // the option's name in the library: "devices"; "" if the problem is not about one option
 	Value  string   // the value, as the user would write it; "" if it does not help
 	Text   string   // the fault, with numbers
 	Advice string   // what to do; "" if Text leaves no doubt
@@ -37,8 +37,7 @@ func New(field, value, text, advice string) *Error {
 	return &Error{Field: field, Value: value, Text: text, Advice: advice}
 }
 
-// Failure returns an Error about what failed although the options are in order
-// by themselves.
+// Failure returns an Error about an operation that failed although the options are valid.
 func Failure(field, text, advice string) *Error {
 	return &Error{Field: field, Text: text, Advice: advice, Failed: true}
 }
@@ -78,9 +77,8 @@ func (e *Error) Error() string {
 // option is an option that a text speaks of: "{bn-stats}".
 var option = regexp.MustCompile(`\{[a-z]+(-[a-z]+)*\}`)
 
-// WithOptionNames returns e with every option, Field included, by the name that a
-// program's user has for it: a command line's call returns "--devices" for
-// "devices".
+// WithOptionNames returns e with the name of every option, including Field, replaced by the result of call:
+// the name that a user of the program knows, for example "--devices" for "devices".
 func (e *Error) WithOptionNames(call func(option string) string) *Error {
 	renamed := *e
 	if e.Field != "" {
@@ -90,8 +88,8 @@ func (e *Error) WithOptionNames(call func(option string) string) *Error {
 	return &renamed
 }
 
-// ReplaceOptions returns a text with the options in it, which are in braces, by the names that
-// call returns; a nil call returns the bare name.
+// ReplaceOptions returns text with every option in braces replaced by the result of call. With a nil call,
+// an option is replaced by its bare name.
 func ReplaceOptions(text string, call func(option string) string) string {
 	return option.ReplaceAllStringFunc(text, func(braced string) string {
 		name := braced[1 : len(braced)-1]
@@ -120,7 +118,7 @@ func Plural(n int, thing string) string {
 // sibilant matches words with a plural in -es.
 var sibilant = regexp.MustCompile(`(s|x|[^o]ch|sh)$`) // not epoch
 
-// Misuse reports whether the caller could have done otherwise: not for a Failure.
+// Misuse reports whether the caller could have avoided e. It returns false for a Failure.
 func (e *Error) Misuse() bool { return !e.Failed }
 
 // IsMisuse reports whether the caller could have avoided err: err is an *Error that is not a

@@ -12,8 +12,8 @@ func ofClasses(all []*Vector, classes []string) []*Vector {
 	})
 }
 
-// Spread returns vectors in another order: the first ones are of one operation each, the next ones are
-// again of one operation each, and so on. So the beginning of the list covers all operations.
+// Spread returns the vectors in another order: first one vector of each operation, then a second vector of
+// each operation, and so on. So the beginning of the list covers all operations.
 func Spread(all []*Vector) []*Vector {
 	turn := map[string]int{} // vectors of a class and an operation so far
 	turns := map[*Vector]int{}

@@ -30,7 +30,8 @@ func (d Difference) String() string {
 		d.Vector, d.Result, d.Element, d.Index, d.Got, d.got, d.Want, d.want, d.Differ, d.Of)
 }
 
-// block is the number of elements that are compared together: equal bytes need no look at each element.
+// block is the number of elements that are compared together. If their bytes are equal, the elements are not
+// compared one by one.
 const block = 512
 
 // differ compares tensors of one type and shape by bits. A NaN is any other NaN; the sign of

@@ -2,7 +2,7 @@ package spec
 
 import "embed"
 
-// small is every vector outside of a folder called large.
+// small has all vectors that are not in a folder called large.
 //
 //go:embed SHA256SUMS fma/1/*/*.json fma/1/*/*.npy int8/1/*/*.json int8/1/*/*.npy
 var small embed.FS

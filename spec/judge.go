@@ -72,8 +72,8 @@ func JudgeAll(ctx context.Context, d device.Device, all []*Vector, each func(Out
 	return JudgeWithin(ctx, d, all, 0, each)
 }
 
-// JudgeWithin is JudgeAll with a limit of time: after it no further vector starts. 0 means no limit. At
-// least one vector runs.
+// JudgeWithin does the same as JudgeAll with a limit of time: no vector starts after it. 0 means no limit.
+// At least one vector runs.
 func JudgeWithin(ctx context.Context, d device.Device, all []*Vector, limit time.Duration,
 	each func(Outcome)) Summary {
 	s := Summary{Kernels: d.Info().Kernels}

@@ -14,11 +14,11 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 )
 
-// sampled is the number of bits of a file that are flipped, unless BNCTL_MUTATIONS is "all", or a prefix of the name of
-// its vector.
+// sampled is the number of bits of a file that are flipped. BNCTL_MUTATIONS=all, or a prefix of the vector's
+// name, flips all bits.
 const sampled = 6
 
-// One changed bit of any file of results is found without the sums, except for the payload of a
+// A changed bit in any file of results is found without the sums, unless it only changes the payload of a
 // NaN. make test-vectors flips all bits.
 func TestMutations(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

@@ -50,7 +50,7 @@ func (v *Vector) Compute(ctx context.Context, d device.Device) ([]tensor.Tensor,
 	return cloned(out.Outputs), nil
 }
 
-// cloned returns copies: the memory of outputs may belong to a session.
+// cloned returns copies of tensors, because the memory of outputs may belong to the device.
 func cloned(list []tensor.Tensor) []tensor.Tensor {
 	out := make([]tensor.Tensor, len(list))
 	for i, t := range list {

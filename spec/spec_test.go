@@ -141,7 +141,7 @@ func TestDamagedFolders(t *testing.T) {
 	}
 }
 
-// Descriptions that no program can have are refused when the vector runs.
+// Invalid descriptions are refused when the vector runs.
 func TestWrongDescriptions(t *testing.T) {
 	const name = "fma/1/dense/17-to-5-bias"
 	d := opened(t, ref.Provider{})

@@ -18,10 +18,9 @@ type Tolerance struct {
 
 func (t Tolerance) exact() bool { return t.Absolute == 0 && t.Relative == 0 }
 
-// Close reports whether got is want within a tolerance: nil, or an error that
-// counts the elements that are not and shows the first and the worst. Types
-// and shapes must be equal. Infinities must be the same; any NaN goes with any
-// NaN, unless bits are asked for.
+// Close returns nil if got equals want within a tolerance. Otherwise the error counts the elements that
+// differ and shows the first and the worst. Types and shapes must be equal. Infinities must be the same. Any
+// NaN equals any other NaN, unless tol requires equal bits.
 func Close(got, want Tensor, tol Tolerance) error {
 	if got.DType != want.DType || !slices.Equal(got.Shape, want.Shape) {
 		return fmt.Errorf("got %v, want %v", got, want)
@@ -48,7 +47,7 @@ func Close(got, want Tensor, tol Tolerance) error {
 	})
 }
 
-// distance is |a-b|; 0 for two NaN or equal infinities, infinite if one is NaN.
+// distance returns |a-b|: 0 for two NaN or equal infinities, infinite if only one is NaN.
 func distance(a, b float64) float64 {
 	switch {
 	case a == b, a != a && b != b:
@@ -59,7 +58,7 @@ func distance(a, b float64) float64 {
 	return math.Abs(a - b)
 }
 
-// bitDistance is 0 where the bytes of element i are equal, else 1.
+// bitDistance returns 0 if the bytes of element i are equal, and 1 otherwise.
 func bitDistance(a, b Tensor, i int) float64 {
 	n := a.DType.Size()
 	if string(a.Bytes[i*n:(i+1)*n]) == string(b.Bytes[i*n:(i+1)*n]) {

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// DType is the type of a tensor's elements. The numbers are part of the
-// container and of the wire: they never change meaning, new ones go at the end.
+// DType is the type of a tensor's elements. The numbers are part of the file format and of the protocol:
+// they never change meaning, and new ones are added at the end.
 type DType uint8
 
-// The types. Devices compute in F32, F64 (sums and moments), I32, I64, U8 and I8;
-// the others occur in files and are converted at the border.
+// The types. Devices compute in F32, F64 (sums and moments), I32, I64, U8 and I8. The other types occur in
+// files and are converted when the files are read.
 const (
 	F32  DType = 1
 	F64  DType = 2
@@ -142,8 +142,7 @@ func convert[T float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 
 	}
 }
 
-// halfToFloat widens an IEEE 754 binary16, subnormals, infinities and NaN
-// payloads included.
+// halfToFloat converts an IEEE 754 binary16 to float32, including subnormals, infinities and NaN payloads.
 func halfToFloat(h uint16) float32 {
 	sign := uint32(h&0x8000) << 16
 	exp := uint32(h>>10) & 0x1f

@@ -18,14 +18,14 @@ type Mapped struct {
 	references int         // guarded by mappings
 }
 
-// mappings knows all mapped files, so that a tensor can be asked for its file.
+// mappings lists all mapped files, so that the file of a tensor can be found.
 var mappings struct {
 	sync.RWMutex
 	all []*Mapped
 }
 
-// Map maps a regular file for reading. It stays mapped until Close. A file that
-// is mapped already, and was not changed since, is held once more.
+// Map maps a regular file for reading. It stays mapped until Close. If the file is already mapped and has
+// not changed since, Map returns the same Mapped and counts one more user.
 func Map(path string) (*Mapped, error) {
 	mappings.Lock()
 	defer mappings.Unlock()
@@ -44,8 +44,8 @@ func Map(path string) (*Mapped, error) {
 	return m, nil
 }
 
-// MappedAt returns the mapped file that contains b, and the offset of b in it. It returns nil for
-// other memory. A caller that stores b calls Retain.
+// MappedAt returns the mapped file that contains b, and the offset of b in it. It returns nil for other
+// memory. A caller that stores b must call Retain.
 func MappedAt(b []byte) (m *Mapped, offset int64) {
 	if len(b) == 0 {
 		return nil, 0
@@ -76,8 +76,8 @@ func (m *Mapped) Path() string {
 	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd())
 }
 
-// same reports whether the file of m is that at path, unchanged since it was
-// mapped: in place, in length and in the time of its last change.
+// same reports whether the file at path is the file of m and has not changed since it was mapped: device and
+// inode, length and time of the last change are equal.
 func (m *Mapped) same(path string) bool {
 	if m.file == nil {
 		return false

@@ -51,7 +51,7 @@ func TestMappedAt(t *testing.T) {
 	}
 	view := b.Bytes[7:9]
 	b.Retain()
-	for i, want := range []*Mapped{b, nil} { // held once more than closed, then not
+	for i, want := range []*Mapped{b, nil} { // retained more often than closed; then not
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestMappedAt(t *testing.T) {
 	}
 }
 
-// TestMappedFile looks at a mapped file from elsewhere, drops its memory, and changes it.
+// TestMappedFile finds a mapped file by its bytes, drops its memory, and changes the file.
 func TestMappedFile(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("files are copied here")

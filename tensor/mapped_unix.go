@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// mapFile maps a file and keeps it open: Mapped.Path then names that very file, whatever happens to
-// its name.
+// mapFile maps a file and keeps it open, so that Mapped.Path names this file even if its name is given to
+// another file.
 func mapFile(path string) (*Mapped, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -60,5 +60,5 @@ func (m *Mapped) DropPages(b []byte) {
 		return
 	}
 	page := int64(os.Getpagesize())
-	_ = unix.Madvise(m.Bytes[at/page*page:at+int64(len(b))], unix.MADV_DONTNEED) // it is a wish
+	_ = unix.Madvise(m.Bytes[at/page*page:at+int64(len(b))], unix.MADV_DONTNEED) // a failure does not matter
 }

@@ -27,7 +27,7 @@ func Pow(x, y float64) float64 {
 	return p
 }
 
-// power is x**y for x from 0 on and numbers.
+// power returns x**y for x at least 0, where neither x nor y is NaN.
 func power(x, y float64) float64 {
 	switch grows := y > 0; {
 	case x == 0 || math.IsInf(x, 1):
@@ -90,7 +90,7 @@ var atanhSeries = [...]float64{
 	1. / 27, 1. / 25, 1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5,
 }
 
-// expOf returns e**(x + low) for x of -746 to 710, and low below a unit in its last place.
+// expOf returns e**(x + low) for x from -746 to 710, where low is below a unit in the last place of x.
 func expOf(x, low float64) float64 {
 	n := math.Floor(float64(x*(1/math.Ln2)) + 0.5)
 	high := x - float64(n*ln2Hi)

@@ -14,7 +14,7 @@ const wide = 320
 
 func wideFloat(x float64) *big.Float { return new(big.Float).SetPrec(wide).SetFloat64(x) }
 
-// exactPow is e**(y*log(x)), with the logarithm by Newton's method and e**v by its series.
+// exactPow returns e**(y*log(x)), with the logarithm by Newton's method and e**v by its series.
 func exactPow(x, y float64) *big.Float {
 	v := wideExactLog(x)
 	return wideExactExp(v.Mul(v, wideFloat(y)))
@@ -95,7 +95,7 @@ func TestPowAccuracy(t *testing.T) {
 	}
 }
 
-// Where a float64 is the result, Pow is it; and it is C's pow in special cases.
+// Where x**y is a float64, Pow returns it exactly. In special cases Pow equals C's pow.
 func TestPowExact(t *testing.T) {
 	for n := range 40 {
 		for x := range 12 {

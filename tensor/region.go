@@ -17,11 +17,11 @@ type Region struct {
 
 const (
 	leastInRegion = 64 << 10  // bytes; smaller tensors are not worth whole pages
-	fileOfRegion  = 256 << 20 // bytes that a file has at least: no memory before they are written
+	fileOfRegion  = 256 << 20 // minimum bytes of a file; bytes that are not written need no memory
 	pageOfRegion  = 4 << 10
 )
 
-// New is the function New with memory of r.
+// New does the same as the function New, with memory of r.
 func (r *Region) New(d DType, shape ...int) Tensor {
 	n, err := Size(d, shape)
 	if err == nil && r != nil && n >= leastInRegion {

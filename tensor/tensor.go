@@ -14,8 +14,8 @@ import (
 	"unsafe"
 )
 
-// Alignment is what New aligns the first element to, in bytes: one cache
-// line, and the widest vector register of any machine we know.
+// Alignment is the alignment of the first element of New in bytes: one cache line, and the longest vector
+// register of any known machine.
 const Alignment = 64
 
 // Tensor is a typed, shaped view of bytes. The zero Tensor has no type and means "no tensor".

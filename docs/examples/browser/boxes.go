@@ -16,8 +16,8 @@ const (
 	mostOverlap = 0.5
 )
 
-// boxesOf returns the boxes of a detector, the best first, or nil if the outputs are of no detector: an
-// output with box in its name, f32[N,4], corners from 0 to 1, and one of scores, f32[N,C], with the
+// boxesOf returns the boxes of a detector, the best first, or nil for other models. A detector has an output
+// with box in its name, f32[N,4], corners from 0 to 1, and an output of scores, f32[N,C], with the
 // background as class 0.
 func boxesOf(p *inprocess.Predictor, outputs []tensor.Tensor) []any {
 	at := -1

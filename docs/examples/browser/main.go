@@ -18,7 +18,7 @@ import (
 // mostMemory is below the 4 GiB that WebAssembly can address.
 const mostMemory = 3 << 30
 
-// predictor is the model of the page; nil before the first.
+// predictor is the model of the page, or nil before a model is loaded.
 var predictor *inprocess.Predictor
 
 func main() {
@@ -79,8 +79,7 @@ func predictRGBA(args []js.Value) (map[string]any, error) {
 	return predict(inprocess.Image{Pixels: x})
 }
 
-// predict returns the classes, the outputs, the boxes and the mask of a picture, as far as the model has
-// them.
+// predict returns the classes, the outputs, the boxes and the mask of a picture, if the model has them.
 func predict(picture inprocess.Image) (map[string]any, error) {
 	if predictor == nil {
 		return nil, errors.New("choose a template first")

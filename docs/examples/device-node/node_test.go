@@ -1,4 +1,4 @@
-// Package node_test judges the example as bnctl plugin test does.
+// Package node_test tests the example as bnctl plugin test does.
 package node_test
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// TestConformance judges the plugin in all cases: of the operations that it has, and that it refuses
-// the others.
+// TestConformance runs all conformance cases. The plugin must pass the cases of its operations, and refuse
+// other operations.
 func TestConformance(t *testing.T) {
 	if out, err := exec.Command("node", "--version").CombinedOutput(); err != nil {
 		t.Skipf("Node.js is not installed (Debian: nodejs): %v %s", err, out)

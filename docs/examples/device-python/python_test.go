@@ -28,8 +28,9 @@ func start(t *testing.T) *remote.Plugin {
 	return p
 }
 
-// TestConformance judges the plugin like `bnctl plugin test`: in all cases of the operations that it has,
-// and that it refuses the others. A device serves many cases, because starting Python is slower than most.
+// TestConformance runs all conformance cases, like `bnctl plugin test`. The plugin must pass the cases of
+// its operations, and refuse other operations. A device serves many cases, because starting Python is slower
+// than most cases.
 func TestConformance(t *testing.T) {
 	p := start(t)
 	list, _, err := p.List(t.Context())
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacks := slices.DeleteFunc(graph.Ops(), func(o graph.Op) bool { return slices.Contains(list[0].Ops, o) })
-	// It refuses dense nodes with leading axes.
+	// The plugin refuses dense nodes with leading axes.
 	lacks = append(lacks, graph.Dense, graph.DenseGradInput, graph.DenseGradWeight)
 	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
 		return p.Open(ctx, device.DefaultID, device.Options{Precision: precision})

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// The program fits a page, and answers in an empty folder as its only process.
+// The program is short, and answers in an empty folder as its only process.
 func TestService(t *testing.T) {
 	text, err := os.ReadFile("main.go")
 	if err != nil {

@@ -47,7 +47,7 @@ func TestNumpy(t *testing.T) {
 	}
 }
 
-// paths returns the names of the vectors that contain a text. There are some.
+// paths returns the names of the vectors that contain a text. It fails if no name does.
 func paths(t *testing.T, part string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func paths(t *testing.T, part string) (names []string) {
 	return names
 }
 
-// One other bit is found.
+// The checker finds a result with one wrong bit.
 func TestNumpyFindsABit(t *testing.T) {
 	python(t)
 	const name = "fma/1/dense/17-to-5-bias"

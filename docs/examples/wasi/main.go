@@ -1,7 +1,7 @@
 // Wasi predicts a picture: wasi MODEL PICTURE [COUNT]. It prints the best classes and the SHA-256 of the
-// outputs. With COUNT it predicts that often, and prints the median time to stderr. KERNELS
-// in the environment is the kernel class. Build it with GOOS=wasip1 GOARCH=wasm for a host of WebAssembly,
-// or for any other system.
+// outputs. With COUNT it predicts COUNT times, and prints the median time to stderr. The environment
+// variable KERNELS is the kernel class. Build the program with GOOS=wasip1 GOARCH=wasm for a host of
+// WebAssembly, or for any other system.
 package main
 
 import (

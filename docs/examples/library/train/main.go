@@ -17,7 +17,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	run, err := bnctl.Open(ctx, bnctl.TrainOptions{Model: "mlp-bn", Source: halves(4000),
-		Output: "halves.bnm", Resume: "auto"}) // of halves.bnc, where each epoch leaves a checkpoint
+		Output: "halves.bnm", Resume: "auto"}) // each epoch leaves a checkpoint in halves.bnc
 	if err != nil {
 		log.Fatal(err)
 	}

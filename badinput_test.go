@@ -58,7 +58,7 @@ func glyphs(t *testing.T, n string) data.Source {
 	return src
 }
 
-// prepared returns a recipe for few digits and its model, with weights.
+// prepared returns a recipe for a few digits, and its model with weights.
 func prepared(t *testing.T, src data.Source) (*recipe.Recipe, *models.Model) {
 	t.Helper()
 	m, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
@@ -74,7 +74,7 @@ func prepared(t *testing.T, src data.Source) (*recipe.Recipe, *models.Model) {
 	return r, m.Model
 }
 
-// trainAs trains as a program does that changes the recipe.
+// trainAs trains with a recipe that change has changed.
 func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*recipe.Recipe)) error {
 	run, err := bnctl.Open(ctx, o)
 	if err != nil {
@@ -86,7 +86,7 @@ func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*recipe.Reci
 	return err
 }
 
-// A mistake of a library user is a problem that names the option.
+// The error for an invalid option is a problem that names the option.
 func TestMistakes(t *testing.T) {
 	alone(t)
 	src := glyphs(t, "32")
@@ -155,7 +155,7 @@ func TestMistakesOfDataAndResume(t *testing.T) {
 	}
 }
 
-// A run trains once.
+// A Run can train only once.
 func TestTrainsOnce(t *testing.T) {
 	alone(t)
 	run, err := bnctl.Open(t.Context(), bnctl.TrainOptions{Model: "mlp-bn", Source: glyphs(t, "32"),
@@ -242,7 +242,7 @@ func TestFleetClosedUnderARun(t *testing.T) {
 				closed = time.Now()
 				end.Go(func() { f.Close() })
 				if devices == "2xref" {
-					end.Wait() // of two processes, in the middle of a step
+					end.Wait() // two processes are closed in the middle of a step
 				}
 			}})
 			if err != nil {
@@ -274,7 +274,7 @@ func (s slow) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	return s.Source.Sample(ctx, i)
 }
 
-// A run that is stopped, in any phase, returns the cause and leaves nothing running.
+// A run that is stopped, in any phase, returns the cause and leaves no goroutine running.
 func TestStoppedInEveryPhase(t *testing.T) {
 	src := glyphs(t, "64")
 	enough := errors.New("enough")
@@ -306,7 +306,7 @@ func TestStoppedInEveryPhase(t *testing.T) {
 	}
 }
 
-// Devices that are processes end too, wherever a run is.
+// Devices that are processes also end, in whatever phase a run is stopped.
 func TestStoppedAtAnyTime(t *testing.T) {
 	run := func(ctx context.Context) error {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64"}
@@ -329,7 +329,7 @@ func TestStoppedAtAnyTime(t *testing.T) {
 	}
 }
 
-// Predictions can be left at any time.
+// Predictions can be cancelled at any time.
 func TestPredictionsAreLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path}

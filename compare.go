@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// compare writes the model that the options name into the recipe of a resumed run, to be
-// compared with the model of the checkpoint.
+// compare writes the model that the options name into the recipe of a resumed run. The recipe is then
+// compared with the recipe of the checkpoint.
 func (r *Run) compare(ctx context.Context) (err error) {
 	if err := r.checkStart(); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 		return train.New(ctx, r.recipe, m, c)
 	}
 	k := *r.from
-	if r.o.AnyKernels { // the change is requested: not a difference
+	if r.o.AnyKernels { // the user has permitted the change: not a difference
 		was := *r.previous
 		was.Kernels, was.Classes = r.recipe.Kernels, r.recipe.Classes
 		k.Recipe = was.JSON()

@@ -1,9 +1,9 @@
-// Package bnctl trains batch-normalised networks on any mix of devices, strips the traces
-// of training on many devices, and predicts with the one template that remains. Devices
-// decide how fast, never what: the same recipe gives the same template, bit for bit.
+// Package bnctl trains batch-normalised networks on any mix of devices, strips the traces of training on
+// many devices, and predicts with the one template that remains. The devices determine the speed and not the
+// result: the same recipe gives the same template, bit for bit.
 //
-// This is the front door: the command bnctl is a program on top of it. Use Open and
-// Run.Train to train,
+// Most programs need only this package: the command bnctl is a program on top of it. Use Open and Run.Train
+// to train,
 //
 //	run, err := bnctl.Open(ctx, bnctl.TrainOptions{Model: "lenet-bn", Data: "glyphs", Output: "glyphs.bnm"})
 //	run.Recipe().LR = 0.1
@@ -32,7 +32,7 @@
 //
 // An error that the caller can correct is a *problem.Error with the option, the reason and
 // advice. The error about a file that another program is writing wraps problem.ErrLocked.
-// Nothing here panics or leaves anything running.
+// No function here panics or leaves anything running.
 //
 // docs/library.md has more short programs.
 package bnctl

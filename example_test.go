@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Two devices train a network on digits. The template is the same on one, or
-// on any others.
+// Two devices train a network on digits. The template is the same on one device, or on any other devices.
 func ExampleOpen() {
 	ctx := context.Background()
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64"}
@@ -68,7 +67,7 @@ func ExampleRun_Train() {
 	}
 	defer os.RemoveAll(folder)
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Resume: "auto",
-		Output: filepath.Join(folder, "glyphs.bnm")} // and glyphs.bnc, the checkpoint
+		Output: filepath.Join(folder, "glyphs.bnm")} // and the checkpoint glyphs.bnc
 	for day := range 2 {
 		ctx, stop := context.WithCancel(context.Background())
 		o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
@@ -91,7 +90,7 @@ func ExampleRun_Train() {
 		_, err = run.Train(ctx)
 		fmt.Println("stopped:", errors.Is(err, context.Canceled))
 		run.Close()
-		o.Model = "" // it is in the checkpoint
+		o.Model = "" // the checkpoint has the model
 	}
 	// Output:
 	// from step 0 to 20

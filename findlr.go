@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// FindLR tries learning rates, as train.FindLR does, in the place of Train. It writes nothing.
+// FindLR tries learning rates, as train.FindLR does. It is called in place of Train, and writes no files.
 func (r *Run) FindLR(ctx context.Context) (*train.RateRange, error) {
 	switch {
 	case r.from != nil:

@@ -49,7 +49,7 @@ func glyphTemplate() []byte {
 	return b.Bytes()
 }
 
-// The errors of package inprocess come through.
+// Load returns the errors of package inprocess.
 func TestLoadErrors(t *testing.T) {
 	p, err := bnctl.Load(glyphTemplate(), bnctl.LoadOptions{})
 	if err != nil {

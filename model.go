@@ -37,7 +37,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 		return m, err
 	}
 	if was := r.previous.Validation; was.Fingerprint == r.recipe.Validation.Fingerprint {
-		r.recipe.Validation.Split = was.Split // the same samples: an older release may have called val test
+		r.recipe.Validation.Split = was.Split // the same samples; an older release may have recorded val as test
 	}
 	return m, nil
 }
@@ -58,7 +58,7 @@ func (r *Run) number(m *models.Model) (err error) {
 	return nil
 }
 
-// noteImbalance notes a class that has most of the samples of a new run.
+// noteImbalance writes a note if most of the samples of a new run are of one class.
 func (r *Run) noteImbalance(ctx context.Context) error {
 	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.observer == nil {
 		return nil
@@ -87,7 +87,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 		r.recipe.Init, r.imported = m.Weights, m.WeightsFormat()
 	}
 	if r.recipe.EXIF = r.exif(); r.decoder() == "" && r.o.Start.Preprocess.EXIF == "" {
-		r.recipe.EXIF = "" // it is about no file of this run
+		r.recipe.EXIF = "" // no picture file of this run is concerned
 	}
 	return m.Model, nil
 }

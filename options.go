@@ -41,13 +41,13 @@ type TrainOptions struct {
 	// Task is "segment" for labels that are masks, "detect" for boxes, "classify" for others: other data is
 	// refused. "" accepts both.
 	Task string
-	// SkipBad is how many unreadable picture files are left out, as data.ParseSkip accepts
-	// it. Masks defines the meaning of the pixels of masks. Zero values mean the same as
-	// before in a resumed run, else no files and the defaults of data.MaskOptions.
+	// SkipBad is the number of unreadable picture files that are left out, in the form of data.ParseSkip. Masks
+	// defines the meaning of the pixels of masks. In a resumed run, zero values mean the values of the
+	// checkpoint. In a new run they mean no files, and the defaults of data.MaskOptions.
 	SkipBad string
 	Masks   data.MaskOptions
-	// Columns names the columns of data of kind csv, as data.Options.Columns; "": as before in a
-	// resumed run, else their usual names.
+	// Columns names the columns of data of kind csv, as data.Options.Columns. "" means the names in the
+	// checkpoint, or in a new run the usual names.
 	Columns string
 
 	// Output is the file of the template, NAME.bnm; "" means no file. In a resumed run ""
@@ -64,7 +64,7 @@ type TrainOptions struct {
 	// DeviceTimeout or Recompute is zero, the value of the checkpoint is used.
 	Resume string
 
-	// Fleet names the devices. Its Precision and Most are ignored: the recipe's count.
+	// Fleet names the devices. Its Precision and Most are ignored, because the recipe determines them.
 	Fleet      fleet.Options
 	AnyKernels bool // permits another kernel class in a resumed run
 	// Placement is the number of replicas for each device, "4,2,2", or "speed"; "" is the

@@ -20,8 +20,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// TestOutputsHaveTheirExtensions: no function of the library writes a template that is called
-// .onnx, or a checkpoint that is called .pth, whatever the command checks before.
+// TestOutputsHaveTheirExtensions: no function of the library writes a template to a file .onnx, or a
+// checkpoint to a file .pth. The command checks this separately.
 func TestOutputsHaveTheirExtensions(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }

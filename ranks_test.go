@@ -63,8 +63,8 @@ func trainOnRanks(t *testing.T, folder string) (first int) {
 	return first
 }
 
-// TestRanksGoOn checks that rank 0 decides whether a run is resumed, and has the
-// checkpoint. The template equals the template of one process.
+// TestRanksGoOn checks that rank 0 decides whether a run is resumed. Only rank 0 has the checkpoint. The
+// template equals the template of one process.
 func TestRanksGoOn(t *testing.T) {
 	folder := t.TempDir()
 	if first := trainOnRanks(t, folder); first != 0 {
@@ -89,8 +89,8 @@ func TestRanksGoOn(t *testing.T) {
 	}
 }
 
-// TestRanksFollowForInt8: a training for int8 whose ranges and batch norms follow writes one template on one
-// and on two ranks. Each rank measures ranges on its devices, and rebuilds the model between two epochs.
+// TestRanksFollowForInt8: a training for int8 with QATRanges and QATFold writes one template on one and on
+// two ranks. Each rank measures ranges on its devices, and rebuilds the model between two epochs.
 func TestRanksFollowForInt8(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }

@@ -65,7 +65,7 @@ func (r *Run) Close() {
 	r.unlock = func() {}
 }
 
-// follows reports whether this rank leaves files to rank 0.
+// follows reports whether this rank leaves the writing of files to rank 0.
 func (r *Run) follows() bool { return r.o.Peers != nil && r.o.Peers.Rank() > 0 }
 
 // replicas returns the number of replicas of this rank.

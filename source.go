@@ -51,8 +51,7 @@ func (r *Run) openSource(ctx context.Context, option, name string, o data.Option
 	return s, err
 }
 
-// dataOptions returns how the data is read. In a resumed run the defaults are the earlier
-// options.
+// dataOptions returns how the data is read. In a resumed run the defaults are the options of the checkpoint.
 func (r *Run) dataOptions() (o data.Options, err error) {
 	o = data.Options{Split: data.Train, EXIF: r.exif() == data.ApplyEXIF, Masks: r.masks(),
 		Columns: r.columns()}

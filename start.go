@@ -39,7 +39,7 @@ func (r *Run) startFromOptions() (*modelfile.Started, error) {
 	}
 	o.Size, _ = was.Size()
 	m, err := modelfile.Start(r.o.Model, r.data.Info(), o)
-	if err != nil { // another model, as its default size will show
+	if err != nil { // another model; the comparison of its default size will show this
 		o.Size = models.Size{}
 		return modelfile.Start(r.o.Model, r.data.Info(), o)
 	}
@@ -64,7 +64,7 @@ func (r *Run) trainsInt8(ctx context.Context, m *models.Model, drawn bool) (*mod
 	return quantize.Trainable(ctx, m, r.rangeOptions())
 }
 
-// rebuild is train.Config.Rebuild.
+// rebuild implements train.Config.Rebuild.
 func (r *Run) rebuild(ctx context.Context, m *models.Model, epoch int) (*models.Model, error) {
 	o := r.rangeOptions()
 	o.Opened = r.fleet

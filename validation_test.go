@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// folderOf writes a picture of 28 x 28 for each name, each of another grey.
+// folderOf writes a picture of 28 x 28 pixels for each name, with different greys.
 func folderOf(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,9 +106,8 @@ func TestSeenValidation(t *testing.T) {
 	}
 }
 
-// TestResumedValidation checks that a checkpoint continues with the samples that it was
-// evaluated on, also if it is from a release that preferred test to val, and called both
-// test.
+// TestResumedValidation checks that a resumed run is evaluated on the same samples as before. This also
+// holds for a checkpoint of a release that preferred test to val, and recorded both as test.
 func TestResumedValidation(t *testing.T) {
 	three := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png", "test/a/1.png")
 	two := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png")

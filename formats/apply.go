@@ -99,10 +99,10 @@ func unnumbered(name string) string {
 }
 
 // apply returns a copy of m, a model without state, with the tensors of f as its state.
-// Each tensor must match a parameter and each parameter a tensor, by name and shape. Halves
-// and doubles become f32, and kernels of TensorFlow and Keras are transposed to channels
-// first. A prefix shared by all names is removed if the tensors fit without it. Tensors
-// that clearly belong to no layer are left out and recorded in f.
+// Each tensor must match a parameter and each parameter a tensor, by name and shape.
+// Tensors of float16, bfloat16 and float64 become f32, and kernels of TensorFlow and Keras
+// are transposed to channels first. A prefix shared by all names is removed if the tensors
+// fit without it. Tensors that clearly belong to no layer are left out and recorded in f.
 func apply(f *File, m *models.Model) (*models.Model, error) {
 	original := f
 	f, err := arranged(f, m)
@@ -190,7 +190,7 @@ func (f fit) lacksStatistics() bool {
 	})
 }
 
-// otherWidths reports whether the tensors that only differ in shape from a parameter
+// otherWidths reports whether the tensors with the name but not the shape of a parameter
 // outnumber those that fit.
 func (f fit) otherWidths() bool {
 	missing := map[string]bool{}

@@ -178,7 +178,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestSuspectTensors lists kept tensors with names that do not look like a layer's.
+// TestSuspectTensors checks that kept tensors are suspect if their names do not look like
+// names of a layer's tensors.
 func TestSuspectTensors(t *testing.T) {
 	f := &File{Tensors: ones("fc.weight:2,3", "criterion.weight:4")}
 	if got := SuspectTensors(f); len(got) != 1 || got[0] != "criterion.weight" {
@@ -202,8 +203,9 @@ func TestCompleteValues(t *testing.T) {
 	}
 }
 
-// TestCompleteByWhatIsThere checks that a new statistic gets the name that the format gives
-// to the partner of the present one, and the present one's shape if gamma is absent.
+// TestCompleteByWhatIsThere completes a batch norm that has only one of its two statistics.
+// The missing one gets the usual name in that format and, without gamma, the shape of the
+// other one.
 func TestCompleteByWhatIsThere(t *testing.T) {
 	f := &File{Tensors: ones("bn.running_var:2", "bn.weight:2,1")}
 	if got := strings.Join(Complete(f, nil), " "); got != "bn.running_mean" {

@@ -30,7 +30,8 @@ const maxDerived = 8
 // derive resolves the reparametrisations that torch.nn.utils and torch.nn.utils.parametrize
 // leave in a state dict: a pruned weight is weight_orig * weight_mask, a weight under
 // weight_norm is weight_g * weight_v / |weight_v|, and a weight under spectral_norm is
-// weight_orig / sigma. Tensors that the file does not define are reported and kept.
+// weight_orig / sigma. Reparametrisations that the file does not define are reported, and
+// their tensors are kept.
 func derive(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
 		return // the tensors already have the graph's names

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbers are the elements of a tensor of floats, row-major. float64 is wide enough for all
-// types of weights; PyTorch computes in the type of the tensor, so the results differ by
-// its rounding.
+// numbers are the elements of a tensor of floats, row-major. They are float64, which is
+// exact for all types of weights. PyTorch computes in the type of the tensor, so that its
+// results differ by rounding.
 type numbers []float64
 
 // load reads a tensor as numbers.

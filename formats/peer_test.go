@@ -53,9 +53,10 @@ func TestPeerTorchvision(t *testing.T) {
 	}
 }
 
-// TestPeerZoo exports every model of the zoo to PyTorch and to ONNX: torchvision's classes,
-// in f64, and ONNX Runtime compute the same from the two files, and ONNX's checker accepts
-// the second. Models without a class in torchvision are compared with the reference device.
+// TestPeerZoo exports every model of the zoo to PyTorch and to ONNX. torchvision's classes,
+// in f64, and ONNX Runtime must compute the same from the two files, and ONNX's checker
+// must accept the second one. Models without a class in torchvision are compared with the
+// reference device.
 func TestPeerZoo(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("peers are tested by make test-peers")

@@ -52,8 +52,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestState: State returns the tensors for initialisation: without counters, and without prefixes,
-// but only if no name fits with them.
+// TestState: State returns the tensors to initialise a model from, without counters. It
+// removes a prefix only if no name fits with it.
 func TestState(t *testing.T) {
 	for _, c := range []struct{ tensors, want string }{
 		{"fc.weight:2,3 fc.bias:2", "fc.bias fc.weight"},

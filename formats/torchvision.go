@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// These are names of detectors in files of torchvision before 0.13: convolutions without the number that
-// their sequence of layers has given them since. Published weights have them.
+// These are names of detectors in files of torchvision before 0.13, which the published
+// weights have. Since 0.13 each convolution is in a sequence of layers, and its name
+// contains its number in the sequence.
 var (
 	oldPyramid = regexp.MustCompile(`^(.*\bfpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)$`)
 	oldHead    = regexp.MustCompile(`^(.*\bhead\.(?:classification|regression)_head\.conv)\.([0246])` +

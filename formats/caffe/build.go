@@ -114,8 +114,8 @@ func (b *build) set(name string, v graph.Value) {
 	b.order = append(slices.DeleteFunc(b.order, func(s string) bool { return s == name }), name)
 }
 
-// outputs declares the values that no layer reads as results, by name. A single result that
-// comes from a softmax is followed by the operand of the softmax, as logits. A single
+// outputs declares as results, by name, the values that no layer reads. A single result
+// that comes from a softmax is followed by the operand of the softmax, as logits. A single
 // result that a softmax loss trains is named logits, too.
 func (b *build) outputs() {
 	var last []string

@@ -112,9 +112,9 @@ func TestScaleBehindNorm(t *testing.T) {
 	}
 }
 
-// TestStatisticsOfTheBatch: a file written by training states that it trained with the
-// batch's statistics, and gets a remark; a description that requests them in prediction is
-// rejected, and one that leaves it open is accepted.
+// TestStatisticsOfTheBatch: a file written by training states that it normalised by the
+// statistics of the batch; it gets a remark. A description that requests this in prediction
+// is rejected. A description that leaves it open is accepted.
 func TestStatisticsOfTheBatch(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
@@ -218,8 +218,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWeightsThatAreLeftOut: a description that lacks a layer leaves out its weights, with
-// a remark; a missing layer without weights causes no remark.
+// TestWeightsThatAreLeftOut: the weights of a layer that the description lacks are left
+// out, with a remark. A layer without weights causes no remark.
 func TestWeightsThatAreLeftOut(t *testing.T) {
 	from := &net{layers: []*layer{
 		{name: "kept", blobs: []blob{floats([]int{1}, 1)}},

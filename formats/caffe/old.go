@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// oldField reads a field of a layer of the first format, V1LayerParameter: the
-// same layers with other numbers, and types that are numbers.
+// oldField reads a field of a layer of the first format, V1LayerParameter. The fields are
+// the same under other numbers, and the type of a layer is a number.
 func (d *decoder) oldField(l *layer, p message.FieldExtent) error {
 	same := map[int]int{4: 1, 2: 3, 3: 4, 6: 7, 32: 8, 33: 9} // name, bottom, top, blobs, include, exclude
 	if number, ok := same[p.Number]; ok {

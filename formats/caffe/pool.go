@@ -43,8 +43,9 @@ func pooling(c *call) error {
 }
 
 // roundsDown reports whether the size of the output is rounded down. Caffe rounds up unless
-// round_mode = 13 is FLOOR, which is 1; in some forks the field is ceil_mode, and 1 is up.
-// A file of weights does not show which one it uses, so field 13 is rejected if it matters.
+// field 13, round_mode, is FLOOR, which is 1. In some forks field 13 is ceil_mode, and 1
+// means up. A file of weights does not show the meaning of the field, so it is rejected if
+// it matters.
 func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
 	round, err1 := c.p.uint(13, -1)
 	up, err2 := c.p.uint(1013, -1)

@@ -35,7 +35,8 @@ func Sniff(head []byte) bool {
 
 // Options are the settings for reading a file.
 type Options struct {
-	// TensorsOnly leaves out the model, which has all weights in memory once more.
+	// TensorsOnly leaves out the model, which needs memory for a second copy of all
+	// weights.
 	TensorsOnly bool
 	// Input is the shape of one sample, (C, H, W), if the file does not give it.
 	Input []int
@@ -86,8 +87,8 @@ func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 }
 
 // described returns the network of a description in text, with the weights of n in the
-// layers of the same name, as Caffe loads them. Layers of n with weights that are left out
-// are findings of f.
+// layers of the same name, as Caffe loads them. A layer of n with weights that the
+// description lacks becomes a finding of f.
 func (n *net) described(text []byte, f *foreign.File) (*net, error) {
 	d, err := parseText(text)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 const withinChannel = 1
 
 // lrn computes x / (k + alpha*mean(x*x))^beta. The mean is over local_size channels around
-// each channel, with zeros beyond the first and the last. Within a channel it is over a
-// window of the image, and k is always 1.
+// each channel, with zeros beyond the first and the last. In the mode WITHIN_CHANNEL the
+// mean is over a window of the image, and k is 1.
 func lrn(c *call) error {
 	s := c.shape(0)
 	size, err1 := c.p.uint(1, 5)

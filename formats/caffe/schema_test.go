@@ -164,8 +164,8 @@ func schemaTable() string {
 	return b.String()
 }
 
-// TestDescriptions reads weights by descriptions in text. The third and fourth are the same
-// network with poolings that round down.
+// TestDescriptions reads weights by descriptions in text. The third and the fourth
+// description are of the same network with poolings that round down.
 func TestDescriptions(t *testing.T) {
 	x := npy(t, "testdata/cases/first.input.npy")
 	for _, c := range []struct{ weights, text, output string }{{"first", "first", "first"},

@@ -68,8 +68,8 @@ func fillLength(shape []int, n int) ([]int, error) {
 	return out, nil
 }
 
-// permute makes axis order[i] of the input axis i of the result, counting the batch; axes
-// missing in order follow in their order.
+// permute makes axis order[i] of the input axis i of the result; the batch counts as an
+// axis. Axes that are not in order follow in their original order.
 func permute(c *call) error {
 	order, err := c.p.uints(1)
 	if err != nil {

@@ -33,8 +33,8 @@ type group struct {
 }
 
 // readGroups reads the groups below o, which is model_weights or the root of a file of
-// weights. They are in the order of the attribute layer_names: the file stores them in
-// alphabetical order.
+// weights. It returns them in the order of the attribute layer_names, because the file
+// itself stores them in alphabetical order.
 func readGroups(o *hdf5.Object) ([]group, error) {
 	names, err := nameList(o, "layer_names")
 	if err != nil {

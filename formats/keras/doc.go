@@ -22,7 +22,7 @@ const (
 	maxNesting  = 8       // models inside models
 	maxBrackets = 256     // lists and objects inside one another, in a description
 	maxLayers   = 1 << 14 // layers of one model
-	maxCalls    = 1 << 16 // calls of layers; those in a nested model count for each of its calls
+	maxCalls    = 1 << 16 // calls of layers; a call in a nested model counts for each call of that model
 	maxShared   = 8       // weights that are read, in units of the file's size: shared layers read them again
 	spareMemory = 64 << 20
 )

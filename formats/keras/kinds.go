@@ -175,8 +175,8 @@ func dropout(c *call) flow {
 	return f.same(c.node(graph.Dropout, "", []graph.Value{f.v}, "p", p))
 }
 
-// identity passes through a layer that only training heeds and that has no
-// counterpart.
+// identity returns the operand of a layer that only has an effect in training and has no
+// counterpart in the graph.
 func identity(c *call) flow {
 	c.note(c.name, "layer "+c.l.asked+" is left out: it does nothing in prediction, "+
 		"and training here goes on without it")

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOwner: a weight's layer is the second last part of its name. Names of Keras 1 combine
-// both in one part.
+// TestOwner: a weight's layer is the second last part of its name. In Keras 1 a single part
+// contains the names of layer and weight.
 func TestOwner(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"conv/kernel:0":                 {"conv", "kernel"},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// renamedLayers gives the present names of layers of Keras 1, and of layers that are the
-// same in prediction.
+// renamedLayers gives the present names of layers of Keras 1. It also replaces a layer by
+// another one that computes the same in prediction.
 var renamedLayers = map[string]string{
 	"Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "AtrousConvolution2D": "Conv2D",
 	"SeparableConvolution2D": "SeparableConv2D", "Deconvolution2D": "Conv2DTranspose",

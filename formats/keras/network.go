@@ -184,9 +184,9 @@ func (n *network) refs(f func(r *tensorRef)) {
 	each(n.outputs)
 }
 
-// renumber makes the calls of nested models count from 0. If a nested model was made by a
-// call, Keras counts that call too, although it is not in the list: then call 0 is never
-// referenced.
+// renumber makes the calls of nested models count from 0. Keras also counts the call that
+// made a nested model, although the list of calls lacks it. The other calls then begin with
+// 1, and renumber subtracts 1.
 func (n *network) renumber() {
 	nested := map[string]*layer{}
 	for _, l := range n.layers {

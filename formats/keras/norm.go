@@ -33,7 +33,8 @@ func batchNorm(c *call) flow {
 		"decay", c.decay(), "variance", "biased"))
 }
 
-// decay is the weight of the old statistics; 1 would never update them.
+// decay returns the weight of the old statistics. A weight of 1, which would never update
+// them, counts as absent.
 func (c *call) decay() float64 {
 	const otherwise = 0.99 // default of Keras
 	d := c.float("momentum", otherwise)

@@ -39,7 +39,7 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// swap calls f with every value in x, one after the other, replaced by others.
+// swap replaces each value in x in turn by values of other kinds, and calls f each time.
 func swap(x *any, f func()) {
 	was := *x
 	for _, other := range []any{nil, true, 7, 0.5, "text", []any{}, []any{nil}, []any{"a", 1, 2},

@@ -201,8 +201,9 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestArgMaxOfClasses: a head picks along the first axis after the batch, or along the last
-// if all others have length 1. Elsewhere the index is computed.
+// TestArgMaxOfClasses: an ArgMax selects the class for an output if its axis is the first
+// one after the batch, or the last one and all others have length 1. Any other ArgMax
+// computes the index.
 func TestArgMaxOfClasses(t *testing.T) {
 	for _, c := range []struct {
 		shape []int64
@@ -224,7 +225,7 @@ func TestArgMaxOfClasses(t *testing.T) {
 	}
 }
 
-// TestSqueezeOfASingleBatch: where the file fixes the batch to 1, that axis may go
+// TestSqueezeOfASingleBatch: where the file fixes the batch to 1, that axis may be removed
 // like any other of length 1.
 func TestSqueezeOfASingleBatch(t *testing.T) {
 	axes := func(v ...int64) settings {

@@ -45,7 +45,8 @@ func embed(c *call) []node.Value {
 	return []node.Value{node.Rows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))}
 }
 
-// checkEmbedding refuses tables that change in a product with 0 and 1, and axes other than the first.
+// checkEmbedding refuses a table if the products with 0 and 1 would not give its exact
+// rows, and a lookup along another axis than the first.
 func checkEmbedding(c *call, t tensor.Tensor, rows int) bool {
 	switch {
 	case !c.In[1].HoldsIntegers():

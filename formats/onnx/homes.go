@@ -96,8 +96,9 @@ func (r naming) nameFlat(name, home string) {
 	}
 }
 
-// nameHome gives a numbered initializer the name home, unless another tensor has that name. undo moves
-// its elements to the form in the module. The Identity of a numbered initializer is another tensor.
+// nameHome gives a numbered initializer the name home, unless another tensor has that name.
+// undo moves its elements to the form in the module. An Identity of a numbered initializer
+// is not renamed: its result is a separate tensor.
 func (r naming) nameHome(name, home string, undo []models.Move) {
 	file := r.values[name].File
 	if !numbered.MatchString(name) || home == "" || file == nil {

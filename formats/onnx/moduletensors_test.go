@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// Tensors without a model have the names, forms and types of the state dict: here of a linear layer in half
-// precision that is called twice. The exporter transposed its weight for each call.
+// Tensors without a model have the names, forms and types of the state dict. This one is of
+// a linear layer in half precision that is called twice: the exporter transposed its weight
+// for each call.
 func TestModuleTensors(t *testing.T) {
 	half := func(name string, dims []int64, raw ...byte) *onnxpb.TensorProto {
 		return &onnxpb.TensorProto{Name: name, DataType: int32(onnxpb.TensorProto_FLOAT16), Dims: dims,

@@ -77,8 +77,9 @@ func readDecay(c *call) float64 {
 	return d
 }
 
-// isTraining reports whether a batch norm normalises by the current batch. From operator set 14 on
-// training_mode is set then. Before, the node has more than one result, or in set 6 is_test is 0.
+// isTraining reports whether a batch norm normalises by the current batch. From operator
+// set 14 on this is the attribute training_mode. Before, a node in training mode has more
+// than one result. In set 6 its attribute is_test is 0.
 func isTraining(c *call) bool {
 	if c.Opset >= 14 {
 		return c.Int("training_mode", 0) != 0

@@ -67,9 +67,9 @@ func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	return in
 }
 
-// layerNorms reads a layer norm over an axis and all later axes. It also returns the mean and the
-// inverse of the deviation if they are read. Scale and bias have the shape of these axes, otherwise
-// they are applied afterwards.
+// layerNorms reads a layer norm over an axis and all later axes. It also returns the mean
+// and the inverse of the deviation if they are read. A scale or bias with another shape
+// than these axes is applied afterwards.
 func layerNorms(c *call) []node.Value {
 	out := node.Rows(layerNorm(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil {

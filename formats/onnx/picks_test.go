@@ -95,8 +95,8 @@ func TestManyPicks(t *testing.T) {
 	}
 }
 
-// TestWholeInput checks models with a first axis of fixed size. If a node computes along this axis, the
-// whole input is one sample. Otherwise the axis has the rows.
+// TestWholeInput checks models with a first axis of fixed size. If a node computes along
+// this axis, the whole input is one sample. Otherwise the axis is the batch.
 func TestWholeInput(t *testing.T) {
 	for _, c := range []struct {
 		batch int64

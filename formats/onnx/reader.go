@@ -82,8 +82,8 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		aliases: map[string][]string{}, homes: map[string]string{}, sources: map[string]source{},
 		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
 	r.fromTorch = m.ProducerName == "pytorch"
-	// In a file of another program the graph defines it; in our files,
-	// ResizeKey does.
+	// The graph of another program's file defines the conversion of image files. In files
+	// of bnctl, ResizeKey shows that it is known.
 	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"

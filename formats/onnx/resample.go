@@ -97,8 +97,9 @@ func (r *resampling) at(i int) float32 {
 	return coordinateTransforms[r.coordinates](r, float32(i))
 }
 
-// isIdentity reports whether the result is the operand: every result pixel has the centre of the operand's
-// pixel, where the weights of its neighbours are 0.
+// isIdentity reports whether the result equals the operand. The centre of every result
+// pixel is then the centre of the same pixel of the operand, where all other pixels have a
+// weight of 0.
 func (r *resampling) isIdentity() bool {
 	return r.check() == nil && r.from == r.to && r.scale == 1 && r.coordinates != cropping
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Processors without VNNI multiply u8 by i8 with an instruction that adds pairs of products in 16 bits
-// and saturates. Other runtimes give different answers there. In bnctl sums are exact.
+// Processors without VNNI multiply u8 by i8 with an instruction that adds pairs of products
+// in 16 bits and saturates. On these processors other runtimes give different answers. In
+// bnctl sums are exact.
 
 // mostPair is the maximum sum of two weights with the same sign that cannot saturate: 255 times one
 // more exceeds 16 bits.

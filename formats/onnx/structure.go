@@ -96,8 +96,8 @@ func slice(c *call) graph.Value {
 	return sliceSpans(c, "", spans)
 }
 
-// maxTake is the maximum number of indices that one node picks, as in all lists of attributes.
-// maxIndices is the maximum along an axis.
+// maxTake is the maximum number of indices that one node picks: the maximum length of all
+// lists in attributes. maxIndices is the maximum along an axis.
 const (
 	maxTake    = 1 << 12
 	maxIndices = 1 << 20

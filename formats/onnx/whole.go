@@ -11,9 +11,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The first axis of an input may not be a batch, and the file may compute along it: a vector of
-// features, a picture without a batch, four pictures to compare. If all lengths are fixed, the sample
-// is the whole input, as an unbatched value like with a batch of 1; see unbatched.go.
+// The first axis of an input may not be a batch, and the file may compute along it: a
+// vector of features, a picture without a batch, four pictures to compare. If all lengths
+// are fixed, the sample is the whole input. It is an unbatched value, as in a file with a
+// batch of 1; see unbatched.go.
 
 // fixesInputs reports whether the file has inputs, and fixes all their lengths.
 func (r *reader) fixesInputs() bool {

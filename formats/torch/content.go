@@ -156,8 +156,8 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 	return refuseObject(v)
 }
 
-// settings are the classes of objects that hold the settings of a training run: in files
-// saved without a key for them they are stored next to its tensors.
+// settings are the classes of objects that hold the settings of a training run. In some
+// files these objects are stored next to the tensors, without a separate key.
 var settings = []string{"argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict",
 	"yacs.config.CfgNode", "omegaconf.dictconfig.DictConfig", "mmcv.utils.config.ConfigDict",
 	"addict.addict.Dict"}

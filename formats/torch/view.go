@@ -17,8 +17,8 @@ type view struct {
 	stride []int64 // elements
 }
 
-// maxSpread is the largest ratio of the part of the storage that a view touches to the view
-// for which the part is still read in one piece.
+// maxSpread limits how much of a storage is read in one piece for a view. The piece ends
+// with the view's last element, and has at most this multiple of the view's size.
 const maxSpread = 8
 
 // check verifies that every element of v is inside its storage.

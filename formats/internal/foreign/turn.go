@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ChannelsFirst returns the variables with kernels in the layout of bnctl's graphs: kernels
-// of convolutions (h, w, in, out) become (out, in, h, w), or along one axis (w, in, out)
-// becomes (out, in, 1, w); kernels of depthwise convolutions (h, w, in, multiplier) become
+// ChannelsFirst returns the variables with kernels in the layout of bnctl's graphs. Kernels
+// of convolutions (h, w, in, out) become (out, in, h, w), and in 1-D (w, in, out) becomes
+// (out, in, 1, w). Kernels of depthwise convolutions (h, w, in, multiplier) become
 // (in*multiplier, 1, h, w), and matrices (in, out) become (out, in). Everything else stays
 // as it is.
 func ChannelsFirst(tensors []Tensor) []Tensor {

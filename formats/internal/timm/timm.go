@@ -1,6 +1,6 @@
 // Package timm translates tensor names of timm, another library of networks for PyTorch,
-// for networks that torchvision has too. The networks are the same; where torchvision has a
-// dense layer, timm may have a convolution of one pixel with the same elements.
+// for networks that torchvision has too. The networks are the same, except that timm may
+// have a 1x1 convolution in place of a dense layer, with the same elements.
 package timm
 
 import (

@@ -43,8 +43,9 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 	return one, axis, err
 }
 
-// shapeForFixed is ShapeForOne for a file with a fixed batch. The length of the batch is a factor of
-// one length of the target: of the axis along which the next row follows.
+// shapeForFixed is ShapeForOne for a file with a fixed batch. The length of the batch is a
+// factor of the length of one axis of the target: the axis along which the rows follow one
+// another.
 func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
 	next := p.Inner * tensor.Count(from[p.Axis+1:])

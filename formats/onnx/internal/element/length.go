@@ -7,9 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AnyBatch represents the length N of the batch in computations with shapes. The integers after it
-// represent 2*N, 3*N and so on. They can be moved. Computations with them are possible if the result is
-// a multiple of N, or does not depend on N. In integers of 32 bits they begin at anyBatch32.
+// AnyBatch represents the length N of the batch in computations with shapes. The integers
+// above it represent 2*N, 3*N and so on. Nodes may move these integers. They may compute
+// with them if the result is a multiple of N, or does not depend on N. In integers of 32
+// bits they begin at anyBatch32.
 const (
 	AnyBatch   = -1<<63 + 20221121
 	anyBatch32 = -1<<31 + 20221121

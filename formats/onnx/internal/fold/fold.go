@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Func computes the results of a node from constants, or from the shape of a value, as Shape does.
-// Constants keep the types of the file, except that halves are f32.
+// Func computes the results of a node from constants, or from the shape of a value, as
+// Shape does. Constants keep the types of the file, except that float16 and bfloat16 become
+// f32.
 type Func func(*node.Node) []tensor.Tensor
 
 // One returns the fold for a function with one result.

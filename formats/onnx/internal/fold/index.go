@@ -82,7 +82,8 @@ func GatherND(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// checkReplaces checks that an operator that scatters replaces elements, by its attribute reduction.
+// checkReplaces refuses an operator that combines the updates with the old elements, which
+// the attribute reduction selects. It accepts operators that replace elements.
 func checkReplaces(c *node.Node) bool {
 	if r := c.Text("reduction", "none"); r != "none" {
 		c.Fail("with the reduction %.40q is not supported", r)

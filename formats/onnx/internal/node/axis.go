@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// If the file leaves the length N of the batch open, the batch of a value may be on another axis than
-// the first. Exporters move it after the positions of a sequence, and join it with heads or windows.
-// The rows of these values have the whole shape that the file has for N = 1, as unbatched values do.
-// BatchAxis is the axis that contains N, so that the rule of each operator can report whether it mixes
-// rows. When the batch is the first axis again, it is the batch of the rows.
+// If the file leaves the length N of the batch open, the batch of a value may be on another
+// axis than the first. Exporters move it after the positions of a sequence, and join it
+// with heads or windows. The rows of these values have the whole shape that the file has
+// for N = 1, as unbatched values do. BatchAxis is the axis that contains N, so that the
+// rule of each operator can report whether it mixes rows. Once the batch is the first axis
+// again, the value is ordinary rows.
 
 // BatchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i belongs to
 // row n.

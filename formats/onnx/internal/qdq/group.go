@@ -40,8 +40,9 @@ func (w *rewriter) readTarget(n *onnxpb.NodeProto) (t target, ok bool) {
 	return t, true
 }
 
-// withZero returns t with the name of a zero point. Without one the result is u8; an operator of ONNX Runtime
-// without one has results of its operand's type.
+// withZero returns t with the name of a zero point, unless it has one. A QuantizeLinear
+// without a zero point has a result of u8, but an operator of ONNX Runtime without one has
+// a result of its operand's type.
 func (w *rewriter) withZero(t target) target {
 	if t.zero == "" {
 		if w.noZero == "" {

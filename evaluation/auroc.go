@@ -12,9 +12,9 @@ type Scored struct {
 	Positive bool
 }
 
-// AUROC returns the area under the curve of true over false positives: the probability that a
-// positive has a larger score than a negative, of equal scores a half. It is NaN if there are
-// no positives, or no negatives. It sorts all.
+// AUROC returns the area under the curve of true over false positives: the probability that
+// a positive has a larger score than a negative, where equal scores count a half. It is NaN
+// if there are no positives, or no negatives. It sorts all.
 func AUROC(all []Scored) float64 {
 	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(a.Score, b.Score) })
 	positives, ranks := 0.0, 0.0

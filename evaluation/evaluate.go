@@ -326,10 +326,11 @@ type Options struct {
 
 // Observers are called with the answers of an evaluation one by one.
 type Observers struct {
-	// Observe is called with each label that is counted, its sample, and the logarithms of the
-	// probabilities of all classes, which it may not keep. Of two classes margin is the logarithm of
-	// their odds, the difference of the logits: equal differences are equal margins, while logs are
-	// rounded. It is NaN of other numbers of classes. Observe is not called for masks, and may be nil.
+	// Observe is called with each label that is counted, its sample, and the logarithms of
+	// the probabilities of all classes, which it may not keep. For two classes, margin is
+	// the logarithm of their odds: the difference of the logits. Equal differences give
+	// equal margins, although logs are rounded. For other numbers of classes margin is NaN.
+	// Observe is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64, margin float64)
 	// ObserveAll is called instead if a sample has several labels, or numbers: with its
 	// label and the predicted logits or numbers. It must keep neither, and may be nil.

@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// IsNative reports whether path is a bnctl file: a template or a checkpoint. A folder is
-// not, nor is a path that represents files with other names.
+// IsNative reports whether path is a bnctl file: a template or a checkpoint. It returns
+// false for a folder, and for a path that represents files with other names.
 func IsNative(path string) (bool, error) {
 	if standsForOthers(path) {
 		return false, nil

@@ -20,8 +20,8 @@ type Removed struct {
 	Other             []string `json:"other"`    // other tensors as text
 	// Replicas is the number of replicas of the graph; 0 for a file of another program.
 	Replicas int `json:"-"`
-	// Stale reports that the template has statistics of the training, and that the run would
-	// estimate them.
+	// Stale reports that the template has the statistics of the training, although the run
+	// estimates statistics for its template.
 	Stale bool `json:"-"`
 	// Lines describes everything as text, one item per line. It is empty if the file is
 	// clean.

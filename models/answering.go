@@ -29,8 +29,8 @@ func ForLabels(m *Model) *Model {
 
 // ForNumbers returns m with a first output named outputNumbers. Unless std is nil, each of
 // its K numbers is multiplied by its std, and its mean is added, so that a network with
-// answers of about 1 answers in other units. mean and std are constants in the graph and
-// replace those that m already has.
+// outputs of about 1 predicts numbers in other units. mean and std are constants in the
+// graph and replace those that m already has.
 func ForNumbers(m *Model, mean, std []float64) (*Model, error) {
 	out := m.withOutput(outputNumbers)
 	if std == nil {

@@ -11,10 +11,10 @@ import (
 const calibrated = "calibrated"
 
 // Calibrated returns m with the logits of its first output multiplied by scale, rounded to
-// float32, in addition to earlier calls. Outputs computed from these logits change too:
-// probabilities get a temperature (Guo and others 2017), and the order of classes stays.
-// The product is part of the graph. Calibrated returns an error if the output is not a list
-// of scores, or ends in a hard sigmoid.
+// float32. The factors of several calls are multiplied. Outputs computed from these logits
+// change too: probabilities get a temperature (Guo and others 2017), and the order of
+// classes stays. The product is part of the graph. Calibrated returns an error if the
+// output is not a list of scores, or ends in a hard sigmoid.
 func Calibrated(m *Model, scale float64) (*Model, error) {
 	op, _ := m.Graph.Main.OutputOp(0)
 	if !m.line(0) || op == graph.HardSigmoid {

@@ -26,7 +26,7 @@ func espNetC(n *net, image graph.Value, classes int) graph.Value {
 	return n.upsampleTo("scale", x, image)
 }
 
-// halved is the mean of windows of 3x3, every second one; pixels beyond the border
+// halved is an average pool with windows of 3x3 and a stride of 2; pixels beyond the border
 // count as 0.
 func (n *net) halved(name string, x graph.Value) graph.Value {
 	return n.Op(graph.AvgPool, name, []graph.Value{x}, "kernel", []int{3, 3}, "stride", []int{2, 2},

@@ -44,8 +44,8 @@ func (n *net) fourConvolutions(name string, k int, x graph.Value) graph.Value {
 	return x
 }
 
-// shared adds a convolution in the network's style with a bias of zeros. Its tensors have a name for all
-// maps, and its result one for map k.
+// shared adds a convolution in the network's style with a bias of zeros. All maps share its
+// tensors, so that their names do not contain k. The name of its result does.
 func (n *net) shared(name string, k int, x graph.Value, c convSpec) graph.Value {
 	w := n.styled(name, x, c)
 	return n.convolve(fmt.Sprintf("%s.of.%d", name, k), c, x, w, n.bias(name, c.out, 0))

@@ -44,9 +44,9 @@ type branch []struct {
 	c      convSpec
 }
 
-// branches concatenates the results of branches of x, and of a pool that a convolution with
-// pooled channels follows. If pooled is 0, it is a max pool that halves height and width,
-// without a convolution.
+// branches concatenates the results of all branches of x and of a pool. The pool is an
+// average pool, followed by a convolution with pooled channels. If pooled is 0, it is a max
+// pool that halves height and width.
 func (n *net) branches(name string, x graph.Value, pooled int, all ...branch) graph.Value {
 	var maps []graph.Value
 	for _, b := range all {

@@ -77,7 +77,7 @@ func TestInitDependsOnSeedAndName(t *testing.T) {
 
 // The weights of a seed are part of every recipe: they never change.
 func TestInitIsPinned(t *testing.T) {
-	const want = "71a98ed1" // of this package, when it was first released
+	const want = "71a98ed1" // from the first release of this package
 	m := build(t, "lenet-bn", models.Options{}, 42)
 	h := sha256.New()
 	for _, s := range m.Graph.State {

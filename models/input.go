@@ -64,8 +64,8 @@ func WithChannelsLast(m *Model) (*Model, error) {
 // lastChannels turns the shape [C,H,W] into [H,W,C].
 func lastChannels(shape []int) []int { return []int{shape[1], shape[2], shape[0]} }
 
-// free returns name, or a name like it, that no value of m has, except for the
-// result of its image operation.
+// free returns name or, if a value of m has it, a similar name. The result of the image
+// operation does not count, because it is replaced.
 func (m *Model) free(name string) string {
 	f, image := m.Graph.Main, m.imageNode()
 	taken := func(v graph.Variable) bool { return v.Name == name }

@@ -84,8 +84,8 @@ func (m *Model) recognisedLayout() Layout {
 // cellsOf returns the number of cells of 8, 16 and 32 pixels.
 func cellsOf(height, width int) int { return height * width / 1024 * (16 + 4 + 1) }
 
-// endsInSigmoid reports whether a sigmoid made some elements of the first output, which were only moved and
-// joined with others since.
+// endsInSigmoid reports whether some elements of the first output come from a sigmoid, only
+// through nodes that move or join elements.
 func (m *Model) endsInSigmoid() bool {
 	makers, seen := m.Graph.Main.Makers(), map[graph.Value]bool{}
 	var ends func(v graph.Value) bool
@@ -146,8 +146,8 @@ func namedSSD(outs []OutputInfo) (boxes, scores int) {
 	return boxes, scores
 }
 
-// FindSSD returns the numbers of the outputs of SSD: by their names, or else the first two outputs of
-// which the types fit.
+// FindSSD returns the numbers of the outputs of SSD. It finds them by their names. Without
+// these names it returns the first two outputs with fitting types.
 func FindSSD(outs []OutputInfo) (boxes, scores int, ok bool) {
 	if boxes, scores = namedSSD(outs); isSSD(outs, boxes, scores) {
 		return boxes, scores, true

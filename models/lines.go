@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// LineKernels returns the names of the tensors that are kernels of convolutions over lines.
-// A graph has them as [O,I,1,K], other programs as [O,I,K]. The result contains every
+// LineKernels returns the names of the tensors that are kernels of 1-D convolutions. A
+// graph has them as [O,I,1,K], other programs as [O,I,K]. The result contains every
 // convolution that reads [C,L] as [C,1,L].
 func LineKernels(g *graph.Graph) map[string]bool {
 	f := g.Main

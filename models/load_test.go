@@ -169,8 +169,9 @@ func TestInitFromClassifier(t *testing.T) {
 	}
 }
 
-// Lite R-ASPP loads the features of a MobileNetV3 classifier, without its head. Their names
-// and shapes are those of its backbone: TestStateIsCalledAsInPyTorch.
+// Lite R-ASPP loads the features of a MobileNetV3 classifier, without its head.
+// TestStateIsCalledAsInPyTorch checks that the names and shapes of its backbone are those
+// of torchvision.
 func TestInitFromMobileNetV3(t *testing.T) {
 	to := build(t, "lraspp-mobilenetv3-large",
 		models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}, 1)

@@ -33,7 +33,7 @@ var (
 // mobileV3Style is the style of its convolutions and batch norms.
 var mobileV3Style = style{weights: heOverOut, norms: []any{"eps", 1e-3, "decay", 0.99}}
 
-// mobileNetV3 returns a classifier of that table; hidden is the width before the last layer.
+// mobileNetV3 returns a classifier of a table; hidden is the width before the last layer.
 func mobileNetV3(table []mobileV3, hidden int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
 		n.style = mobileV3Style

@@ -17,9 +17,9 @@ import (
 )
 
 // Model is a template: a model in eval mode. It contains no device and no replica. Its
-// graph has one function, main, with one rows input (u8 [H,W,C] where its first
-// operation is image, else f32) and rows outputs; classifiers call theirs "logits".
-// The inputs of a model with several are its Fields.
+// graph has one function, main, with one rows input (u8 [H,W,C] if its first operation is
+// image, otherwise f32) and rows outputs; classifiers call theirs "logits". If a model has
+// several inputs, they are its Fields.
 type Model struct {
 	Architecture string // name in the zoo, or the graph's name
 	Graph        *graph.Graph

@@ -20,9 +20,9 @@ type net struct {
 	style
 }
 
-// convSpec is the shape of a convolution: kernel and pad count for both axes, unless
-// kernelWide is the width's kernel and padWide its pad. A 0 for groups or dilation means
-// 1.
+// convSpec is the shape of a convolution. kernel and pad are for both axes. If kernelWide
+// is set, kernelWide and padWide are for the width instead. A 0 for groups or dilation
+// means 1.
 type convSpec struct {
 	out, kernel, stride, pad, groups, dilation int
 	kernelWide, padWide                        int

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// regNet is a network of Radosavovic et al. 2020 as its rule makes it: widths and depths of the
-// four stages, and the width of a group. RegNetY has a squeeze-and-excite in its blocks.
+// regNet is a network of Radosavovic et al. 2020, with the numbers that their rule gives:
+// widths and depths of the four stages, and the width of a group. RegNetY has a
+// squeeze-and-excite in its blocks.
 type regNet struct {
 	widths, depths [4]int
 	group          int

@@ -45,9 +45,10 @@ func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
 	return s, s.Channels == is.Channels
 }
 
-// WithSize returns m with the nodes of its graph for pictures of another height and width;
-// it shares the state. It returns a *problem.Error of size if the graph does not support
-// them: a dense layer after a flattened map depends on the number of its positions.
+// WithSize returns m with the nodes of its graph for pictures of another height and width.
+// The result shares the state of m. It returns a *problem.Error of size if the graph does
+// not support them: a dense layer after a flattened map depends on the number of its
+// positions.
 func WithSize(m *Model, height, width int) (*Model, error) {
 	s, ok := m.Size()
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mlpBN is a perceptron with batch norm over features: a sample gives each channel one value, so the
-// effects of small batches are largest.
+// mlpBN is a perceptron with batch norm over features. Each sample gives a channel a single
+// value, so that small batches have the largest effect.
 func mlpBN(n *net, x graph.Value, classes int) graph.Value {
 	x = n.flatten("flat", x)
 	for i, width := range []int{256, 128} {

@@ -44,8 +44,8 @@ func (n *net) pytorchBound(x graph.Value, c convSpec) float64 {
 	return 1 / math.Sqrt(float64(n.channels(x)/max(c.groups, 1)*h*w))
 }
 
-// unit is a convolution, a batch norm and an activation, unless that is 0: layers 0, 1 and
-// 2 under name, as torchvision's Conv2dNormActivation.
+// unit is a convolution, a batch norm and, unless activation is 0, an activation: layers 0,
+// 1 and 2 under name, as torchvision's Conv2dNormActivation.
 func (n *net) unit(name string, x graph.Value, c convSpec, activation graph.Op) graph.Value {
 	return n.sequence(name+".", 0, x, c, activation)
 }

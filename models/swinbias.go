@@ -32,8 +32,8 @@ func (n *net) windowBias(name string, table graph.Value, rows, columns, down, ri
 	return n.add(name+".both", b, n.reshape(name+".mask.of", mask, rows*columns/area, 1, area, area))
 }
 
-// sides numbers the places along an axis of a rolled map by where they come from: 0, then step,
-// then twice step.
+// sides returns a number for each position along an axis of a rolled map. It shows the part
+// of the map that the position comes from: 0, step or twice step.
 func (n *net) sides(name string, zero graph.Value, axis, length, shift, step int) graph.Value {
 	behind := func(suffix string, x graph.Value, count, value int) graph.Value {
 		after := []int{0, 0}

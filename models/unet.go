@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// unetBN is the U-Net of Ronneberger, Fischer, Brox 2015 with padded
-// convolutions and batch norm, of a quarter of its width: 16 channels
-// at the top, doubled on each of four levels down. The way up scales by bilinear
-// interpolation, so that any size of image comes out as it went in.
+// unetBN is the U-Net of Ronneberger, Fischer, Brox 2015 with padded convolutions and batch
+// norm, of a quarter of its width: 16 channels at the top, doubled on each of four levels
+// down. The upward path enlarges maps by bilinear interpolation, so that the output has the
+// size of the image, whatever it is.
 func unetBN(n *net, x graph.Value, classes int) graph.Value {
 	const levels, width = 4, 16
 	x = n.convTwice("down0", x, width)

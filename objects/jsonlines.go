@@ -68,8 +68,8 @@ func (j *jsonLines) key() (string, error) {
 	return name, nil
 }
 
-// decode reads a value. A value of another type is an error that the document survives:
-// isBroken is false.
+// decode reads a value. If the value has another type than v, decode returns an error, and
+// isBroken is false: the document can be read further.
 func (j *jsonLines) decode(v any) (isBroken bool, err error) {
 	err = j.dec.Decode(v)
 	if t := new(json.UnmarshalTypeError); errors.As(err, &t) {

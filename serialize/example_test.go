@@ -49,7 +49,7 @@ func ExampleStripGraph() {
 	// removed: 5 nodes of 4 replicas
 }
 
-// A template names no time, path or device: the same model is the same bytes.
+// A template contains no time, path or device, so that the same model has the same bytes.
 func ExampleWriteModel() {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file that is cut short while it is read is an error, not the end of the process.
+// A file that is cut short while it is read causes an error, and does not end the process.
 func TestFileIsCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are copied here")

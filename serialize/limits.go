@@ -35,8 +35,8 @@ const (
 	Training Kind = "checkpoint" // .bnc, a Checkpoint
 )
 
-// The magics follow PNG's: a byte above 127, a name, and line ends that a
-// transfer as text would change.
+// The magics are built like PNG's: a byte above 127, a name, and line ends that a transfer
+// as text would change.
 var magics = map[Kind]string{
 	Template: "\x89BNM\r\n\x1a\n",
 	Training: "\x89BNC\r\n\x1a\n",

@@ -13,9 +13,9 @@ type Removed struct {
 	Averages    []string       // names of tensors
 	Auxiliary   []string       // names of tensors of the auxiliary head
 	Sets        []string       // names of sets of tensors in addition to the state
-	Last        bool           // the state that the checkpoint ends with: the template is of the best epoch
+	Last        bool           // the last state was removed: the template has the best epoch
 	Averaged    bool           // the template has the average of the weights, not the weights that were trained
-	Stale       bool           // the statistics are those of training; the run's template has estimated ones
+	Stale       bool           // the template has statistics of training instead of estimated ones
 	Attachments int
 	Bytes       int64 // bytes of all these tensors
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // SetRunning is the name of the set that holds the running statistics of a run and how
-// often each was updated. The state of the checkpoint holds the statistics that a
-// template made of it has.
+// often each was updated. The state of the checkpoint has the statistics of its template
+// instead.
 const SetRunning = "running"
 
 const replicaPrefix = "replica_"

@@ -67,7 +67,8 @@ func TestSameModelIsTheSameBytes(t *testing.T) {
 	}
 }
 
-// The caller may change the tensors that it reads, even when the file changes.
+// ReadModel returns tensors that the caller owns: the caller may change them, and they do
+// not change with the file.
 func TestReadModelOwnsItsTensors(t *testing.T) {
 	m, err := ReadModel(put(t, fileOf(t)))
 	if err != nil {

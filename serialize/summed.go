@@ -80,7 +80,7 @@ func (s *summer) next() []byte {
 	return <-s.empty
 }
 
-// end returns the sum of all that was written. The summer is of no use afterwards.
+// end returns the sum of all that was written. The summer must not be used afterwards.
 func (s *summer) end() []byte {
 	if s.piece != nil {
 		s.full <- s.piece

@@ -97,8 +97,8 @@ func (s *Diagnosis) Faults() []string {
 }
 
 // Attach returns the same tensors with an examination attached: each is examined when it is
-// read, so that a file larger than memory is read only once. Afterwards s contains the
-// faults.
+// read, so that a file larger than memory is read only once. When all tensors have been
+// read, s contains the faults.
 func (s *Diagnosis) Attach(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(&formats.File{Tensors: tensors}) {

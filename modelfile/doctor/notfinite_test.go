@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestNotFinite has the patterns of IEEE 754 and of bfloat16: infinities, NaN,
-// and the largest and smallest numbers, which are neither.
+// TestNotFinite has the patterns of IEEE 754 and of bfloat16: infinities, NaN, and the
+// largest and smallest finite numbers.
 func TestNotFinite(t *testing.T) {
 	for _, c := range []struct {
 		dtype           tensor.DType

@@ -68,8 +68,8 @@ type RepairOptions struct {
 type Repaired struct {
 	Model   *models.Model `json:"-"`
 	Samples int           `json:"samples"` // number of samples for the estimate
-	// Before and After are evaluations of the old and of the new model, on at most the same
-	// number of samples of the test split; nil without labels.
+	// Before and After are evaluations of the old and of the new model on the same samples
+	// of the test split, at most RepairOptions.Samples; nil without labels.
 	Before *Evaluation `json:"before,omitempty"`
 	After  *Evaluation `json:"after,omitempty"`
 	// Terms are precision and kernel class of these evaluations, zero without labels.

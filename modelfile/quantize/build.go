@@ -252,8 +252,9 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	return false, nil
 }
 
-// lacksRange reports whether n is a product with an operand or a result of unknown range. It stays float32.
-// An unknown range of the model's input is an error instead, since every layer depends on it.
+// lacksRange reports whether n is a product with an operand or a result of unknown range.
+// The layer then stays float32. An unknown range of the model's input is an error instead,
+// since every layer depends on it.
 func (b *builder) lacksRange(n *graph.Node) bool {
 	if !b.takesProduct(n) || slices.Contains(b.From.Inputs, n.In[0]) {
 		return false

@@ -12,7 +12,8 @@ import (
 // the channels of a product. The operand then fills the scale, and the weights that read it absorb the
 // factor.
 
-// unlike is the part of a concatenation's range below which an operand gets a factor: it would lose two bits.
+// unlike is a fraction of a concatenation's range. An operand with a smaller range gets a
+// factor, because it would lose two bits.
 const unlike = 0.25
 
 // fewSteps is the number of steps below which an operand is reported.

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostAtEnd is the fraction of the bytes of a channel that may be at an end of the type. More are a sign
-// that the range of the map is too narrow for the samples.
+// mostAtEnd is the fraction of the bytes of a channel that may be at an end of the type. A
+// larger fraction shows that the range of the map is too narrow for the samples.
 const mostAtEnd = 0.05
 
 // FileFindings runs samples of o.Data or o.Source through the model of o.Input, and returns warnings about
@@ -121,8 +121,9 @@ func (m *countedMap) count(t tensor.Tensor) {
 	}
 }
 
-// findings returns the warnings about constant and about saturated channels. A bound that is not the end of
-// the type is a relu or a clip of the network, and so is a least byte that is the number 0.
+// findings returns the warnings about constant and about saturated channels. It does not
+// report a bound that differs from the end of the type, which is a relu or a clip of the
+// network, or a least byte that represents 0.
 func (m *countedMap) findings(samples int) (list []bn.Finding) {
 	var dead, saturated []int
 	most := 0.0

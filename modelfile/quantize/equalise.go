@@ -11,9 +11,10 @@ import (
 // has few steps. If a single product reads another product's result, channel c may be
 // divided by a factor. The factor is included in the scaling of the first product's sums,
 // and multiplied into the second product's weights. The result is identical without an
-// activation and with relu, and with relu6 up to the end of the channel's range (Nagel et
-// al. 2019, arXiv 1906.04721, section 4.1, for weights; here for the maps between, as each
-// output channel of a weight already has a separate scale).
+// activation and with relu, and with relu6 up to the end of the channel's range. Nagel et
+// al. 2019, arXiv 1906.04721, section 4.1, do this for weights. Here it is done for the
+// maps between products, because each output channel of a weight already has a separate
+// scale.
 
 // knowledge holds the known facts about the values of a function.
 type knowledge struct {

@@ -79,8 +79,8 @@ func (b *builder) product(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// weights returns the weight, the bias and the factors of a product as values: state, or made of state
-// that is trained.
+// weights returns the weight, the bias and the factors of a product as values. They are
+// state, or nodes make them from trained state.
 func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 	name := b.From.Values[n.In[1]].State
 	base := strings.TrimSuffix(name, ".weight")

@@ -87,8 +87,8 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 	return q, nil
 }
 
-// stepOf returns the scale of the weights of a channel: the largest weight is 127 steps,
-// unless the bias would then exceed its largest number of steps of a sum.
+// stepOf returns the scale of the weights of a channel. The largest weight is 127 steps, or
+// fewer if the bias would otherwise have too many steps of a sum.
 func stepOf(line []float64, bias, input float64) (float32, error) {
 	largest := 0.0
 	for _, w := range line {

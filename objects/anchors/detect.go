@@ -23,9 +23,10 @@ type candidate struct {
 // Detections returns the boxes of one prediction [R, A] for the slots of g, the highest
 // score first, as torchvision computes them. A slot may have several classes, the best
 // candidates of each map compete, and boxes are cut at the border of the input. A score is
-// the probability of the class; for FCOS it is the square root of the probabilities of
-// centre and class, multiplied. Of equal scores the lower slot is first, then the lower
-// class. Boxes with NaN are left out. Numbers are computed in float64 and rounded once.
+// the probability of the class. For FCOS it is the square root of the product of two
+// probabilities: of the centre and of the class. Of equal scores the lower slot is first,
+// then the lower class. Boxes with NaN are left out. Numbers are computed in float64 and
+// rounded once.
 func (g *Grid) Detections(rows []float32, o cells.Options) (all []cells.Detection) {
 	if g.form == graph.SSDForm {
 		return g.ssdDetections(rows, o)

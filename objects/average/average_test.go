@@ -245,7 +245,8 @@ func FuzzResults(f *testing.F) {
 	})
 }
 
-// The points at recalls are the highest precisions to their right, computed for each recall by itself.
+// VOCClass.Recalls has the highest precision at each recall or a higher one. The test
+// computes it separately for each recall.
 func TestRecalls(t *testing.T) {
 	for _, g := range readGolden(t) {
 		s := g.set()

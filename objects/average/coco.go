@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/objects"
 )
 
-// COCOFigures are the twelve figures of COCO, over all classes with objects. A figure without
-// any object, as APSmall of a set without small objects, is -1.
+// COCOFigures are the twelve figures of COCO, over all classes with objects. A figure
+// without any object is -1, for example APSmall of a set without small objects.
 type COCOFigures struct {
 	AP       float64 `json:"ap"` // mean over overlaps of 0.50, 0.55 ... 0.95
 	AP50     float64 `json:"ap50"`

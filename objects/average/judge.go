@@ -34,10 +34,11 @@ func (j *Judged) Faults(p *objects.Picture) (missed, invented, confused int) {
 	return len(j.Missed), invented, confused
 }
 
-// Judge pairs the objects of each picture with detections of any class that have at least a score: pairs with
-// the largest overlap come first; of equal ones the pair with the higher score, and then the earlier object.
-// An object and a detection are in one pair at most. Crowds and difficult objects, and detections that
-// overlap one of them at least by overlap and have no other object, do not count.
+// Judge pairs the objects of each picture with detections of any class that have at least
+// the given score. An object and a detection are in one pair at most. Pairs with the
+// largest overlap come first; of equal overlaps the pair with the higher score, and then
+// the earlier object. Crowds and difficult objects do not count. Neither does a detection
+// without another object that overlaps one of these at least by overlap.
 func Judge(s *objects.Set, all []Detection, score, overlap float64) []Judged {
 	judged := make([]Judged, len(s.Pictures))
 	for _, d := range all {

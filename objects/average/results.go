@@ -41,11 +41,12 @@ func (n *name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadResults reads detections in COCO's results format, a list of image_id, category_id, bbox
-// and score. Pictures are identified by the name of the file, by that name without folder and
-// extension, or by a number: COCO's, and in other sets the number that is the name (5 of 000005.jpg).
-// Classes are identified by number or by name. The field category_name, which predict writes, comes before
-// category_id: the number is of the class in the model.
+// ReadResults reads detections in COCO's results format, a list of image_id, category_id,
+// bbox and score. Pictures are identified by the name of the file, by that name without
+// folder and extension, or by a number: COCO's, and in other sets the number that is the
+// name (5 of 000005.jpg). Classes are identified by number or by name. If an entry has the
+// field category_name, which predict writes, this name identifies the class, because
+// category_id is then the number of the class in the model.
 func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 	const advice = `write [{"image_id": 1, "category_id": 1, "bbox": [x, y, width, height], "score": 0.9}, ...]`
 	var entries []result

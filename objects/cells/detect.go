@@ -24,10 +24,10 @@ type Options struct {
 // before is the maximum number of candidates of a class that compete: the best ones.
 const before = 1000
 
-// Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score first. A
-// cell has only the class with the highest logit, the first of equals, as in YOLOX. Boxes with NaN are
-// left out; other coordinates are limited: see suppress.Corners.Limited. They are computed in float64 and
-// rounded once.
+// Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score
+// first. A cell has only the class with the highest logit, the first of equals, as in
+// YOLOX. Boxes with NaN are left out. Other coordinates are limited: see
+// suppress.Corners.Limited. Coordinates are computed in float64 and rounded once.
 func (g *Grid) Detections(rows []float32, o Options) (all []Detection) {
 	n := len(g.cells)
 	classes := len(rows)/n - Fields

@@ -29,7 +29,7 @@ type Box struct {
 type Detector struct {
 	model   *models.Model
 	layout  models.Layout // layout of another program; "" for detectors of the zoo
-	first   int           // output that has the layout, of a layout with one
+	first   int           // index of the first output in the form of layout
 	grid    *cells.Grid   // grid of a layout with cells
 	slots   cells.Slots   // slots of a detector of the zoo
 	frames  data.Transform

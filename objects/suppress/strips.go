@@ -1,8 +1,8 @@
 package suppress
 
-// strips keep the chosen boxes that have an area by their place, because most boxes are far
-// apart: the width of all candidates is divided into strips, and a box is kept with each
-// strip that its cell touches.
+// strips store the chosen boxes that have an area by their position, because most boxes are
+// far apart. The width of all candidates is divided into strips, and a box is stored in
+// each strip that its cell touches.
 type strips struct {
 	scale float64
 	low   int32 // left edge of the first strip

@@ -2,8 +2,8 @@ package devicetest
 
 import "strings"
 
-// advices suggests where the author of a device should look when a case finds a fault. The
-// key is the beginning of the case's name: the longest one that matches counts.
+// advices suggests where the author of a device should look when a case finds a fault. A
+// key is a prefix of case names. The longest matching key applies.
 var advices = map[string]string{
 	"info":            "fill in name, kernels, levels and ops; take the plugin's own name as kernel class",
 	"open":            "list in DeviceInfo.precisions what Open takes, and refuse all else as UNSUPPORTED",

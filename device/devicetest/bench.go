@@ -29,7 +29,7 @@ func (b Benchmark) Computes() bool { return len(b.Ops) > 0 && b.members == nil }
 // Figure is the result of a benchmark.
 type Figure struct {
 	Benchmark
-	Lacks []graph.Op // operations that the device lacks; then nothing was measured
+	Lacks []graph.Op // operations that the device lacks; if there are any, nothing was measured
 	Runs  int
 	// Best, Median and Worst are times of one execution: of an operation as the
 	// device reports it (Outcome.Took), of a call or an exchange as the caller
@@ -44,10 +44,11 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
-// Bench measures the speed of the devices that open opens, at a precision: of single
-// operations, of a call that does nothing, and of an exchange between two devices. Each
-// benchmark of list runs for about the time each. A call that is longer than a minute, or
-// WithPatience, ends it with an error. done, if not nil, is called after every benchmark.
+// Bench runs the benchmarks of list on the devices that open opens, at a precision. It measures
+// single operations, a call that does nothing, and exchanges between two devices. Each
+// benchmark runs for about the time each. Bench returns an error if a call is longer than a
+// minute, or than the time set by WithPatience. done, if not nil, is called after every
+// benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)

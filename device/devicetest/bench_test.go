@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Every program of a benchmark is right; those that ref can run in little time
-// are measured.
+// TestBench checks that the program of every benchmark is valid, and measures the programs
+// that ref runs quickly.
 func TestBench(t *testing.T) {
 	list := Benchmarks()
 	for _, b := range list {
@@ -61,7 +61,7 @@ func TestBenchLacks(t *testing.T) {
 	}
 }
 
-// hanging is a device that hangs from a given run on: the runs end only when they are
+// hanging is a device that hangs from a given run on: its runs end only when they are
 // cancelled.
 type hanging struct {
 	device.Device
@@ -86,8 +86,8 @@ func (x *hangingExecutable) Run(ctx context.Context, s device.Step) (device.Outc
 	return device.Outcome{}, device.Errorf("hanging", "Run", device.Canceled, "%w", ctx.Err())
 }
 
-// A device that hangs while it is measured ends that with an error that names the call, alone and in
-// an exchange, at once and later.
+// TestBenchOfADeviceThatHangs checks that Bench returns an error that names the call if a device hangs, in
+// its first run or in a later one, alone or in an exchange.
 func TestBenchOfADeviceThatHangs(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	for _, from := range []int{0, 2} {

@@ -85,7 +85,7 @@ func convOf(o graph.Op, channels, each, side, groups int) func(c *chainBuilder, 
 	}
 }
 
-// setting makes a chain of the operation that ends in little.
+// setting makes a chain of repetitions of the operation, with a small output.
 func (o timedOp) setting() (*setting, error) {
 	return timed("operation", o.rows, func(c *chainBuilder) {
 		x := c.operand(rows(o.x...).with(plain))

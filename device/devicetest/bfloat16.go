@@ -48,15 +48,14 @@ var openRef Opener = func(ctx context.Context, precision string) (device.Device,
 }
 
 const (
-	// spacing is the largest distance between neighbours in bfloat16, relative to them. Two
-	// values on either side of the middle of two neighbours are rounded to results this far
-	// apart.
+	// spacing is the largest relative distance between neighbouring bfloat16 numbers. Two nearly
+	// equal values may be rounded to results that are this far apart.
 	spacing = 0x1p-7
-	// leastNormal is the least normal value: smaller ones may be treated as 0.
+	// leastNormal is the smallest normal number. Smaller numbers may be treated as 0.
 	leastNormal = 0x1p-126
 )
 
-// checkStored checks that a result of type t is rounded as it is stored.
+// checkStored checks that a result of type t has only bfloat16 numbers if it is stored as bfloat16.
 func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
 	if precisionOf(ctx) != device.BF16 || !device.StoredBF16(t) {
 		return nil
@@ -89,10 +88,10 @@ func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
 }
 
-// closeRounded compares likewise, and requires that nearly all elements be equal if there
-// is no doubt about the bfloat16 that they are rounded to: those with an error before
-// rounding of a 32nd of the spacing. One in 16 of these may be near the middle by chance; a
-// device that does not round to nearest has half of them wrong.
+// closeRounded is closeStored with an additional check of the rounding. It counts elements with
+// an error before rounding of at most 1/32 of the spacing. Of these, about 1 in 16 is by chance
+// so near the middle of two bfloat16 numbers that it may be rounded to either. At most a quarter
+// may differ from want. On a device that does not round to nearest, half of them differ.
 func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	if err := closeStored(got, want, tol); err != nil {
 		return err
@@ -112,8 +111,9 @@ func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return nil
 }
 
-// widen adds the error of bfloat16 intermediate values to the tolerances: twice the largest
-// distance of ref from ref at F32, once for each of the two devices that are compared.
+// widen adds the error of bfloat16 intermediate values to the tolerances. It is twice the largest
+// difference between ref's results at BF16 and at F32, because each of the two devices that are
+// compared may have this error.
 func (s *setting) widen(ctx context.Context, tol []tensor.Tolerance, want []tensor.Tensor) error {
 	plain, err := s.reference(at(ctx, device.F32))
 	if err != nil {

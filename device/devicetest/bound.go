@@ -15,15 +15,15 @@ type bound struct {
 	// of fused multiply-adds, relative to the sum of |x||y|. The error of a chain grows
 	// like the root of its length: about half an ulp each.
 	terms int
-	// inner reports that there are intermediate values that a device may store or not: at
-	// precision BF16 the result may be about as far from ref as float32 is.
+	// inner reports that there are intermediate values that a device may store or not. At
+	// precision BF16 the permitted error is then larger: see widen.
 	inner bool
 }
 
 // ulp is the distance from 1 to the next float32.
 const ulp = 0x1p-23
 
-// Often used bounds.
+// Bounds that are used often. bits requires the bits of ref.
 var (
 	bits     = bound{}
 	rounded  = bound{relative: 2 * ulp, absolute: 1e-37} // a few roundings, no cancellation
@@ -62,8 +62,8 @@ func (s *setting) tolerances(ctx context.Context, want []tensor.Tensor) ([]tenso
 	return tol, nil
 }
 
-// magnitudes returns the setting with the sizes of all f32 operands: run on a
-// product it yields the sums of |x||y|.
+// magnitudes returns the setting with the absolute values of all f32 operands. The result
+// of a product is then the sum of |x||y|.
 func (s *setting) magnitudes() *setting {
 	m := *s
 	m.state, m.inputs = map[string]tensor.Tensor{}, nil

@@ -15,14 +15,14 @@ const maxReuses = 64
 // that leaks in every call would use up all memory.
 const maxResident = 2 << 30
 
-// deviceCache passes a device that a case has closed on to the next case, because starting
-// a process is slower than most cases. Only a device that is as good as new is cached: one
-// that has joined no group, and has freed its executables.
+// deviceCache keeps a device that a case has closed, and passes it to the next case, because
+// starting a process is slower than most cases. A device is cached only if it has not joined
+// a group and has freed its executables.
 type deviceCache struct {
 	open Opener
 
 	mu     sync.Mutex
-	idle   *cachedDevice // nil: the next case opens one
+	idle   *cachedDevice // nil: the next case opens a device
 	closed bool
 }
 
@@ -43,18 +43,18 @@ func (l *deviceCache) device(ctx context.Context, precision string) (device.Devi
 	return &cachedDevice{Device: fresh, cache: l, at: precision}, nil
 }
 
-// drop closes the idle device: its last case failed, or all cases have run.
+// drop closes the idle device. It is called after a case has failed, and at the end.
 func (l *deviceCache) drop() {
 	l.mu.Lock()
 	d := l.idle
 	l.idle = nil
 	l.mu.Unlock()
 	if d != nil {
-		_ = d.Device.Close() // cases judge closing
+		_ = d.Device.Close() // other cases test the error of Close
 	}
 }
 
-// end closes the idle device, and devices that are put back later.
+// end closes the idle device. Devices that are closed later are not cached any more.
 func (l *deviceCache) end() {
 	l.mu.Lock()
 	l.closed = true
@@ -93,7 +93,7 @@ func (d *cachedDevice) Join(ctx context.Context, g device.Group) error {
 	return d.Device.Join(ctx, g)
 }
 
-// Close gives the device back if it is as new, else it closes it.
+// Close returns the device to the cache if it can serve another case. Otherwise it closes the device.
 func (d *cachedDevice) Close() (err error) {
 	d.once.Do(func() {
 		if !d.renewed() || !d.putBack() {
@@ -103,7 +103,7 @@ func (d *cachedDevice) Close() (err error) {
 	return err
 }
 
-// renewed frees the loaded programs, and reports whether the device is then as good as new.
+// renewed frees the loaded programs, and reports whether the device can serve another case.
 func (d *cachedDevice) renewed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,7 +115,7 @@ func (d *cachedDevice) renewed() bool {
 	return !d.joined && d.used < maxReuses && residentBytes(d.Info().Process) < maxResident
 }
 
-// putBack returns the device to the cache, and reports whether the cache has taken it.
+// putBack returns the device to the cache, and reports whether the cache has accepted it.
 func (d *cachedDevice) putBack() bool {
 	l := d.cache
 	l.mu.Lock()

@@ -29,7 +29,7 @@ type Case struct {
 // Cases returns all cases, the contract first.
 func Cases() []Case { return slices.Clone(cases()) }
 
-// cases makes all programs, in a second or so.
+// cases builds all cases once, with their programs, which needs about a second.
 var cases = sync.OnceValue(func() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
 		slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(),
@@ -37,7 +37,7 @@ var cases = sync.OnceValue(func() []Case {
 			classCases()))
 })
 
-// reusingDevice returns cases that may be run on a device that has served others.
+// reusingDevice marks cases that may run on a device that has served other cases.
 func reusingDevice(lists ...[]Case) []Case {
 	all := slices.Concat(lists...)
 	for i := range all {
@@ -46,8 +46,8 @@ func reusingDevice(lists ...[]Case) []Case {
 	return all
 }
 
-// GroupCases returns the cases in which devices exchange values; with WithRendezvous they
-// test another way of exchanging.
+// GroupCases returns the cases with exchanges between devices. With WithRendezvous the devices
+// exchange values without the host.
 func GroupCases() []Case {
 	return slices.Concat(endCases(), groupCases(), reduceCases(), trainingCases())
 }

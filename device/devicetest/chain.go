@@ -9,8 +9,8 @@ import (
 
 type values = []graph.Value
 
-// chain is a program of a few nodes that a device may run as one, or with values that share
-// memory. Neither may affect the results.
+// chain is a program of a few nodes. A device may fuse the nodes, or let values share memory,
+// but this must not change the results.
 type chain struct {
 	name  string
 	build func(c *chainBuilder)

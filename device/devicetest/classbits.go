@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defines reports whether a device that claims a class has defined algorithms: those for
-// class.FMA at precision device.F32.
+// defines reports whether package class defines the bits of a device that claims a class. It
+// does for class.FMA at precision device.F32.
 func defines(ctx context.Context, claim string) bool {
 	return claim == class.FMA && precisionOf(ctx) == device.F32
 }
@@ -29,7 +29,7 @@ func (s *setting) sameAsDefined(ctx context.Context, claim string, got []tensor.
 	return sameBitsAs(claim, got, definition)
 }
 
-// sameBitsAs compares results with those that a class defines.
+// sameBitsAs compares the bits of results with want, the bits that a class defines.
 func sameBitsAs(claim string, got, want []tensor.Tensor) error {
 	for i := range want {
 		if err := bitsDiffer(got[i], want[i]); err != nil {

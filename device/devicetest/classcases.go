@@ -61,8 +61,8 @@ var defined = []convolution{
 		groups: 35, bias: true},
 }
 
-// special fills with normal numbers, but one in 60 is NaN, infinite, a zero of either sign, the least
-// of all numbers or the largest.
+// special fills with values of the normal distribution. One in 60 is instead NaN, infinite, a zero of
+// either sign, the smallest number above 0, or the largest finite number.
 func special(d *tensor.Draws, t tensor.Tensor) {
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 0x1p-149, -0x1p-140,
 		math.MaxFloat32}
@@ -79,7 +79,7 @@ func signedZeros(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(0, float64(d.Intn(2))-0.5) })
 }
 
-// awkward are the values that every window is run with.
+// awkward are the fillers that every convolution of defined is run with.
 var awkward = []struct {
 	name   string
 	values filler
@@ -88,13 +88,13 @@ var awkward = []struct {
 	{"zeros of either sign", signedZeros},
 }
 
-// definedProbes are guards at their edges, all windows with all values, and sums of
-// channels of any length.
+// definedProbes returns the probes of the class definitions: guards of tiles at their limits, all
+// convolutions with all fillers, and sums over channels of various lengths.
 func definedProbes() []probe {
 	all := edgeProbes()
 	for _, c := range defined {
 		for _, v := range awkward {
-			const most = 10000 // values of an image, or of a weight: more are slow in plain loops
+			const most = 10000 // values of an image or a weight; larger ones are slow in the definitions' loops
 			if v.name != "normal" && max(c.h*c.w*c.in, c.in*c.out) > most {
 				continue
 			}
@@ -121,7 +121,7 @@ func definedProbes() []probe {
 	return all
 }
 
-// sumProbes are all sums over the positions of channels.
+// sumProbes returns probes of all operations that sum over the positions of channels.
 func sumProbes(shape []int, values, gradient filler, suffix string) []probe {
 	x, dy := rows(shape...).with(values), rows(shape...).with(gradient)
 	name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2]) + suffix
@@ -134,8 +134,8 @@ func sumProbes(shape []int, values, gradient filler, suffix string) []probe {
 	}
 }
 
-// definedBy returns the probes that are run for c. Large images and convolutions with many channels
-// have only some of them.
+// definedBy returns the probes for c. Large images and convolutions with many channels have fewer
+// probes.
 func (c convolution) definedBy() []probe {
 	all := c.probes()
 	switch {
@@ -147,8 +147,8 @@ func (c convolution) definedBy() []probe {
 	return all
 }
 
-// classCases judge only by bits whether a device keeps the promise of its class. A device
-// of another class passes: it promises no bits.
+// classCases returns the cases that compare a device with the definitions of its class, by bits only.
+// They do not apply to devices of other classes.
 func classCases() []Case {
 	var cases []Case
 	add := func(name string, program func() (*graph.Program, error), build func() (*setting, error)) {
@@ -166,7 +166,7 @@ func classCases() []Case {
 	return cases
 }
 
-// byBits returns the run of a case that compares all replicas together, and one alone.
+// byBits returns the Run of a case that compares a run with all replicas, and a run with one replica.
 func byBits(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
 	return func(ctx context.Context, open Opener) error {
 		s, err := build()

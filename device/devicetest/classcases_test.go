@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The cases of a class reach every algorithm that Choose returns in it, in each
-// product that has it.
+// TestClassCasesReachEveryAlgorithm checks that the cases of class fma use every algorithm that
+// Choose returns for it, with each product that can have the algorithm.
 func TestClassCasesReachEveryAlgorithm(t *testing.T) {
 	reached := map[string]bool{}
 	for _, p := range definedProbes() {
@@ -62,7 +62,7 @@ func (x offByOneProgram) Run(ctx context.Context, s device.Step) (device.Outcome
 			switch {
 			case *v == 1:
 				*v = math.Nextafter32(1, 0)
-			case *v != *v: // a NaN has no neighbours
+			case *v != *v: // NaN has no next float32
 				*v = 0
 			default:
 				*v = math.Nextafter32(*v, 1)
@@ -75,8 +75,8 @@ func (x offByOneProgram) Run(ctx context.Context, s device.Step) (device.Outcome
 	return o, err
 }
 
-// A difference of one ulp in one element is found. Only every eighth case runs, since all
-// are slow.
+// TestClassCasesFindOneUlp checks that cases find a difference of one ulp in one element. It runs
+// every eighth case, because the cases are slow.
 func TestClassCasesFindOneUlp(t *testing.T) {
 	open := func(context.Context, string) (device.Device, error) {
 		d, err := ref.Provider{}.Open(t.Context(), device.DefaultID, device.Options{Kernels: class.FMA})

@@ -10,34 +10,34 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The guards of package class compare sums with limits. The values here are not random:
-// their sums are exactly at a limit, or one ulp on the other side. A device that rounds or
-// adds differently decides differently, and the decision is visible in the bits.
+// The guards of package class (EvenTile, EvenWeights, EvenChannel) compare sums with limits.
+// The values here are chosen so that their sums are exactly at a limit, or one ulp beyond it.
+// A device that rounds or adds differently uses another algorithm, which is visible in the bits.
 
 const (
 	ulpOf1 = 0x1p-23
-	odd    = 1 + ulpOf1 // its neighbour with the last bit changed is below
+	odd    = 1 + ulpOf1 // the last bit of its float32 is 1
 )
 
-// limits are largest values within and beyond the bounds that tiles have.
+// limits are values just within and just beyond the bounds for operands of tiles.
 var limits = map[string]float64{
 	"least": class.TileLeast, "below the least": class.TileLeast * (1 - ulpOf1/2),
 	"most": class.TileMost, "above the most": class.TileMost * (1 + ulpOf1),
 }
 
-// beyond are the limits that no tile keeps.
+// beyond are the names of the limits that are outside of the bounds.
 var beyond = []string{"below the least", "above the most"}
 
-// signed is a value with a sign that is drawn.
+// signed returns v with a random sign.
 func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float64(d.Intn(2))-0.5) }
 
-// edges are layers with tiles that have operands at the edges of their guards.
+// edges makes operands at the limits of the guards, for layers with these tiles.
 type edges struct{ class.Tiles }
 
-// edged returns a filler for images. The first has blocks that just satisfy EvenTile, the
-// second has blocks that do not, and the others have values at the limits. With dilation,
-// which divides height and width, phase 1 is as in the other image, and each is twice as
-// large as the one before.
+// edged returns a filler for images. The blocks of the first image just satisfy EvenTile, the
+// blocks of the second one just do not, and the others have values at the limits. With dilation,
+// which divides height and width, phase 1 has the blocks of the other kind, and the values of
+// each phase are twice as large as in the previous phase.
 func (e edges) edged(dilation int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
@@ -63,7 +63,7 @@ func (e edges) edged(dilation int) filler {
 	}
 }
 
-// outweighed fills images normally, except for one value of each, which outweighs the others.
+// outweighed fills images with the normal distribution, except for one much larger value in each image.
 func outweighed(d *tensor.Draws, t tensor.Tensor) {
 	normal(d, t)
 	n := tensor.Count(t.Shape[1:])
@@ -84,8 +84,8 @@ func phase(image []float32, shape []int, dilation, q int, fill func(image []floa
 	}
 }
 
-// blocks gives every block of two by two pixels one value of all its channels: the
-// same everywhere, or in every other block one ulp less than the largest.
+// blocks gives every block of two by two pixels one nonzero value, in a random channel. With
+// apart, the sum of every second block is one ulp less than the largest value of the others.
 func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width int, apart bool) {
 	for y := range height {
 		for x := range width {
@@ -105,8 +105,8 @@ func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width 
 	}
 }
 
-// seen reports whether blocks have their value in row, or column, i of n: each of
-// class.Tiles.BlockOf has just one of these.
+// seen reports whether blocks have their nonzero value in row (or column) i of n. Each block
+// of class.Tiles.BlockOf contains exactly one of these rows.
 func (e edges) seen(i, n int) bool {
 	if e.Kernel == 5 {
 		return i%2 == 1
@@ -114,8 +114,8 @@ func (e edges) seen(i, n int) bool {
 	return i == 1 || i >= 4 && i%2 == 0 && i < n
 }
 
-// weighty fills weights: each output channel has a tap that just does for
-// EvenWeights, or the first has one that does not.
+// weighty returns a filler for weights. Each output channel has a tap that just satisfies
+// EvenWeights. If even is false, a tap of the first channel just does not.
 func (e edges) weighty(even bool) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		in, taps := t.Shape[1], e.Taps()
@@ -135,15 +135,20 @@ func (e edges) weighty(even bool) filler {
 	}
 }
 
-// limited fills a tensor with values of one size.
+// limited returns a filler that sets all elements to v with random signs.
 func limited(v float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return signed(d, v) }) }
 }
 
-// channelEdges fills channels: "even" and "uneven" with values that just satisfy, or do not
-// satisfy, EvenChannel, "later" like "even" from the second value on, "whole" like "even"
-// up to the end of a row of tiles, "last" like "uneven" at the end; those named after a
-// limit with values of that size; "lonely" with one value each; and the rest, normally.
+// channelEdges returns a filler that fills each channel according to its kind:
+//
+//	even, uneven       values that just satisfy, or just do not satisfy, EvenChannel
+//	later              like even, from the second value on
+//	whole              like even, up to the end of a row of tiles
+//	last               like uneven, at the end
+//	a name in limits   values of that size
+//	lonely             a single value
+//	""                 the normal distribution
 func (e edges) channelEdges(kind func(channel int) string) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		pixels := tensor.Count(t.Shape[2:])
@@ -163,14 +168,14 @@ func (e edges) channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// of returns pixel p of a channel with shape (H, W). Nine values of the channel add up,
-// exactly, to eight times the largest one, or to one ulp less.
+// of returns pixel p of a channel of a kind, with shape (H, W). The sum of nine values of the
+// channel is exactly eight times the largest one, or one ulp less.
 func (e edges) of(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {
 	case "later":
 		kind, p = "even", p-1
-	case "whole": // no later value makes up for a last sum that is wrong
+	case "whole": // the values are last in their row of tiles, so no later value hides a wrong sum
 		kind, p = "even", p-(e.Side*shape[1]-9)
 	case "last":
 		p -= tensor.Count(shape) - 9
@@ -188,10 +193,10 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 	return 0
 }
 
-// faint fills channels so that all products in tiles are too small for float32: rows [from,
-// from+4) of an image are 1, its last four by four pixels about 2^-80 of either sign, all
-// else 0. If the other operand has no ones where this one has them, every frequency of the
-// last tile is a zero, and its sign depends on the order of the sum.
+// faint returns a filler for channels that make the products of the last tile too small for
+// float32. Rows [from, from+4) of an image are 1, the last four by four pixels are about 2^-80
+// with random signs, and all other pixels are 0. If the other operand has its ones in other
+// rows, every frequency of the last tile is a zero. Its sign depends on the order of the sum.
 func faint(from int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		height, width := t.Shape[2], t.Shape[3]
@@ -209,7 +214,7 @@ func faint(from int) filler {
 	}
 }
 
-// edgeProbes are layers with tiles of 4x4 and of 5x5.
+// edgeProbes returns probes of layers with the tiles of Winograd4 and Winograd5.
 func edgeProbes() []probe {
 	large := edges{class.Winograd4.Tiles()}
 	dilated := convolution{in: 32, out: 32, h: 14, w: 14, kh: 3, kw: 3, pad: [4]int{2, 2, 2, 2},
@@ -225,7 +230,8 @@ func edgeProbes() []probe {
 	}, edges{class.Winograd5.Tiles()}.probes("Winograd of 5x5", 24, 23))
 }
 
-// probes are layers with these tiles, gradients for weights of images of height by width.
+// probes returns probes of layers with these tiles. Gradients for weights have images of height
+// by width.
 func (e edges) probes(algorithm string, height, width int) []probe {
 	name := func(s string) string { return algorithm + ", " + s }
 	pad, k := e.Border(), e.Kernel

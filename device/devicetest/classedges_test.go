@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// The edges are of guards that only tiles have.
+// TestEdgesHaveTiles checks that all edge probes use tiles, since only tiles have guards.
 func TestEdgesHaveTiles(t *testing.T) {
 	for _, p := range edgeProbes() {
 		program, err := p.program()

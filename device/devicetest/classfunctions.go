@@ -13,11 +13,11 @@ import (
 var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, math.Sqrt2, 1.5, 2.5, 3,
 	4, 4 * math.Sqrt2, 6, 12, 16, 16.642534, 17.4, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10,
 	math.MaxFloat32, math.Inf(1),
-	0x1p-125,              // half of it is the least normal number
+	0x1p-125,              // half of this is the smallest normal number
 	7e12, 1.9e19, 0x1p127} // their cube, square and double overflow
 
-// branched fills a tensor with branches of either sign and their neighbours, NaN among them, and
-// numbers of all sizes.
+// branched fills a tensor with the numbers in branches with both signs, their float32 neighbours,
+// NaN, and numbers of all magnitudes.
 func branched(d *tensor.Draws, t tensor.Tensor) {
 	inf := float32(math.Inf(1))
 	set(t, func(i int) float64 {
@@ -33,7 +33,8 @@ func branched(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// functionProbes are all functions of one element, and operations of two that broadcast.
+// functionProbes returns probes of all functions of one element, and of operations on two elements
+// with broadcasting.
 func functionProbes() []probe {
 	var all []probe
 	x := rows(7*len(branches) + 1).with(branched)

@@ -2,11 +2,11 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// joined returns chains of the activations, each with everything that a device may fuse it
-// with, on NaN, infinities, zeros of either sign and the least numbers, and with channels
-// that do not fill a vector: after a convolution, a depthwise one, a dense layer, norms, a
-// sum and a product, as a gate of every pixel and of a channel, before a pool and a
-// concatenation, and its gradient before the sums of a norm.
+// joined returns a chain for each activation, with everything that a device may fuse with the
+// activation. Before it: a convolution, a depthwise convolution, a dense layer, norms, a sum and
+// a product. After it: a product with a gate for every pixel or channel, a pool, and a
+// concatenation. After its gradient: the sums of a norm. Inputs include NaN, infinities, zeros of
+// either sign and the smallest numbers. The number of channels does not fill a vector.
 func joined() []chain {
 	var all []chain
 	for _, a := range []struct {
@@ -28,7 +28,8 @@ func joined() []chain {
 	return all
 }
 
-// joined builds the chain of an activation. gradient has the attributes of its gradient.
+// joined builds the chain of an activation. gradient has the attributes of the activation's
+// gradient.
 func (c *chainBuilder) joined(activation func(x graph.Value) graph.Value, gradient []any) {
 	x, z := c.operand(rows(5, 4, 3).with(special)), c.operand(rows(17, 4, 3).with(special))
 	conv := func() graph.Value { return c.do(graph.Conv, values{x, c.operand(whole(17, 5, 1, 1))}) }

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// judged returns the run of a case that compares a setting with ref: all
-// replicas together, no replica at all, each replica alone.
+// judged returns the Run of a case that compares a setting with ref: all
+// replicas together, no replica, and each replica alone.
 func judged(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
 	return func(ctx context.Context, open Opener) error {
 		s, err := build()
@@ -34,8 +34,8 @@ func judged(build func() (*setting, error)) func(ctx context.Context, open Opene
 	}
 }
 
-// eachAlone compares each replica alone with ref, and with its rows of joint. If the device
-// reports that it is deterministic, the bits must be equal.
+// eachAlone runs each replica alone, and compares the result with ref and with the replica's
+// rows of joint. If the device has the feature Deterministic, the bits must equal joint.
 func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tensor) error {
 	for r := range s.rows {
 		alone, err := s.ofReplicas(r).compare(ctx, m)
@@ -60,7 +60,7 @@ func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, erro
 	if err != nil {
 		return nil, err
 	}
-	if !slices.EqualFunc(got, want, tensor.Equal) { // else no tolerance is needed, and it may cost a run of ref
+	if !slices.EqualFunc(got, want, tensor.Equal) { // computing tolerances may need another run of ref
 		if err := s.within(ctx, got, want); err != nil {
 			return nil, err
 		}

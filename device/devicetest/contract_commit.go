@@ -144,8 +144,8 @@ func afterFailure(ctx context.Context, m *member, s *setting) error {
 	return err
 }
 
-// refusesNonFinite makes the weights overflow, from finite weights, velocities and rate,
-// then makes all state NaN, and checks the results of the executable then and afterwards.
+// refusesNonFinite makes the weights overflow although weights, velocities and rate are finite.
+// Then it makes all state NaN. It checks that commits fail, and that the executable works afterwards.
 func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	if !m.Info().Has(device.FiniteUpdates) {
 		return nil
@@ -154,7 +154,7 @@ func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	if err != nil {
 		return err
 	}
-	velocities := func(name string, v tensor.Tensor) { // 0.9 of it is finite, and times the rate it is not
+	velocities := func(name string, v tensor.Tensor) { // 0.9 * v is finite, but v times the rate is not
 		if strings.HasSuffix(name, momentumRule.slots[0]) {
 			v.F32()[v.Count()-1] = 3e38
 		}

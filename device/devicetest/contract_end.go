@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// promptly is the time in which a device that waits must notice the end. It needs
-// microseconds; the rest is for machines that are busy.
+// promptly is the time limit for a waiting device to notice the end of its group or context.
+// It needs microseconds, but a busy machine may need longer.
 const promptly = 2 * time.Second
 
 func endCases() []Case {
@@ -63,7 +63,7 @@ func canceledBefore(ctx context.Context, m *member, s *setting) error {
 	})
 }
 
-// waiting is a device that waits in an exchange for a member that never comes.
+// waiting is a device that waits in an exchange for a member that never arrives.
 type waiting struct {
 	*member
 	*testGroup
@@ -73,9 +73,9 @@ type waiting struct {
 // Close closes the device.
 func (w *waiting) Close() { w.member.Close() }
 
-// waitingCase returns a case in which end must end the run, with an error of the given
-// kind; Other means any kind. Then, unless it was closed, the device must work in another
-// group.
+// waitingCase returns a case that calls end while the device waits in a run. The run must end
+// with an error of the given kind. Afterwards the device must work in another group. If the kind
+// is Other, the error may have any kind, and the device is not used afterwards.
 func waitingCase(name, rule string, kind device.Kind, end func(*waiting)) Case {
 	n := small("batch")
 	return newCase(name, rule, n.program, func(ctx context.Context, open Opener) error {
@@ -100,7 +100,7 @@ func waitingCase(name, rule string, kind device.Kind, end func(*waiting)) Case {
 	})
 }
 
-// checkEnd starts the run, waits until it is in the exchange, and ends it.
+// checkEnd starts a run, waits until the run is in an exchange, and calls end.
 func (w *waiting) checkEnd(ctx context.Context, s *setting, kind device.Kind, end func(*waiting)) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

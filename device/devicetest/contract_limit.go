@@ -18,7 +18,7 @@ func limitCases() []Case {
 	}
 }
 
-// tooMuch requests 2^45 rows: a device may accept them for now, or refuse.
+// tooMuch requests a capacity of 2^45 rows. A device may accept it or refuse it.
 func tooMuch(ctx context.Context, m *member, s *setting) error {
 	huge := device.Capacity{Rows: 1 << 45, Replicas: 8}
 	_, loading := m.Load(ctx, s.program, huge)
@@ -50,8 +50,8 @@ func closeOne(ctx context.Context, m *member, s *setting) error {
 	return err
 }
 
-// wildLabels runs a step with wild labels. The device may refuse the step or return
-// anything, but it must continue to work.
+// wildLabels runs a step with labels that are not classes. The device may refuse the step or
+// return anything, but it must continue to work.
 func wildLabels(ctx context.Context, m *member, s *setting) error {
 	for _, label := range []int32{4, -2, math.MaxInt32, math.MinInt32} {
 		wild := *s

@@ -121,7 +121,7 @@ func newState(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// invalidProgram spoils a program in ways that graph's Check finds.
+// invalidProgram loads programs with mistakes that the Check of package graph finds.
 func invalidProgram(ctx context.Context, open Opener) error {
 	d, err := open.device(ctx)
 	if err != nil {
@@ -181,7 +181,7 @@ func growKeepsState(ctx context.Context, m *member, s *setting) error {
 	if _, err := big.run(ctx, m.x); err != nil {
 		return fmt.Errorf("a step of the new capacity: %w", err)
 	}
-	return m.x.Grow(ctx, device.Capacity{Rows: 1, Replicas: 1}) // at least: nothing to do
+	return m.x.Grow(ctx, device.Capacity{Rows: 1, Replicas: 1}) // less than the present capacity: no change
 }
 
 // outputNames are the names of the outputs of a training step of the network.

@@ -39,7 +39,8 @@ func writeAndRead(ctx context.Context, m *member, s *setting) error {
 	return tensor.Close(got, s.state[name], tensor.Tolerance{})
 }
 
-// manyAtOnce writes all state tensors again and again; then a name that it does not know among others.
+// manyAtOnce writes all state tensors with WriteAll, many times. Then it writes them together with an
+// unknown name.
 func manyAtOnce(ctx context.Context, m *member, s *setting) error {
 	const times = 20
 	names := small("batch").names()
@@ -131,7 +132,7 @@ func (s *setting) predictedBy(ctx context.Context, got tensor.Tensor) error {
 }
 
 // writtenIsUsed predicts, writes one state tensor after the other, and
-// predicts again: a device that has packed or folded weights must do it again.
+// predicts again. A device that has packed or folded weights must do that again.
 func writtenIsUsed(ctx context.Context, m *member, _ *setting) error {
 	s, err := small("batch").setting(graph.Predict, 2, 3)
 	if err != nil {

@@ -184,8 +184,8 @@ func profiles(ctx context.Context, m *member, s *setting) error {
 	return nil
 }
 
-// noRows checks a step without rows: loss and counts are 0, the gradients are finite zeros, so that
-// weight decay alone moves the weights.
+// noRows checks a step without rows: loss and counts are 0, and the gradients are zeros, so that
+// only weight decay changes the weights.
 func noRows(ctx context.Context, m *member, s *setting) error {
 	for _, rows := range [][]int{{0, 0, 0}, {}} {
 		empty, err := small("batch").setting(graph.Train, rows...)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// unknownCases check programs with additions that a later release may make.
+// unknownCases returns cases with programs of a later release, which may have unknown parts.
 func unknownCases() []Case {
 	return []Case{
 		newCase("load: operations that nobody knows", "A plugin refuses operations that it does not know, naming "+
@@ -45,7 +45,7 @@ func unknownOperation(ctx context.Context, open Opener) error {
 }
 
 // unknownAttributes loads a node of every operation that the device has, with an
-// attribute more.
+// additional unknown attribute.
 func unknownAttributes(ctx context.Context, open Opener) error {
 	d, err := open.device(ctx)
 	if err != nil {

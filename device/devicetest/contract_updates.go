@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// everyTensor commits a dozen steps and looks each time at all tensors that the small network
-// updates: no tensor is as it was, and after the first three each is where ref's is. (No update of it
-// is zero.)
+// everyTensor commits twelve steps of the small network. After each commit every tensor that the
+// network updates must have changed, since all updates are nonzero. After each of the first three
+// commits every tensor must be close to ref's tensor.
 func everyTensor(ctx context.Context, m *member, s *setting) error {
 	want, err := loaded(ctx, openRef, s)
 	if err != nil {
@@ -44,7 +44,7 @@ func everyTensor(ctx context.Context, m *member, s *setting) error {
 				return fmt.Errorf("%s is as it was before the commit of version %d", name, v)
 			}
 		}
-		if precisionOf(ctx) == device.F32 && v < 3 { // later, differences of sums have grown
+		if precisionOf(ctx) == device.F32 && v < 3 { // later the rounding errors have grown
 			if err := equal(after, right, trainingTolerance, names); err != nil {
 				return fmt.Errorf("after the commit of version %d: %w", v, err)
 			}

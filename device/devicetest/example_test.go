@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// JudgeSome judges a device that lacks an operation: the cases with the operation check that it
-// is refused as the contract requires, and the report names it.
+// JudgeSome judges a device that lacks an operation. A case with the operation checks that Load
+// refuses it as the contract requires, and the report names it.
 func ExampleJudgeSome() {
 	open := func(_ context.Context, precision string) (device.Device, error) {
 		d := ref.New("ref", graph.HardSwish)

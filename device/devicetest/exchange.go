@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exchanges returns a program with all-reduces that make two exchanges: the first two nodes
-// follow each other, the third depends on them and no node depends on it.
+// exchanges returns a program with three all-reduces that make two exchanges. The first two
+// follow each other and share an exchange. The third depends on them, and no node reads its result.
 func exchanges() (*graph.Program, error) {
 	p := &graph.Program{Name: "exchanges"}
 	b := graph.NewBuilder("exchange", &p.State)
@@ -56,7 +56,7 @@ func exchangeCases() []Case {
 	}
 }
 
-// peer is the member of rank 1, played by the case itself.
+// peer is the case itself in the role of the member with rank 1.
 type peer struct {
 	device.Executable
 	exchange collective.Exchanger
@@ -65,7 +65,7 @@ type peer struct {
 
 const theGeneration, theStep = 41, 17
 
-// against opens a device and joins it as rank 0 of 2 in a group with the case.
+// against opens a device and makes it rank 0 of a group of two. The case is rank 1.
 func against(ctx context.Context, open Opener) (*peer, func(), error) {
 	p, err := exchanges()
 	if err != nil {
@@ -82,7 +82,7 @@ func against(ctx context.Context, open Opener) (*peer, func(), error) {
 	return o, func() { hub.Abort(errors.New("the case is over")); m.Close() }, err
 }
 
-// start runs the step on the device; its error comes through the channel.
+// start runs the step on the device in a goroutine, and sends its error to the returned channel.
 func (o *peer) start(ctx context.Context, out *device.Outcome) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -132,7 +132,7 @@ func checkTags(ctx context.Context, open Opener) error {
 	return equal(out.Outputs, results, tensor.Tolerance{}, []string{"first", "second", "third"})
 }
 
-// disagree comes to the first exchange with a wrong tag, or with wrong values.
+// disagree participates in the first exchange with a wrong tag, or with wrong values.
 func disagree(ctx context.Context, open Opener) error {
 	right := collective.Tag{Generation: theGeneration, Step: theStep, Name: "first"}
 	step, sequence, generation := right, right, right

@@ -15,9 +15,9 @@ import (
 // testGroup is several devices in one group, each with the same program loaded.
 type testGroup struct {
 	hub      *collective.Hub
-	memory   device.GroupMemory // nil: they exchange through the hub
+	memory   device.GroupMemory // nil: the devices exchange through the hub
 	replicas [][]int
-	machines []int // machine of each member, increasing; nil: all are on one machine
+	machines []int // machine of each member, increasing; nil: all members are on one machine
 	members  []*member
 }
 
@@ -32,8 +32,8 @@ func openGroup(ctx context.Context, open Opener, s *setting, replicas ...[]int) 
 	return openGroupOn(ctx, open, s, nil, replicas)
 }
 
-// openGroupOn is openGroup with devices on these machines, each with a separate group.
-// Groups of several machines exchange data through this process.
+// openGroupOn is openGroup for devices on several simulated machines, each with a separate
+// group. The groups exchange data through this process.
 func openGroupOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
 	*testGroup, error) {
 	g := &testGroup{replicas: replicas, machines: machines,

@@ -23,8 +23,8 @@ type Result struct {
 	Took      time.Duration
 }
 
-// Rule returns the rule that the case checks; of a device that was lost or did not answer, the
-// one that forbids that.
+// Rule returns the rule that the device broke, or else the rule that the case checks. A device
+// that was lost or did not answer broke the rule that forbids this.
 func (r Result) Rule() string {
 	var broken interface{ Rule() string }
 	switch {
@@ -48,7 +48,7 @@ func (r Result) Advice() string {
 // Report has the results of all cases.
 type Report struct {
 	Results []Result
-	Stopped string // why not all cases were run: the device was lost again and again; "" if all were
+	Stopped string // why some cases were not run, for example a repeated loss of the device; "" if all were run
 }
 
 // Failed returns the results of cases that failed.
@@ -67,17 +67,17 @@ func (r Report) Lacks() []graph.Op {
 	return slices.Compact(ops)
 }
 
-// Judge runs all cases on the devices that open opens, at each precision that they have.
-// done, if not nil, is called after every case. The error explains why there is no report:
-// no device could be opened, or ctx ended.
+// Judge runs all cases on the devices that open opens, at each precision that the devices
+// have. done, if not nil, is called after every case. Judge returns an error, and no report,
+// if no device could be opened or ctx ended.
 func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) {
 	return JudgeSome(ctx, open, Cases(), done)
 }
 
-// JudgeSome is Judge with some of the cases, for work on a device. A device keeps the
-// contract only if it passes all. For each operation that it lacks only the first case
-// runs, and checks that the operation is refused. Cases of classes that it does not claim
-// do not run.
+// JudgeSome is Judge with some of the cases, for the development of a device. A device keeps
+// the contract only if it passes all cases. For an operation that the device lacks, only the
+// first case runs, and checks that the operation is refused. Cases of classes that the device
+// does not claim do not run.
 func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
 	j := newJudging(ctx, open)
 	defer j.lender.end()
@@ -118,7 +118,8 @@ func (c Case) lacks(have []graph.Op) (lacks []graph.Op) {
 	return lacks
 }
 
-// judge runs one case, or checks that it is refused.
+// judge runs one case. If the device lacks operations of the case, judge checks that the
+// program is refused.
 func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 	r := Result{Case: c, Precision: precisionOf(ctx), Lacks: c.lacks(have)}
 	run := c.Run
@@ -135,7 +136,7 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 // errHangs is the error of a case that does not end.
 var errHangs = errors.New("hangs")
 
-// bounded runs f. If f hangs, bounded does not wait for it. A panic becomes an error.
+// bounded runs f. If f hangs, bounded returns without waiting for it. A panic of f becomes an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
 	patience := patienceOf(ctx)
 	ctx, cancel := withLimit(ctx, patience)
@@ -162,7 +163,7 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
-// testPatience is the patience of tests: on a busy machine a device is slow, and seldom hangs.
+// testPatience is the patience in Go tests. It is long because devices are slow on a busy machine.
 const testPatience = 20 * time.Minute
 
 // Run runs all cases as subtests of t, at each precision that the devices have.
@@ -173,8 +174,8 @@ func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 }
 
 // RunSome is Run with some of the cases. Cases of a class that the devices do not claim do not run.
-// Unless r is nil, the groups of cases exchange at r, without the host. As in Judge, a device serves
-// many cases.
+// Unless r is nil, the devices of a group exchange data through r, without the host. As in Judge, one
+// device serves many cases.
 func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {
 	t.Helper()
 	info, err := infoOf(t.Context(), open)

@@ -16,12 +16,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// sick is a device with a fault: fields that are set replace the behaviour of ref.
+// sick is a device with a fault. Fields that are set replace the behaviour of ref.
 type sick struct {
 	device.Device
 	load    func(error) error
 	join    func(device.Group) device.Group
-	kernels string // the class that it names; "" means a private one
+	kernels string // kernel class of the device; "" means a private class
 	program func(*graph.Program) *graph.Program
 	x       sickExecutable
 }
@@ -168,8 +168,8 @@ var faults = []struct {
 	}}, "all_reduce: replicas held [[0 1 2 3] [4 5 6 7]] on machines [0 1]", "f32 sum"},
 }
 
-// withoutUnknown returns p as read by a device that ignores unknown attributes, and treats
-// an unknown operation as relu.
+// withoutUnknown returns p without unknown attributes, and with relu instead of unknown
+// operations. A faulty device may read programs in this way.
 func withoutUnknown(p *graph.Program) *graph.Program {
 	for _, f := range p.Functions {
 		for i := range f.Nodes {
@@ -185,7 +185,7 @@ func withoutUnknown(p *graph.Program) *graph.Program {
 	return p
 }
 
-// commitsNot returns commits that leave a tensor at its version, from one on.
+// commitsNot returns a Commit that does not change the named tensor, beginning with version from.
 func commitsNot(name string, from device.Version) sickExecutable {
 	return sickExecutable{commit: func(ctx context.Context, x device.Executable, v device.Version,
 		h device.Hyper) error {
@@ -264,13 +264,14 @@ func TestJudgeFindsFaults(t *testing.T) {
 	}
 }
 
-// half treats F32 as BF16, except for inputs and outputs that are stored.
+// half is a device that computes at BF16 when it is opened at F32. in and out are applied to its
+// inputs and outputs.
 type half struct {
 	device.Device
-	in, out func(float32) float32 // map their elements
+	in, out func(float32) float32 // functions of the elements of inputs and outputs
 }
 
-// each changes the elements of rows of two axes or more.
+// each applies f to the elements of float32 rows that have two axes or more.
 func each(list []tensor.Tensor, f func(float32) float32) []tensor.Tensor {
 	var out []tensor.Tensor
 	for _, t := range list {
@@ -301,7 +302,8 @@ func (d half) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	}}, err
 }
 
-// Devices that treat F32 as BF16, entirely or in part, are found.
+// TestJudgeFindsFaultsOfBF16 checks that cases find devices that compute at BF16, entirely or in
+// part, when they are opened at F32.
 func TestJudgeFindsFaultsOfBF16(t *testing.T) {
 	same := func(v float32) float32 { return v }
 	cut := func(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ 0xffff) }
@@ -349,7 +351,7 @@ func caseNamed(t *testing.T, name string) devicetest.Case {
 	return cases[i]
 }
 
-// Every operation of devices must have a case.
+// TestEveryOperationHasCases checks that every operation of devices has a case.
 func TestEveryOperationHasCases(t *testing.T) {
 	have := map[graph.Op]bool{}
 	for _, c := range devicetest.Cases() {
@@ -377,8 +379,9 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A device may refuse some nodes of an operation that it has, unless the program could be
-// of a network that every device must run. The nodes that it names must exist.
+// TestRefusalOfSomeNodes tests devices that refuse some nodes of an operation that they have.
+// This is permitted unless the program could belong to a network that every device must run. The
+// refused nodes must exist.
 func TestRefusalOfSomeNodes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -416,7 +419,8 @@ func (d *grouped) Load(_ context.Context, p *graph.Program, _ device.Capacity) (
 		{Function: f.Name, Node: node, Op: graph.Conv, Why: "groups"}}})
 }
 
-// Every case has advice about a fault; cases about the contract have specific advice.
+// TestEveryCaseAdvises checks that every case has advice about a fault, and that cases about the
+// contract have specific advice.
 func TestEveryCaseAdvises(t *testing.T) {
 	for _, c := range devicetest.Cases() {
 		about := strings.HasPrefix(c.Rule, "op table") || strings.HasPrefix(c.Rule, "docs/numerics.md, sections 4")
@@ -430,8 +434,8 @@ func TestEveryCaseAdvises(t *testing.T) {
 	}
 }
 
-// oneStepOff is a device with results of bytes in which the last byte is one step off; it
-// sets met when it changes one.
+// oneStepOff is a device that changes the last byte of byte results by one step. It sets met when
+// it changes a result.
 func oneStepOff(met *bool) device.Device {
 	return &sick{Device: ref.New("sick"), x: sickExecutable{run: func(ctx context.Context, x device.Executable,
 		s device.Step) (device.Outcome, error) {
@@ -446,8 +450,8 @@ func oneStepOff(met *bool) device.Device {
 	}}}
 }
 
-// TestJudgeFindsSteps: a byte that is one step off fails every case of int8, and all operations of int8 with
-// bytes for a result have one.
+// TestJudgeFindsSteps checks that a byte that is one step off fails every int8 case, and that every int8
+// operation with a byte result has a case.
 func TestJudgeFindsSteps(t *testing.T) {
 	found := map[string]int{}
 	for _, c := range devicetest.Cases() {

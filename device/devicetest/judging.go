@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// maxLosses is the number of cases that may end with the loss of a device, or with one that
-// does not open. Further cases would cost time and show nothing new.
+// maxLosses is the number of cases that lose a device, or cannot open it, before a judgement
+// ends. Further cases would cost time and show nothing new.
 const maxLosses = 3
 
 // lostRule is the rule that a lost device breaks.
 const lostRule = "A process that dies, gives an answer that was not asked for, or makes an exchange that " +
 	"its program does not have, is a lost device (docs/plugins.md)."
 
-// judging is a judgement under way.
+// judging is the state of a judgement in progress.
 type judging struct {
 	clock   *clock
 	lender  *deviceCache
@@ -76,7 +76,8 @@ func claimed(cases []Case, info device.Info) []Case {
 	})
 }
 
-// judge runs a case. ran is false if it would only refuse operations that were refused before.
+// judge runs a case. It does not run a case (ran is false) if all operations that the device lacks
+// have been refused in earlier cases.
 func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result, ran bool) {
 	lacks := c.lacks(have)
 	known := func(o graph.Op) bool { return j.refused[o] }

@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// retagged is an Exchanger that comes with other tags than the device has.
+// retagged is an Exchanger that changes the tags of a device's exchanges.
 type retagged struct {
 	collective.Exchanger
 	change func(*collective.Tag)
@@ -29,7 +29,7 @@ func (r retagged) Start(ctx context.Context, tag collective.Tag, values []collec
 	return r.Exchanger.Start(ctx, tag, values)
 }
 
-// retags returns a device with exchanges that have other tags.
+// retags returns a device with changed tags of exchanges.
 func retags(change func(*collective.Tag)) *sick {
 	return &sick{Device: ref.New("sick"), join: func(g device.Group) device.Group {
 		if g.Exchange != nil {
@@ -39,7 +39,8 @@ func retags(change func(*collective.Tag)) *sick {
 	}}
 }
 
-// A device with exchanges in wrong places is found, and the rule is the one about tags.
+// TestJudgeFindsExchangesThatAreNotDue checks that a case finds exchanges in the wrong order, and
+// that the broken rule is the rule about tags.
 func TestJudgeFindsExchangesThatAreNotDue(t *testing.T) {
 	for name, f := range map[string]struct {
 		change func(*collective.Tag)
@@ -65,7 +66,7 @@ func TestJudgeFindsExchangesThatAreNotDue(t *testing.T) {
 	}
 }
 
-// runsAs returns an opener of devices that run so.
+// runsAs returns an opener of devices that call run in place of Run.
 func runsAs(run func(ctx context.Context) error) devicetest.Opener {
 	return func(ctx context.Context, precision string) (device.Device, error) {
 		d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
@@ -76,8 +77,8 @@ func runsAs(run func(ctx context.Context) error) devicetest.Opener {
 	}
 }
 
-// The error of a device that hangs names the call, and three cases like this end the
-// judgement.
+// TestThreeLossesEndAJudgement checks that the error for a device that hangs names the call, and that
+// three cases with this error end the judgement.
 func TestThreeLossesEndAJudgement(t *testing.T) {
 	ctx := devicetest.WithPatience(t.Context(), 400*time.Millisecond)
 	began := time.Now()
@@ -104,7 +105,7 @@ func TestThreeLossesEndAJudgement(t *testing.T) {
 	}
 }
 
-// A device that is lost breaks the rule about that, whatever the case was about.
+// TestRuleOfALostDevice checks that a lost device breaks the rule about lost devices in any case.
 func TestRuleOfALostDevice(t *testing.T) {
 	lost := runsAs(func(context.Context) error { return device.Errorf("sick", "Run", device.Lost, "it died") })
 	r := caseNamed(t, "conv: 3x3").Judge(t.Context(), lost, device.F32)
@@ -113,8 +114,8 @@ func TestRuleOfALostDevice(t *testing.T) {
 	}
 }
 
-// A device that opens once, but not again, breaks the rule about starts; three cases like
-// this end the judgement.
+// TestDeviceThatDoesNotOpenAgain checks that a device that cannot be opened again breaks the rule about
+// starts, and that three cases with this result end the judgement.
 func TestDeviceThatDoesNotOpenAgain(t *testing.T) {
 	opened := 0
 	r, err := devicetest.Judge(t.Context(), func(ctx context.Context, precision string) (device.Device, error) {
@@ -134,8 +135,8 @@ func TestDeviceThatDoesNotOpenAgain(t *testing.T) {
 	}
 }
 
-// A device that is lost by a mistake of the caller's breaks the rule about that too, and is counted,
-// where another kind of error is due.
+// TestALossIsNoKindOfMistake tests a device that is lost because of a caller's mistake, although
+// another error is due. It breaks the rule about lost devices.
 func TestALossIsNoKindOfMistake(t *testing.T) {
 	lost := runsAs(func(context.Context) error { return device.Errorf("sick", "Run", device.Lost, "it died") })
 	for _, name := range []string{"run: mistakes", "run: labels that are no classes"} {
@@ -146,7 +147,7 @@ func TestALossIsNoKindOfMistake(t *testing.T) {
 	}
 }
 
-// A judgement that is interrupted does not blame the device.
+// TestInterruptedJudgement checks that an interrupted judgement reports no fault of the device.
 func TestInterruptedJudgement(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	open := runsAs(func(ctx context.Context) error {
@@ -164,7 +165,8 @@ func TestInterruptedJudgement(t *testing.T) {
 	}
 }
 
-// One device serves many cases, and one that lacks an operation refuses it once.
+// TestOneDeviceServesManyCases checks that one opened device serves many cases, and that a missing
+// operation is tested once.
 func TestOneDeviceServesManyCases(t *testing.T) {
 	var opened atomic.Int64
 	cases := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {

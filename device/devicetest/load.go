@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// If more threads of a machine are ready to run than it has cores, calls are slow, but the
-// device does not hang. The limit of a call is then extended up to maxExtensions times.
+// If the machine has many more ready threads than cores, a slow call does not mean that the device
+// hangs. The limit of a call is then extended, up to maxExtensions times.
 const (
 	maxExtensions = 3
 	overload      = 1.5 // ready threads for each core
@@ -33,7 +33,7 @@ var runnable = func() float64 {
 }
 
 // withLimit returns a context that ends after limit, or later if the machine is overloaded.
-// Its cause is then context.DeadlineExceeded. A limit set by WithPatience is not extended.
+// Its cause is context.DeadlineExceeded. A limit set by WithPatience is not extended.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if ctx.Value(patienceKey{}) != nil {
 		return context.WithTimeout(ctx, limit)

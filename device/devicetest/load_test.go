@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// TestLimitOnLoadedMachine: a call on an overloaded machine has a longer limit, which ends,
-// too. One on an idle machine has no longer limit.
+// TestLimitOnLoadedMachine checks that a call has a longer limit on an overloaded machine, but
+// not on an idle one.
 func TestLimitOnLoadedMachine(t *testing.T) {
 	defer func(before func() float64) { runnable = before }(runnable)
 	const limit = 200 * time.Millisecond
 	for _, c := range []struct {
-		load float64 // load for each core
+		load float64 // ready threads for each core
 		ends time.Duration
 	}{{0, limit}, {1, limit}, {8, (1 + maxExtensions) * limit}} {
 		runnable = func() float64 { return c.load * float64(runtime.NumCPU()) }
@@ -37,8 +37,8 @@ func TestLimitOnLoadedMachine(t *testing.T) {
 	}
 }
 
-// TestTimeoutOnItsLimit: a call that ends at its limit counts as a timeout, although the
-// error of its context is Canceled.
+// TestTimeoutOnItsLimit checks that a call that ends at its limit counts as a timeout, although
+// the error of its context is Canceled.
 func TestTimeoutOnItsLimit(t *testing.T) {
 	defer func(before func() float64) { runnable = before }(runnable)
 	runnable = func() float64 { return 0 }

@@ -18,8 +18,8 @@ func memoryCases() []Case {
 		leaksNothing)}
 }
 
-// leakError is the error of a process that grows with every call: some thousand more calls
-// would need minutes and use up all memory.
+// leakError is the error for a process that grows with every call. It ends the judgement, because
+// thousands of further calls could use up all memory.
 type leakError struct{ says string }
 
 func (h *leakError) Error() string { return h.says }
@@ -41,7 +41,7 @@ func leaksNothing(ctx context.Context, m *member, s *setting) error {
 	} {
 		var before int64
 		for i := range 2 * calls {
-			if i == calls { // by then it has allocated the memory that it needs
+			if i == calls { // by now the process has allocated all memory that it needs
 				before = residentBytes(process)
 			}
 			if err := c.call(i); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// network is a small network with batch norm, wrapped for replicas as package
-// parallel does it.
+// network is a small network with batch norm. Its program is made for replicas, like the programs
+// of package parallel.
 type network struct {
 	name       string
 	over       string // the values that batch norm normalises over: "batch" or "replica"
-	least      int    // replicas of fewer values use the running statistics; if 0, all use their statistics
+	least      int    // replicas with fewer values use the running statistics
 	input      []int  // (H, W, C)
 	classes    int
 	parameters []graph.State // the trained parameters
@@ -64,8 +64,8 @@ func (b *netBuilder) statistic(name string, x graph.Value, role graph.Role) grap
 	return b.Declare(graph.State{Name: name, DType: tensor.F32, Shape: b.Type(x).Shape[:1], Role: role})
 }
 
-// norm appends batch norm: of the batch's or replica's statistics in training,
-// else of the running ones.
+// norm appends batch norm. In training it uses the statistics of the batch or replica,
+// otherwise the running statistics.
 func (b *netBuilder) norm(name string, x graph.Value) graph.Value {
 	gamma, beta := b.param(name+".gamma"), b.param(name+".beta")
 	if !b.training {
@@ -99,8 +99,8 @@ func (n network) predict(b *netBuilder) error {
 	return b.Err()
 }
 
-// train is the forward and the backward pass, and all reductions at the end.
-// Its outputs are logits, loss, counts of right labels, and moments.
+// train appends the forward pass, the backward pass, and all reductions at the end.
+// The outputs are logits, loss, number of correct rows, and moments.
 func (n network) train(b *netBuilder) error {
 	logits := b.logits()
 	labels := b.Input("labels", graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: []int{}})
@@ -129,7 +129,7 @@ func (n network) train(b *netBuilder) error {
 
 var scalarType = graph.Type{Kind: graph.Whole, DType: tensor.F32, Shape: []int{}}
 
-// reduced returns v, all-reduced if it is not whole yet.
+// reduced returns v if its kind is whole. Otherwise it returns the all-reduce of v.
 func (b *netBuilder) reduced(v graph.Value) graph.Value {
 	if b.Type(v).Kind == graph.Whole {
 		return v

@@ -2,8 +2,8 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// Lengths in attention's network: tokens of an image and an additional one, elements of
-// each, heads.
+// Sizes of the attention network: tokens of an image plus a class token, elements of a token,
+// and heads.
 const (
 	tokens  = 5
 	width   = 6
@@ -11,8 +11,8 @@ const (
 	ofAHead = width / heads
 )
 
-// attention returns a block of a vision transformer: patches as tokens, a token for the class,
-// attention of two heads by its parts, and a dense layer at every token, trained by AdamW.
+// attention returns a block of a vision transformer, trained by AdamW: patches as tokens, a class
+// token, attention with two heads made of matmul and softmax, and dense layers at every token.
 func attention() network {
 	return network{
 		name: "attention", over: "batch", input: []int{8, 8, 3}, classes: 4,
@@ -49,7 +49,7 @@ func attentionBody(b *netBuilder, x graph.Value) graph.Value {
 	return b.do(graph.Dense, "fc", values{x, b.param("fc.weight"), b.param("fc.bias")})
 }
 
-// attended is attention by its parts.
+// attended appends attention, made of dense, matmul and softmax nodes.
 func (b *netBuilder) attended(x graph.Value) graph.Value {
 	qkv := b.do(graph.Dense, "qkv", values{x, b.param("qkv.weight"), b.param("qkv.bias")}, "leading", 1)
 	qkv = b.do(graph.Reshape, "apart", values{qkv}, "shape", []int{tokens, 3, heads, ofAHead})

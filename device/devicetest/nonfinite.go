@@ -14,8 +14,8 @@ import (
 // poisons are values that must not vanish.
 var poisons = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 
-// finiteProbes are operations through which a non-finite element of the first
-// operand must be seen: in the row or replica that it is in, and in no other.
+// finiteProbes are operations that must pass on a non-finite element of the first
+// operand: to the results of its row or replica, and to no others.
 var finiteProbes = []probe{
 	{op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}}, in: []operand{rows(16, 5, 5), whole(16, 16, 3, 3)}},
 	{name: "32 channels,", op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}},
@@ -78,8 +78,8 @@ func (p probe) runPoisoned(ctx context.Context, open Opener) error {
 	return p.poisoned(ctx, open, poisons)
 }
 
-// poisoned puts each value, in turn, into an element of the third row of
-// replica 2 and looks where it shows.
+// poisoned puts each value, in turn, into an element of the third row of replica 2
+// and checks which results change.
 func (p probe) poisoned(ctx context.Context, open Opener, values []float64) error {
 	s, err := p.setting()
 	if err != nil {

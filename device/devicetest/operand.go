@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// filler sets the elements of a tensor. Its first axis is rows or replicas if it has one of
-// these.
+// filler sets the elements of a tensor. If the tensor is of kind rows or replica, that is its first
+// axis.
 type filler func(d *tensor.Draws, t tensor.Tensor)
 
 // operand describes one operand of a probe. The zero operand is absent.
@@ -66,7 +66,8 @@ func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(-6, 2)) })
 }
 
-// masked fills with normal numbers; for one in three the exponential is subnormal or nearly so.
+// masked fills with values of the normal distribution. One in three is so low that its exponential is
+// subnormal or nearly so, as in attention masks.
 func masked(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 {
 		if d.Intn(3) == 0 {
@@ -92,7 +93,8 @@ func largest(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(d.Between(1e38, 3e38), float64(d.Intn(3))-0.5) })
 }
 
-// lonely fills with normal numbers, but in every fifth channel 0 at all positions of each row except one.
+// lonely fills with values of the normal distribution. In every fifth channel each row has only one
+// position that is not 0.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	pixels := tensor.Count(t.Shape[2:])
 	set(t, func(i int) float64 {
@@ -109,7 +111,7 @@ func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
 
-// listed repeats values.
+// listed returns a filler that repeats values.
 func listed(values ...float64) filler {
 	return func(_ *tensor.Draws, t tensor.Tensor) {
 		set(t,
@@ -117,7 +119,7 @@ func listed(values ...float64) filler {
 	}
 }
 
-// bytes fills with all values of a byte.
+// bytes fills with random bytes.
 func bytes(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = uint8(d.Uint32())
@@ -135,15 +137,15 @@ func classes(n, ignore int) filler {
 	}
 }
 
-// idents fills with epoch 3 and samples that are far apart.
+// idents fills with pairs of an epoch, 3, and a sample number. The sample numbers are far apart.
 func idents(_ *tensor.Draws, t tensor.Tensor) {
 	for i := range t.Count() / 2 {
 		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)
 	}
 }
 
-// momentsOf fills with moments of n values per channel, with a mean of about 0 and a variance of 1 to
-// 3. Where n is negative the statistics are constant.
+// momentsOf returns a filler for moments of n values per channel, with means of about 0 and variances of
+// 1 to 3. A negative n marks statistics that are constants, for example running statistics.
 func momentsOf(n float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		width := t.Shape[len(t.Shape)-1]

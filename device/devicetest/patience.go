@@ -7,8 +7,8 @@ import (
 
 type patienceKey struct{}
 
-// WithPatience returns a context in which a case, or a call that is measured, has the time
-// d, instead of a minute, before the device counts as hanging. It is for simulated devices.
+// WithPatience returns a context that sets the time limit of a case, or of a call that is measured.
+// After the time d, instead of a minute, the device counts as hanging. It is for simulated devices.
 func WithPatience(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, patienceKey{}, d)
 }

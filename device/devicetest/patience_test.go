@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A case that does not end is given up after the patience that there is.
+// TestPatience checks that a case that does not end is abandoned after the time set by WithPatience.
 func TestPatience(t *testing.T) {
 	c := Case{Run: func(context.Context, Opener) error { select {} }}
 	ctx := WithPatience(t.Context(), 20*time.Millisecond)

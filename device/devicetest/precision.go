@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// offsets are means, in standard deviations, at which moments must be right.
+// offsets are the tested means of values, in standard deviations.
 var offsets = []float64{0, 1, 100, 1000, -1000}
 
-// Of each replica of the moments case: rows, channels, pixels.
+// Sizes of each replica in the cases of moments.
 const (
 	momentChannels = 17
 	momentSide     = 13
@@ -56,8 +56,8 @@ func momentsAt(ctx context.Context, open Opener, p probe, mean float64) error {
 	return closeMoments(got[0].F64(), want[0].F64(), s.rows)
 }
 
-// closeMoments wants equal counts, means within 1e-6 deviations (and 1e-7 of
-// their size), and squared deviations within 1e-6.
+// closeMoments returns an error unless the counts are equal, the means differ by at most 1e-6
+// standard deviations plus 1e-7 of the mean, and the squared deviations by at most 1e-6, relative.
 func closeMoments(got, want []float64, rows []int) error {
 	const width = 1 + 2*momentChannels
 	for i := range want {

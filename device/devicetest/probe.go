@@ -14,7 +14,7 @@ type probe struct {
 	op    graph.Op
 	attrs []any // keys and values in turn
 	in    []operand
-	tol   bound // the zero bound asks for the bits of ref
+	tol   bound // the zero bound requires the bits of ref
 }
 
 // replicaRows is the number of rows that the replicas of a probe have.
@@ -40,7 +40,7 @@ func (p probe) settingWith(rows []int) (*setting, error) {
 	return p.settingDrawn(rows, &draws)
 }
 
-// settingDrawn is settingWith with these draws. Without draws all operands are zero.
+// settingDrawn is settingWith with the given random numbers. If draws is nil, all operands are zero.
 func (p probe) settingDrawn(rows []int, draws *tensor.Draws) (*setting, error) {
 	s := newSetting("probe", p.tol)
 	s.rows = rows
@@ -64,7 +64,7 @@ func (p probe) settingDrawn(rows []int, draws *tensor.Draws) (*setting, error) {
 	return s, nil
 }
 
-// declare makes one operand. Without draws it is zero.
+// declare makes one operand. If d is nil, the operand is zero.
 func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Draws) graph.Value {
 	if o.fill == nil {
 		return graph.None
@@ -81,7 +81,8 @@ func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Dr
 	return b.Input(name, o.typ)
 }
 
-// program makes the program without values, since Cases needs the programs of all probes.
+// program makes the program only. It does not draw operands, because Cases needs the programs of all
+// probes.
 func (p probe) program() (*graph.Program, error) {
 	s, err := p.settingDrawn(nil, nil)
 	if err != nil {

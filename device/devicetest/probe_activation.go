@@ -2,8 +2,8 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// kinks holds the values at which derivatives jump, both zeros among them, and other
-// values.
+// kinks repeats values where derivatives of activations jump, including both zeros, and some
+// other values.
 var kinks = listed(-6, -3, -1, 0, 1, 3, 6, 7, -0.25, 0.25, 2, -2, 1e-6, -1e-6, 90, -90, 200, -200)
 
 // activated returns the probes of an activation and of its derivative.

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// compared are pairs of operands with equal elements, NaN and zeros of either sign among them.
+// compared are pairs of operands. Some of their elements are equal, NaN, or zeros of either sign.
 var compared = []struct {
 	name string
 	a, b operand
@@ -31,7 +31,7 @@ func odds(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// numbers asks for the numbers of ref; a NaN is any NaN.
+// numbers is a bound that requires the numbers of ref. All NaN count as equal.
 var numbers = bound{relative: 0x1p-60}
 
 // compareProbes returns the probes of comparisons, extremes, powers and selection by a
@@ -77,7 +77,7 @@ func compareProbes() []probe {
 	return p
 }
 
-// compareFunctions are probes of the bits of Pow, over all sizes.
+// compareFunctions returns probes of the bits of pow, over all magnitudes.
 func compareFunctions() []probe {
 	base, exponent := rows(13, 5, 3), whole(13, 1, 1)
 	return []probe{

@@ -13,15 +13,15 @@ func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) 
 
 func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
 
-// weights fills with all values of int8.
+// weights fills with random int8 values.
 func weights(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = int8(d.Uint32())
 	}
 }
 
-// outermost fills with the largest and the least weight, each several times in a row, so that sums
-// reach both extremes.
+// outermost fills most output channels with the largest weight and every third one with the smallest,
+// so that sums reach both extremes.
 func outermost(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = 127
@@ -47,8 +47,8 @@ func biases(n int) operand {
 	})
 }
 
-// factors fills so that sums of n products become some hundred steps, and some of them
-// halves of a step.
+// factors returns a filler for the factors of sums of n products. The results are up to some hundred
+// steps. Some factors are 1/1024, so that some results are halves of a step.
 func factors(n int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(i int) float64 {
@@ -60,7 +60,7 @@ func factors(n int) filler {
 	}
 }
 
-// sums returns the operands of products of int8 with a weight of this shape.
+// sums returns the operands of an int8 product with a weight of this shape.
 func sums(x operand, w filler, bias int, shape ...int) []operand {
 	terms, b := tensor.Count(shape[1:]), biases(bias)
 	b.typ.Shape = shape[:1]

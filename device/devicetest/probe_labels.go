@@ -22,7 +22,7 @@ func labelCases() []Case {
 	return cases
 }
 
-// isRefused checks that a run of the operands fails as the caller's mistake.
+// isRefused checks that a run with the probe's operands returns an error of kind Invalid.
 func (p probe) isRefused(ctx context.Context, open Opener) error {
 	s, err := p.setting()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// matmuls are products of matrices: as they are, held transposed, with leading axes of
-// one length or repeated, of rows and of the whole.
+// matmuls are products of matrices: plain or transposed, with equal or broadcast leading axes, and
+// of kinds rows and whole.
 var matmuls = []struct {
 	name         string
 	a, b         operand

@@ -12,16 +12,16 @@ var (
 	perRepl  = []any{"eps", 1e-3, "over", "replica"}
 )
 
-// moment returns a whole or replica operand that holds moments of n values in
-// channels channels.
+// moment returns a whole or replica operand with moments of n values. channels is the number of
+// channels.
 func moment(o func(...int) operand, channels int, n float64) operand {
 	return o(1 + 2*channels).of(f64).with(momentsOf(n))
 }
 
-// gradSums returns the operand S1, S2 of a gradient.
+// gradSums returns the operand of a gradient with the sums S1 and S2 of each channel.
 func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(f64) }
 
-// If a value is the rounded mean, subtracting the mean leaves its rounding error.
+// Values that equal the rounded mean: subtracting the mean leaves the rounding error of the mean.
 var (
 	means          = listed(0.1, -1.7, 1e-3)
 	momentsAtMeans = whole(7).of(f64).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))

@@ -2,7 +2,7 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// pool is one window over an image; it gives the probes of all pools.
+// pool is a window over an image. It has a probe for each pooling operation.
 type pool struct {
 	name           string
 	channels, h, w int

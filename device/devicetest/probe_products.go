@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// convolution is one window; it gives the probes of conv and its gradients.
+// convolution has the shape of a convolution. It has probes of conv and its gradients.
 type convolution struct {
 	name     string
 	in, out  int // channels
@@ -81,7 +81,7 @@ func (c convolution) probes() []probe {
 	}
 }
 
-// transposed has probes of transposed convolutions. Strides and paddings are those of the large image.
+// transposed has probes of transposed convolutions. Stride and padding refer to the larger image, the output.
 var transposed = []probe{
 	{"2x2 stride 2, bias", graph.ConvTranspose, []any{"stride", []int{2, 2}},
 		[]operand{rows(6, 4, 5), whole(6, 3, 2, 2), whole(3)}, products(6)},
@@ -93,7 +93,7 @@ var transposed = []probe{
 		[]operand{rows(4, 5, 3), whole(4, 3, 3, 4), whole(6)}, products(12)},
 }
 
-// matrices are inputs and outputs of dense layers.
+// matrices are the numbers of inputs and outputs of dense layers.
 var matrices = [][2]int{{1, 1}, {7, 5}, {64, 10}, {130, 33}, {513, 16}}
 
 func matrixProbes(in, out int, name string) []probe {
@@ -106,7 +106,7 @@ func matrixProbes(in, out int, name string) []probe {
 	}
 }
 
-// extremes are products of very large and very small operands (docs/numerics.md, section 5).
+// extremes returns probes of products of very large and very small operands (docs/numerics.md, section 5).
 func extremes() []probe {
 	x, w := rows(16, 5, 5).with(extreme), whole(16, 16, 3, 3).with(extreme)
 	v, m := rows(65).with(extreme), whole(9, 65).with(extreme)
@@ -136,7 +136,7 @@ func extremes() []probe {
 	}
 }
 
-// productProbes returns all probes above.
+// productProbes returns the probes of all products with a weight.
 func productProbes() []probe {
 	p := slices.Concat(transposed, extremes())
 	for _, c := range convolutions {

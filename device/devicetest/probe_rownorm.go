@@ -14,8 +14,8 @@ type rowNorm struct {
 	groups int
 }
 
-// rowNorms are norms of each row: layer norms over axes, and group norms with a number of
-// groups. Their lines are adjacent, apart, in one piece, and longer than a span.
+// rowNorms are norms of each row: layer norms over axes, and group norms. They differ in how the
+// normalised elements are arranged in memory; some have more elements than a span of package class.
 var rowNorms = []rowNorm{
 	{[]int{18, 2, 35}, []int{2}, 0}, {[]int{7, 3, 21}, []int{2}, 0}, {[]int{5, 4, 9}, []int{1, 2}, 0},
 	{[]int{19, 5, 7}, []int{0}, 0}, {[]int{66, 9}, []int{0}, 0}, {[]int{3, 8, 5}, []int{1}, 0},
@@ -25,8 +25,8 @@ var rowNorms = []rowNorm{
 	{[]int{18}, nil, 6}, {[]int{1, 66, 65}, nil, 1},
 }
 
-// rowNormProbes are norms of values, and their gradients, judged within a bound; of every fourth also
-// the one without scale and bias.
+// rowNormProbes returns probes of norms of values and of their gradients, with a bound. Every fourth
+// norm has an additional probe without scale and bias.
 func rowNormProbes(norms []rowNorm, tol bound, values filler, suffix string) []probe {
 	var all []probe
 	for i, n := range norms {

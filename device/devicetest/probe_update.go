@@ -2,7 +2,7 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// hyper is a hyper-parameter.
+// hyper returns a scalar operand: a hyper-parameter.
 func hyper(v float64) operand { return whole().with(listed(v)) }
 
 // tensors returns n operands of one shape, over many orders of magnitude.
@@ -43,7 +43,7 @@ var updateProbes = []probe{
 	{"zero", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0).of(f64)}, bits},
 }
 
-// adam returns the operands of AdamW: second moments are positive.
+// adam returns the operands of AdamW. The second moments are positive.
 func adam(shape ...int) []operand {
 	return append(tensors(3, shape...), whole(shape...).with(positive), hyper(0.001), hyper(0.0023), hyper(1.7))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// halves fills with weights of a channel that are multiples of half a step, the largest of 127 steps, and so
-// every second one is in the middle between two bytes.
+// halves fills each channel with multiples of half a step; the largest is 127 steps. About every second
+// weight is halfway between two int8 values.
 func halves(d *tensor.Draws, t tensor.Tensor) {
 	per := t.Count() / t.Shape[0]
 	set(t, func(i int) float64 {
@@ -19,7 +19,7 @@ func halves(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// notFinite fills with an infinite weight in channel 1, a NaN in channel 3, and channel 4 of zeros.
+// notFinite fills with an infinite weight in channel 1, a NaN in channel 3, and zeros in channel 4.
 func notFinite(d *tensor.Draws, t tensor.Tensor) {
 	per := t.Count() / t.Shape[0]
 	set(t, func(i int) float64 {

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// many is an odd number of channels, and more than a block of any kernel has.
+// many is an odd number of channels, larger than the blocks of all kernels.
 const many = 1031
 
 // wideWindows are convolutions of many channels on the input or on the output.

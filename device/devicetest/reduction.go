@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reductions is a program of three all-reduces of replica inputs: f32 and f64
-// sums, and moments. All three follow each other: one exchange.
+// reductions returns a program with three all-reduces of replica inputs: f32 and f64
+// sums, and moments. The three follow each other, so they make one exchange.
 func reductions() (*graph.Program, error) {
 	p := &graph.Program{Name: "reductions"}
 	b := graph.NewBuilder("reduce", &p.State)
@@ -49,9 +49,9 @@ var placements = [][][]int{
 	{{7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}},
 }
 
-// scattered are placements on devices of several machines: the group of each machine has a
-// subtree. The first subtree is replica 0 alone, so that a device that ignores Group.Tree
-// assumes that it is alone.
+// scattered are placements on devices of several machines. The group of each machine has a
+// subtree. The first subtree is only replica 0; a device that ignores Group.Tree would not
+// exchange its values.
 var scattered = []struct {
 	machines  []int
 	placement [][]int
@@ -80,7 +80,7 @@ func reduceCases() []Case {
 	return cases
 }
 
-// reduction returns a setting and the results that collective gives for it.
+// reduction returns a setting and its expected results, computed with package collective.
 func reduction(rows []int) (*setting, []tensor.Tensor, error) {
 	p, err := reductions()
 	s := &setting{program: p, function: "reduce", rows: rows}

@@ -38,12 +38,12 @@ func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error 
 	return namesAll(r, p, lacks)
 }
 
-// excuse does not count the refusal of nodes of operations that the device has as a fault,
-// where Load permits it: for any program except one that could be mlp-bn or lenet-bn. The
-// refusal must name existing nodes.
+// excuse removes the error of a result if the device refused nodes of operations that it has.
+// Load permits this for any program except one that could be mlp-bn or lenet-bn. The refusal
+// must name existing nodes.
 func (r *Result) excuse() {
 	var refused *device.Refused
-	class := strings.HasPrefix(r.Case.Name, "class: ") // a device that claims a class refuses none of its nodes
+	class := strings.HasPrefix(r.Case.Name, "class: ") // a device that claims a class must run all its nodes
 	if len(r.Lacks) > 0 || class || r.Case.program == nil || !errors.As(r.Err, &refused) ||
 		!errors.Is(r.Err, device.Unsupported) {
 		return
@@ -86,8 +86,8 @@ func namesAll(r *device.Refused, p *graph.Program, lacks []graph.Op) error {
 	return nil
 }
 
-// wantKind checks that err is of a kind and names the device. The error of a lost device is
-// returned unchanged: it is not the answer to the call of the case.
+// wantKind checks that err is of a kind and names the device. It returns the error of a lost
+// device unchanged, because that is not the device's answer to the call.
 func wantKind(err error, k device.Kind) error {
 	var e *device.Error
 	switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxRemembered limits the bytes of the results of ref that are remembered.
+// maxRemembered limits the bytes of results of ref that are kept.
 const maxRemembered = 64 << 20
 
-// remembered has results of ref: a process that judges several devices, or a device several
-// times, computes each once.
+// remembered keeps results of ref, so that a process that judges several devices, or a device
+// several times, computes each result once.
 var remembered = struct {
 	sync.Mutex
 	results map[[sha256.Size]byte][]tensor.Tensor
@@ -79,7 +79,7 @@ func remember(key [sha256.Size]byte, results []tensor.Tensor) {
 	}
 }
 
-// key returns the sum of all that the results of the setting on ref depend on.
+// key returns a hash of everything that determines the results of the setting on ref.
 func (s *setting) key(o device.Options) (key [sha256.Size]byte) {
 	h := sha256.New()
 	put := func(t tensor.Tensor) {

@@ -10,8 +10,8 @@ import (
 
 type rendezvousKey struct{}
 
-// WithRendezvous returns a context that makes the groups of cases exchange data at r, without
-// the host, if the devices have level coll.shm/1. Otherwise they exchange data through this
+// WithRendezvous returns a context that makes the devices of a group exchange data through r,
+// without the host, if they have level coll.shm/1. Otherwise they exchange data through this
 // process.
 func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 	return context.WithValue(ctx, rendezvousKey{}, r)

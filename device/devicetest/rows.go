@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// manyRows are the sizes of the runs that follow each other on one opened device, up and
-// down: on both sides of the block sizes of kernels, and far beyond.
+// manyRows are the numbers of rows of successive runs on one opened device. They increase and
+// decrease. They are next to the block sizes of kernels on both sides, and much larger.
 var manyRows = []int{1, 65, 2, 1000, 63, 129, 64}
 
 // rowsOf returns the replicas of a run of about n rows: a single one with all rows, or n of
@@ -32,12 +32,12 @@ func rowsOf(n int, spread bool) []int {
 	return list
 }
 
-// rowProbes has a probe for each operation that has rows or replicas, cheap by the row.
+// rowProbes returns a probe for each operation with rows or replicas, with little work for each row.
 func rowProbes() []probe {
 	image, dense := convolution{name: "3x3", in: 3, out: 5, h: 5, w: 4, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1},
 		bias: true}, matrixProbes(37, 19, "37 to 19")
 	first := slices.Concat(image.probes(), dense[1:])
-	for _, most := range []int{200, 1000} { // elements by the row
+	for _, most := range []int{200, 1000} { // elements per row
 		for _, p := range allProbes() {
 			same := func(x probe) bool { return x.op == p.op && subject(x) == subject(p) }
 			if p.perRow() && p.work() <= most && !slices.ContainsFunc(first, same) {
@@ -53,7 +53,7 @@ func (p probe) perRow() bool {
 	return slices.ContainsFunc(p.in, func(o operand) bool { return o.fill != nil && o.typ.Kind != graph.Whole })
 }
 
-// subject is the activation of a derivative; else it is empty.
+// subject returns the activation of a probe of a derivative, and otherwise nil.
 func subject(p probe) any {
 	if p.op == graph.ActivationGrad {
 		return p.attrs[1]
@@ -61,7 +61,7 @@ func subject(p probe) any {
 	return nil
 }
 
-// work counts the elements of a probe's operands, by the row.
+// work counts the elements of a probe's operands per row.
 func (p probe) work() int {
 	n := 0
 	for _, o := range p.in {
@@ -131,7 +131,8 @@ func (n network) sized(ctx context.Context, m *member, function string, rows []i
 	return s.predictedBy(ctx, got[0])
 }
 
-// manyRows compares runs of many sizes with ref on one opened device, which grows on the way.
+// manyRows makes runs of many sizes on one opened device and compares them with ref. The capacity of
+// the executable grows as needed.
 func (p probe) manyRows(ctx context.Context, open Opener) error {
 	first, err := p.settingOf(rowsOf(2, false))
 	if err != nil {
@@ -160,7 +161,7 @@ func (p probe) manyRows(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// alsoAlone compares a run with ref, and its last replica with that replica alone.
+// alsoAlone compares a run with ref, and the results of its last replica with a run of that replica alone.
 func (s *setting) alsoAlone(ctx context.Context, m *member) error {
 	joint, err := s.compare(ctx, m)
 	last := len(s.rows) - 1
@@ -177,7 +178,7 @@ func (s *setting) alsoAlone(ctx context.Context, m *member) error {
 	return nil
 }
 
-// settingOf is setting for replicas of these rows. A sum over more rows may have a larger error.
+// settingOf is settingWith, with a larger tolerance for sums over more rows.
 func (p probe) settingOf(rows []int) (*setting, error) {
 	more := float64(max(1, slices.Max(rows)))
 	p.tol.terms = int(float64(p.tol.terms) * more)

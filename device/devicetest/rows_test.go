@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// changed returns a run that changes the first output from the given leading element (row
-// or replica) on, if it has more of them.
+// changed returns a run that changes the elements of the first output from the given row or
+// replica on, if the output has more rows or replicas.
 func changed(from int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -33,7 +33,7 @@ func changed(from int) sickExecutable {
 	}}
 }
 
-// worse changes an element.
+// worse changes element i of t.
 func worse(t tensor.Tensor, i int) {
 	switch t.DType {
 	case tensor.F32:
@@ -49,9 +49,8 @@ func worse(t tensor.Tensor, i int) {
 	}
 }
 
-// A device that is wrong from row or replica 64 on is found in every operation: kernels
-// that process 64 rows at once are often wrong about the rest, and a batch has more rows
-// than that.
+// TestJudgeFindsWrongRows checks for every operation that a case finds a device with wrong results
+// from row or replica 64 on. This is a likely fault of kernels that process 64 rows at a time.
 func TestJudgeFindsWrongRows(t *testing.T) {
 	seen := map[graph.Op]bool{}
 	for _, c := range devicetest.Cases() {
@@ -87,8 +86,8 @@ func judged(t *testing.T, c devicetest.Case, fault sick) error {
 	}, device.F32).Err
 }
 
-// leftovers returns a run that adds the rest of the largest batch before: its rows still
-// count in the replica.
+// leftovers returns a run that spoils the result if an earlier batch had more rows, as if rows of
+// that batch were left in a buffer.
 func leftovers() sickExecutable {
 	most := 0
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
@@ -106,7 +105,7 @@ func leftovers() sickExecutable {
 	}}
 }
 
-// onlyOf limits a fault to values of more channels than that.
+// onlyOf returns a run with a fault only in values of more channels than the given number.
 func onlyOf(channels int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {

@@ -29,7 +29,7 @@ func inputs(names ...string) func(*netBuilder) map[string]graph.Value {
 	}
 }
 
-// updates appends a node and makes its results the next values of state.
+// updates appends a node, and makes its results the next values of the state tensors named in state.
 func updates(b *netBuilder, o graph.Op, attrs graph.Attrs, state []string, in ...graph.Value) {
 	for i, v := range b.Node(o, b.UniqueName("next"), attrs, in...) {
 		b.Update(state[i], v)
@@ -47,8 +47,8 @@ var momentumRule = updateRule{
 	},
 }
 
-// adamRule is AdamW with two averages of the weights before the step: at a rate that is fixed, and at one
-// that the step brings.
+// adamRule is AdamW with two moving averages of the weights before the step. The rate of one average is
+// fixed, and the rate of the other is a hyper-parameter of the step.
 var adamRule = updateRule{
 	slots:  []string{".first", ".second", ".average", ".warm"},
 	values: device.Hyper{"lr": 0.01, "step": 0.02, "root": 1.5, "rate": 0.9},

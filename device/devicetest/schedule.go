@@ -18,7 +18,8 @@ const sequenceRule = "In each lane all members come to the same tags in the same
 // sequenceLength is the number of exchanges that the program of the case has in each lane.
 const sequenceLength = 4
 
-// exchangeSequence is a program with several exchanges in both lanes, by turns, and two functions.
+// exchangeSequence returns a program with two functions. Each has several exchanges, alternately in
+// the two lanes.
 func exchangeSequence() (*graph.Program, error) {
 	p := &graph.Program{Name: "schedule"}
 	for _, name := range []string{"first", "second"} {
@@ -41,8 +42,8 @@ func exchangeSequence() (*graph.Program, error) {
 	return p, nil
 }
 
-// recorder is an Exchanger for a device that holds one of two leaves; the other one has no
-// rows. It compares each exchange with the one that is due.
+// recorder is an Exchanger for a device that holds one of two leaves. The other leaf has no
+// rows. recorder compares each exchange with the exchange that is due.
 type recorder struct {
 	function string
 	step     uint64

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// setting is a function of a program with all that a run of it needs.
+// setting is a function of a program with everything that a run of the function needs.
 type setting struct {
 	program  *graph.Program
 	function string
@@ -19,7 +19,7 @@ type setting struct {
 	tol      bound
 }
 
-// newSetting returns the setting of a program that is yet to be made.
+// newSetting returns a setting without a program, which the caller must add.
 func newSetting(name string, tol bound) *setting {
 	return &setting{program: &graph.Program{Name: name}, function: name, rows: replicaRows,
 		state: map[string]tensor.Tensor{}, tol: tol}
@@ -73,8 +73,8 @@ func (s *setting) outputs() []graph.Type {
 	return types
 }
 
-// checkOutputs checks number, types and shapes of the outputs of a run, and that they are
-// rounded as stored values.
+// checkOutputs checks the number, types and shapes of the outputs of a run, and that they are
+// rounded like stored values.
 func (s *setting) checkOutputs(ctx context.Context, got []tensor.Tensor) error {
 	want := s.outputs()
 	if len(got) != len(want) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// stageText is a stage of two layers, y = x*w + w: all its numbers are small integers, so
-// that no order of sums changes any bit.
+// stageText is the program of a stage of two layers, y = x*w + w. All numbers are small integers,
+// so that the order of a sum does not matter.
 const stageText = `bnctl program 1
 program "stage"
 
@@ -85,7 +85,7 @@ func slotCases() []Case {
 	}
 }
 
-// stageRun makes steps of stageText with four replicas of 2, 1, 0 and 1 rows.
+// stageRun runs steps of stageText with four replicas of 2, 1, 0 and 1 rows.
 type stageRun struct {
 	device device.Device
 	exe    device.Executable
@@ -133,7 +133,7 @@ func (s *stageRun) backward(ctx context.Context, slot, replica int) error {
 	return numbersAre(err, o, fmt.Sprintf("train.backward of replica %d in slot %d", replica, slot), dx)
 }
 
-// reduce ends a step of the replicas that the device holds. All of them have run.
+// reduce runs graph.Reduce for the replicas that the device holds. All these replicas have run.
 func (s *stageRun) reduce(ctx context.Context, replicas []int) error {
 	var want [3]float32
 	for r := range stageRows {
@@ -163,7 +163,7 @@ func numbersAre(err error, o device.Outcome, what string, want []float32) error 
 	return nil
 }
 
-// slotsApart runs three forward passes before the first backward pass, in another order.
+// slotsApart runs three forward passes, and then the backward passes in another order.
 func slotsApart(ctx context.Context, s *stageRun) error {
 	for i, r := range []int{0, 1, 3} {
 		if err := s.forward(ctx, i, r); err != nil {
@@ -178,7 +178,7 @@ func slotsApart(ctx context.Context, s *stageRun) error {
 	return s.commit(ctx)
 }
 
-// commit reduces, commits and looks at the weights.
+// commit reduces, commits and checks the weights.
 func (s *stageRun) commit(ctx context.Context) error {
 	if err := s.reduce(ctx, []int{0, 1, 2, 3}); err != nil {
 		return err
@@ -197,9 +197,9 @@ func (s *stageRun) commit(ctx context.Context) error {
 	return numbersAre(err, device.Outcome{Outputs: []tensor.Tensor{got}}, "w after the commit", want)
 }
 
-// leavesInAnyOrder ends a step that was begun again.
+// leavesInAnyOrder begins a step, drops it by beginning again, and completes it.
 func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
-	for _, r := range []int{3, 0, 3, 1, 0} { // 3 and 0, and then a step that begins with 3
+	for _, r := range []int{3, 0, 3, 1, 0} { // the second 3 drops the leaves of 3 and 0
 		if err := s.forward(ctx, 5, r); err != nil {
 			return err
 		}
@@ -210,8 +210,8 @@ func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
 	return s.commit(ctx)
 }
 
-// slotsWithoutReplicas makes runs without replicas, which change nothing: before all
-// others, and in another slot while the first replica is between its two passes.
+// slotsWithoutReplicas makes runs without replicas, which must change nothing. They come before all
+// other runs, and in another slot while the first replica is between its two passes.
 func slotsWithoutReplicas(ctx context.Context, s *stageRun) error {
 	nothing := tensor.New(tensor.F32, 0, 3)
 	for _, at := range []string{"before all others", "in between"} {
@@ -272,8 +272,7 @@ func slotMistakes(ctx context.Context, s *stageRun) error {
 	return allFail([]attempt{{"a slot that was freed", device.Invalid, again}})
 }
 
-// slotsCounted makes an executable grow by slots. Each keeps three values of float32 for a
-// row.
+// slotsCounted makes an executable grow by slots. Each slot keeps three float32 values for each row.
 func slotsCounted(ctx context.Context, s *stageRun) error {
 	before := s.exe.Needs()
 	if err := s.exe.Grow(ctx, device.Capacity{Slots: 4, Leaves: 8}); err != nil {
@@ -287,7 +286,7 @@ func slotsCounted(ctx context.Context, s *stageRun) error {
 	return slotsApart(ctx, s)
 }
 
-// stageColumns has two devices, each with some of the replicas of a stage.
+// stageColumns runs a stage on two devices that each hold some of the replicas.
 func stageColumns(ctx context.Context, open Opener) error {
 	p, err := stageProgram()
 	if err != nil {
@@ -327,7 +326,7 @@ func stageColumns(ctx context.Context, open Opener) error {
 	return err
 }
 
-// column makes a step of some replicas.
+// column runs a step of some replicas.
 func (s *stageRun) column(ctx context.Context, replicas []int) error {
 	for _, r := range replicas {
 		if stageRows[r] == 0 {

@@ -33,7 +33,7 @@ func (o *callTimeout) Unwrap() error { return o.err }
 // Rule returns the rule that the device breaks.
 func (o *callTimeout) Rule() string { return answersRule }
 
-// sameRule is the rule that a device breaks if it opened before, and does not open again.
+// sameRule is the rule that a device breaks if it cannot be opened although it was opened before.
 const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens " +
 	"the devices that it lists (docs/plugins.md)."
 
@@ -48,7 +48,7 @@ func (u *openError) Unwrap() error { return u.err }
 // Rule returns the rule that the device breaks.
 func (u *openError) Rule() string { return sameRule }
 
-// clock has the time limit of calls: it is shorter once a device has hung.
+// clock has the time limit of calls. The limit is shorter once a device has hung.
 type clock struct {
 	limit    time.Duration
 	timedOut atomic.Bool
@@ -57,7 +57,7 @@ type clock struct {
 // loads is the factor of the time limit of Load: a device may have to compile programs.
 const loads = 4
 
-// call makes a call, and ends it when its time is up.
+// call calls f, and ends its context after the time limit.
 func (k *clock) call(ctx context.Context, name string, times int, f func(context.Context) error) error {
 	limit := time.Duration(times) * k.limit
 	if k.timedOut.Load() {

@@ -9,8 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// trained is the result of a training: the outputs of all steps, replica by replica, and
-// the state.
+// trained is the result of a training: losses and counts of all steps, and the final state.
 type trained struct {
 	loss  [][]tensor.Tensor // loss and count of each step
 	state []tensor.Tensor
@@ -70,9 +69,9 @@ func (n network) readAll(ctx context.Context, t *trained, p *testGroup) error {
 	return nil
 }
 
-// compareFar compares the results of training at precision BF16. Errors of steps add up, so
-// losses and each state tensor may be about as far from ref as ref at F32 is, plain; and
-// one more label may be right.
+// compareFar compares the results of training at precision BF16. plain is ref's result at F32.
+// The errors of steps add up, so the permitted error of losses and state tensors is about twice
+// the difference between want and plain. The number of correct labels may differ by one more.
 func (n network) compareFar(t, want, plain *trained) error {
 	near := func(got, want, plain tensor.Tensor, more float64) error {
 		return tensor.Close(got, want, tensor.Tolerance{Relative: spacing,

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// batches are the rows of eight replicas in the steps of a training: full,
-// uneven, a tail with empty replicas.
+// batches are the rows of eight replicas in the steps of a training: a full batch, an
+// uneven one, and a last one with empty replicas.
 var batches = [][]int{{2, 2, 2, 2, 2, 2, 2, 2}, {3, 1, 0, 2, 4, 0, 1, 1}, {1, 1, 1, 0, 0, 0, 0, 0},
 	{2, 2, 2, 2, 2, 2, 2, 2}}
 
@@ -53,7 +53,8 @@ func (n network) asRef(ctx context.Context, open Opener) error {
 	return n.compareFar(got, want, plain)
 }
 
-// anyNumber runs on devices that report that they are deterministic.
+// anyNumber checks that training on any number of devices gives the result of one device. If the
+// device has the feature Deterministic, the bits must be equal.
 func (n network) anyNumber(ctx context.Context, open Opener) error {
 	one, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
@@ -75,7 +76,7 @@ func (n network) anyNumber(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// sameness is the tolerance for runs of a device that should be the same.
+// sameness returns the tolerance for equal trainings on different numbers of devices.
 func sameness(ctx context.Context, open Opener) (tensor.Tolerance, error) {
 	d, err := open.device(ctx)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// calls serialises the calls of a device, as device.Device requires: only one runs at a
-// time, and no call runs after Close, which ends the call in progress. A device in the
-// host's process has one.
+// calls serialises the calls of a device, as device.Device requires. Only one call runs at a
+// time. Close ends the call in progress, and no call runs after Close.
 type calls struct {
 	device string
 	mu     sync.Mutex      // held by the call in progress
@@ -24,9 +23,9 @@ func newCalls(device string) *calls {
 	return c
 }
 
-// begin starts a call once no other is under way. It returns the context of the call,
-// which ends with ctx and with the device; done is to be called after the call. An
-// error wraps device.Invalid if the device is closed, device.Canceled if ctx has ended.
+// begin waits until no other call is in progress, and starts a call. It returns the context of
+// the call, which ends with ctx or with the device. The caller must call done after the call.
+// The error wraps device.Invalid if the device is closed, and device.Canceled if ctx has ended.
 func (c *calls) begin(ctx context.Context, call string) (_ context.Context, done func(), err error) {
 	c.mu.Lock()
 	switch {
@@ -54,7 +53,7 @@ func (c *calls) close(free func()) {
 	c.between(free)
 }
 
-// between runs f while no call is under way. It may be called after Close.
+// between runs f while no call is in progress. It may be called after Close.
 func (c *calls) between(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

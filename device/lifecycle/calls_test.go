@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Close ends the call in progress and waits for it, and no call begins after it.
+// TestCallsEndWithTheDevice checks that close ends the call in progress and waits for it, and that
+// no call begins after close.
 func TestCallsEndWithTheDevice(t *testing.T) {
 	c := newCalls("mine")
 	ctx, done, err := c.begin(t.Context(), "Run")
@@ -31,7 +32,8 @@ func TestCallsEndWithTheDevice(t *testing.T) {
 	c.close(func() {})
 }
 
-// A call with a context that has ended does not begin, and the next call can.
+// TestCallsOfAnEndedContext checks that a call with an ended context does not begin, and that the
+// next call can begin.
 func TestCallsOfAnEndedContext(t *testing.T) {
 	c := newCalls("mine")
 	ended, end := context.WithCancel(t.Context())

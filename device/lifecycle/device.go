@@ -60,7 +60,7 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	return x, nil
 }
 
-// load returns the Runner of a program, and the program in the form that the Runner has.
+// load returns the Runner of a program, and the form of the program that the Runner has loaded.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*graph.Program, Runner, error) {
 	if b, ok := d.backend.(SlotBackend); ok && p.Staged() {
 		runnable := runnable(p, true)

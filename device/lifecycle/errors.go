@@ -13,7 +13,7 @@ func Errorf(k device.Kind, format string, args ...any) error {
 	return &kindError{k, fmt.Errorf(format, args...)}
 }
 
-// kindError is a cause with a kind, which the text leaves to device.Error.
+// kindError is a cause with a kind. Its text does not have the kind, because device.Error adds it.
 type kindError struct {
 	kind device.Kind
 	err  error
@@ -24,8 +24,9 @@ func (e *kindError) Error() string { return e.err.Error() }
 // Unwrap makes both the kind and the cause visible to errors.Is and errors.As.
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }
 
-// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have. If
-// have is 0, it is unknown and counts as enough. word describes have: "free", "in all".
+// CheckMemory returns an error of kind OutOfMemory if want is more than have, in bytes. If
+// have is 0, the memory is unknown and counts as enough. word describes have in the error:
+// "free" or "in all".
 func CheckMemory(want float64, have int64, word string) error {
 	const mib = 1 << 20
 	if have <= 0 || want <= float64(have) {

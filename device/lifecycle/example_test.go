@@ -39,7 +39,7 @@ func shift(_ context.Context, s lifecycle.Step, state map[string]tensor.Tensor) 
 	return lifecycle.Result{Outputs: []tensor.Tensor{y}}, nil
 }
 
-// An author writes Load, and a function that runs the loaded program.
+// The author of a device writes Load, and a function that runs the loaded program.
 func ExampleNew() {
 	d := lifecycle.New(func() device.Info { return device.Info{Name: "shifter"} }, shifter{})
 	defer d.Close()

@@ -17,8 +17,8 @@ type Executable struct {
 	program  *graph.Program
 	states   map[string]graph.State // states of the program, by name
 	runner   Runner
-	runnable *graph.Program // program in the form that the runner has
-	stage    *stage         // nil if the program has all layers
+	runnable *graph.Program // the form of the program that the runner has loaded
+	stage    *stage         // nil if the program is not the program of a stage
 	capacity device.Capacity
 	version  device.Version
 	retained bool // graph.Train has run at this version, and the values that it keeps are unchanged
@@ -55,7 +55,7 @@ func (x *Executable) Needs() device.Needs {
 		return n
 	}
 	f := x.program.Function(graph.Forward)
-	if f == nil { // a stage with only the loss keeps nothing between its passes
+	if f == nil { // a stage without Forward, which has only the loss, keeps nothing between passes
 		return n
 	}
 	for _, o := range f.Outputs {
@@ -144,7 +144,7 @@ func (x *Executable) read(ctx context.Context, name string, read func(string) (t
 	return t, device.Wrap(x.device.name, call, err)
 }
 
-// Reuse implements device.Reuser for a Runner that does.
+// Reuse implements device.Reuser. It does nothing unless the Runner implements device.Reuser.
 func (x *Executable) Reuse(outputs []tensor.Tensor) {
 	if r, ok := x.runner.(device.Reuser); ok {
 		x.device.calls.between(func() {
@@ -180,7 +180,7 @@ func (x *Executable) declared(name string) (graph.State, error) {
 	return s, nil
 }
 
-// fits reports whether t has the type and shape of a state tensor, and all of its bytes.
+// fits reports whether t has the type and shape of a state tensor, and the bytes of that shape.
 func fits(s graph.State, t tensor.Tensor) bool {
 	return t.DType == s.DType && slices.Equal(t.Shape, s.Shape) &&
 		len(t.Bytes) == tensor.Count(s.Shape)*s.DType.Size()

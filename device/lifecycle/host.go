@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Func computes a function of a program with its state in the memory of the host. s.Inputs
-// has all inputs, also for graph.Commit; state has the state tensors by name, and the Func
-// must not change it.
+// Func computes a function of a program with state in the memory of the host. s.Inputs has
+// all inputs, also for graph.Commit. state has the state tensors by name. The Func must not
+// change it.
 type Func func(ctx context.Context, s Step, state map[string]tensor.Tensor) (Result, error)
 
 // Result is the result of a Func, which must not use the tensors afterwards.
@@ -83,8 +83,8 @@ func (r *hostRunner) Commit(ctx context.Context, s Step) error {
 	return nil
 }
 
-// Needs implements Runner. It counts the state, and eight bytes for each element of the
-// rows values of the largest function, as if no value were dropped during a run.
+// Needs implements Runner. It counts the state, and eight bytes for each element of all rows
+// values of the largest function, as if a run kept all values.
 func (r *hostRunner) Needs() device.Needs {
 	var n device.Needs
 	for _, t := range r.state {

@@ -12,11 +12,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// recorder is a Backend, and the Runner of every program that it loads: it counts its calls
+// recorder is a Backend, and also the Runner of every program that it loads. It counts calls
 // and computes nothing.
 type recorder struct {
 	calls  []string
-	kept   bool  // the value that Grow got
+	kept   bool  // the argument retained of Grow
 	commit error // error that Commit returns
 }
 
@@ -80,7 +80,7 @@ func trainStep(t testing.TB, x device.Executable) device.Step {
 	return s
 }
 
-// The states of the package comment, one transition after the other.
+// TestCommits checks the state machine of the package comment, transition by transition.
 func TestCommits(t *testing.T) {
 	r, _, x := loaded(t)
 	step := trainStep(t, x)
@@ -134,7 +134,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// Grow passes on to the runner whether the values that it keeps are still needed.
+// TestGrowKeeps checks that Grow reports to the runner whether the values that it keeps are still needed.
 func TestGrowKeeps(t *testing.T) {
 	r, _, x := loaded(t)
 	for _, kept := range []bool{false, true} {
@@ -149,7 +149,8 @@ func TestGrowKeeps(t *testing.T) {
 	}
 }
 
-// A device closes its programs, then the backend, each once; a closed program is forgotten.
+// TestCloses checks that a device closes its programs and then the backend, each once, and that it
+// does not keep closed programs.
 func TestCloses(t *testing.T) {
 	r, d, x := loaded(t)
 	second, err := d.Load(t.Context(), x.(*Executable).program, device.Capacity{})
@@ -172,7 +173,7 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// This measures the overhead of a device per call: go test -bench . -benchmem
+// BenchmarkRun measures the overhead of a call: go test -bench . -benchmem
 // ./device/lifecycle
 func BenchmarkRun(b *testing.B) {
 	_, _, x := loaded(b)

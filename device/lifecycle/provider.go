@@ -14,8 +14,8 @@ type Provider struct {
 	Plugin device.Plugin // how the plugin describes itself
 	Info   device.Info   // description of the device; ID, Name and Levels are set here
 
-	// Start starts the device with options that fit Info: a kernel class that it has, a
-	// precision of Info.Precisions.
+	// Start starts the device. The options fit Info: the kernel class is Info.Kernels, and the
+	// precision is one of Info.Precisions.
 	Start func(ctx context.Context, o device.Options) (Backend, error)
 }
 

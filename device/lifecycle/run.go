@@ -54,7 +54,7 @@ func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, er
 	if step.Inputs, err = x.stage.inputs(fn, s); err != nil {
 		return device.Outcome{}, err
 	}
-	if !fn.Reduces() { // the run may have only some replicas of the group, and exchanges nothing
+	if !fn.Reduces() { // without exchanges the run may have only some replicas of the group
 		step.Group = nil
 	}
 	if s.Function == graph.Backward {
@@ -63,7 +63,7 @@ func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, er
 	}
 	out, err := x.runner.Run(ctx, step)
 	switch {
-	case err != nil && len(step.Onto) > 0: // some of the sums may have more than others
+	case err != nil && len(step.Onto) > 0: // the replica may have been added to some of the sums only
 		x.stage.drop()
 	case err == nil && (s.Function == graph.Forward || s.Function == graph.Backward):
 		err = x.stage.keep(fn, step, x.device.group, &out)

@@ -13,8 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A Runner does not handle stages: it gets all inputs and returns all outputs, and the all-reduces
-// of Reduce are made here. A SlotRunner keeps the slots, and leaves are summed in its memory.
+// A Runner need not know about stages: it gets all inputs and returns all outputs. Package lifecycle
+// keeps the values between runs and makes the all-reduces of Reduce. A SlotRunner keeps the slots,
+// and leaves are summed in its memory. A leaf is the gradient of one replica.
 //
 //	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
@@ -23,12 +24,12 @@ import (
 type stage struct {
 	device  string
 	program *graph.Program
-	runner  SlotRunner // nil: slots are here
+	runner  SlotRunner // nil: the values of slots are in slots
 	slots   map[int]slot
 	leaves  map[string]*collective.Growing // leaves by the name of the output of Backward
 	ops     map[string]collective.Op       // operations that reduce the leaves
 	sums    map[string]tensor.Tensor       // sums for Commit, by name
-	reduced bool                           // Reduce has made them, and nothing has run since
+	reduced bool                           // Reduce has made the sums, and no function has run since
 }
 
 // slot holds the values that a run of Forward has kept.
@@ -37,7 +38,7 @@ type slot struct {
 	values         map[string]tensor.Tensor // values by name; empty if a SlotRunner has them
 }
 
-// last reports whether Commit needs no other function once this one has run.
+// last reports whether Commit may follow a run of the function directly.
 func (s *stage) last(function string) bool {
 	return s != nil && function == graph.Backward && s.program.Function(graph.Reduce) == nil
 }
@@ -74,7 +75,7 @@ func (s *stage) forget() {
 	}
 }
 
-// spent gives tensors that are no longer read back to the Runner.
+// spent returns tensors that will not be read any more to the Runner.
 func (s *stage) spent(values ...tensor.Tensor) {
 	if s.runner != nil {
 		s.runner.Spent(values)
@@ -91,7 +92,8 @@ func (s *stage) drop() {
 	}
 }
 
-// again gives back the sums of a step that was not committed, when another step begins.
+// again is called when a step begins. It returns the sums of the previous step to the Runner if
+// that step was not committed.
 func (s *stage) again() {
 	if s.reduced {
 		for _, t := range s.sums {
@@ -116,8 +118,8 @@ func (s *stage) dropLeaves() {
 	}
 }
 
-// runnable returns the program as the Runner gets it: nothing is retained, unless the
-// Runner keeps slots, and Reduce has sums as inputs instead of leaves.
+// runnable returns the form of the program that the Runner loads. Its functions keep no
+// values, unless the Runner keeps slots. Its Reduce has the sums as inputs instead of the leaves.
 func runnable(p *graph.Program, slots bool) *graph.Program {
 	if !p.Staged() {
 		return p
@@ -138,7 +140,8 @@ func runnable(p *graph.Program, slots bool) *graph.Program {
 	return out
 }
 
-// afterSums returns Reduce without its all-reduces of leaves: their results are its inputs.
+// afterSums returns Reduce without the all-reduces of leaves. The results of the all-reduces become
+// its inputs.
 func afterSums(f *graph.Function) *graph.Function {
 	out := f.Clone()
 	out.Nodes, out.Inputs = nil, nil
@@ -248,9 +251,9 @@ func local(g *device.Group, count int) []int {
 	return all
 }
 
-// onto returns the sums to which a SlotRunner may add the leaves of a run of Backward. It
-// returns nil unless the run has exactly one replica, with rows, and its leaves have not
-// been added before.
+// onto returns the sums that a SlotRunner may add the leaves of a run of Backward to. It
+// returns nil unless the run has exactly one replica, the replica has rows, and its leaves have
+// not been added before.
 func (s *stage) onto(replicas, rows []int) map[string][]tensor.Tensor {
 	if s.runner == nil || len(replicas) != 1 || len(rows) != 1 || rows[0] == 0 || s.hasAny(replicas) {
 		return nil
@@ -270,8 +273,8 @@ func added(leaf tensor.Tensor, sums []tensor.Tensor) bool {
 	return len(sums) > 0 && len(leaf.Bytes) > 0 && &leaf.Bytes[0] == &sums[len(sums)-1].Bytes[0]
 }
 
-// addLeaves adds the leaves that a run of Backward keeps. A leaf of a replica that was
-// added before begins another step.
+// addLeaves adds the leaves that a run of Backward keeps. If a leaf of one of the replicas
+// has been added before, another step begins, and the earlier leaves are dropped.
 func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, step Step) error {
 	rows := step.Rows
 	if len(replicas) != len(rows) {
@@ -286,7 +289,7 @@ func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, ste
 		tree := s.leaves[name]
 		if tree == nil {
 			s.spent(s.sums[name])
-			s.sums[name] = t // whole
+			s.sums[name] = t // not a leaf: a whole value, which needs no all-reduce
 			continue
 		}
 		for i, r := range replicas {
@@ -363,7 +366,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 	for _, o := range fn.Outputs {
 		if o.Keep {
 			s.sums[o.Name] = sums[o.Value]
-		} else { // the memory of a sum may be used again
+		} else { // cloned, because the memory of a sum may be used again
 			out.Outputs = append(out.Outputs, sums[o.Value].Clone())
 		}
 	}
@@ -372,10 +375,10 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 	return out, nil
 }
 
-// afterSums adds the outputs that are computed from the sums to them.
+// afterSums computes the outputs of Reduce that depend on the sums, and adds them to sums.
 func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, rest Runner,
 	sums map[graph.Value]tensor.Tensor) error {
-	if step.Func == nil { // only sums
+	if step.Func == nil { // Reduce has only all-reduces
 		return nil
 	}
 	step.Inputs, step.Rows = nil, nil
@@ -392,7 +395,7 @@ func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, re
 	return nil
 }
 
-// complete checks that the leaves of all replicas with rows have come, and no others.
+// complete checks that exactly the leaves of the replicas with rows have been added.
 func (s *stage) complete(replicas, rows []int) error {
 	for name, tree := range s.leaves {
 		for i, r := range replicas {

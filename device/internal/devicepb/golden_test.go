@@ -71,7 +71,7 @@ func describe(f protoreflect.FileDescriptor) []string {
 	return out
 }
 
-// field describes a field with all that its bytes on the wire depend on.
+// field describes everything about a field that affects its encoding.
 func field(m protoreflect.MessageDescriptor, f protoreflect.FieldDescriptor) string {
 	kind := f.Kind().String()
 	switch {

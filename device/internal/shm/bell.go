@@ -1,9 +1,9 @@
 package shm
 
-// For Go, a goroutine that sleeps on a futex is in a system call, and keeps one of the Ps on which
-// goroutines run. If sleepers keep all Ps, Go's monitor repeatedly takes the Ps away, and
-// meanwhile checks every 20 microseconds: on two cores, two devices lost 3 to 5 percent of the cores to
-// this. A goroutine that reads from a pipe keeps no P.
+// A goroutine that sleeps on a futex is in a system call, and keeps its P (a processor of Go's
+// scheduler). If sleepers keep all Ps, Go's monitor thread repeatedly retakes the Ps. To do so it wakes
+// up every 20 microseconds. With two devices on two cores this cost 3 to 5 percent of the processor
+// time. A goroutine that reads from a pipe keeps no P.
 
 // listen returns when ready returns true or the connection is closed. It waits by
 // reading from the pipe.
@@ -23,8 +23,8 @@ func (r *ring) listen(ready func() bool) error {
 	}
 }
 
-// wakeReader rings the bell of a reader that listens. A failed write means that the reader is
-// gone; the error is dropped.
+// wakeReader writes into the pipe if the reader is listening to it. A failed write means that the
+// reader is gone, so the error is ignored.
 func (r *ring) wakeReader() {
 	if r.bellWrite != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
 		wakePipe(r.bellWrite)

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Operations of futex(2). They are not the private ones, because the memory is shared.
+// Operations of futex(2), without FUTEX_PRIVATE_FLAG, because processes share the memory.
 const (
 	futexWait = 0
 	futexWake = 1
 )
 
-// Errors of futex(2) mean that the value has changed, that the time is over, or that a signal arrived.
-// A sleeper checks again in each case.
+// The errors of futex(2) are ignored. They mean that the value has changed, that the time is over, or
+// that a signal has arrived. In each case the sleeper checks its condition again.
 
 // bell wakes sleepers in other processes.
 type bell struct {
@@ -27,9 +27,9 @@ type bell struct {
 
 func (b *bell) count() uint32 { return b.rung.Load() }
 
-// ring wakes all sleepers. It makes no system call if there are no sleepers. The call never
-// blocks, so it is a raw one that Go's scheduler does not see: any other call would wake
-// Go's monitor thread, which then runs every 20 microseconds for a millisecond.
+// ring wakes all sleepers. It makes a system call only if there are sleepers. The call never
+// blocks, so ring uses a raw system call, which Go's scheduler does not see. A normal system
+// call would wake Go's monitor thread, which then runs every 20 microseconds for a millisecond.
 func (b *bell) ring() {
 	b.rung.Add(1)
 	if b.sleepers.Load() != 0 {
@@ -37,8 +37,8 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung since count returned seen, after at most d,
-// or for no reason.
+// sleep returns if the bell has been rung since count returned seen. It also returns after the
+// time d, and may return earlier for no reason.
 func (b *bell) sleep(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)

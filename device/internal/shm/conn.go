@@ -10,9 +10,9 @@ import (
 )
 
 // Conn is one side of a connection: an io.ReadWriteCloser. The other side sees written
-// bytes after Flush at the latest. One goroutine reads and one writes; any goroutine may
-// call Close, which makes both return Closed. Close does not notify the other process: that
-// is left to the code that watches the process.
+// bytes after Flush at the latest. One goroutine at a time may read, and one may write. Any
+// goroutine may call Close, which makes reads and writes in progress return Closed. Close
+// does not notify the other process. The code that watches the process must do that.
 type Conn struct {
 	in, out *ring
 	closed  atomic.Bool
@@ -20,9 +20,9 @@ type Conn struct {
 	inUse   sync.RWMutex // held for reading while the segment is touched
 }
 
-// Host returns the side of the process that created the segment. It owns the mapping from
-// now on, and the bell: the end of a pipe that it reads from where it would otherwise
-// sleep. Unlike a futex, this blocks no thread. bell may be nil.
+// Host returns the side of the process that created the segment. The Conn owns the mapping
+// from now on, and bell, the reading end of a pipe. Host reads from the pipe instead of
+// sleeping on a futex, since this blocks no thread. bell may be nil.
 func Host(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 0, 1)
 	if err == nil {
@@ -31,8 +31,8 @@ func Host(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Guest returns the side of the process that inherited the segment. It owns the mapping
-// from now on, and the other end of the pipe, which is nil if the host has no bell.
+// Guest returns the side of the process that inherited the segment. The Conn owns the mapping
+// from now on, and the writing end of the host's pipe, which is nil if the host has no pipe.
 func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 1, 0)
 	if err == nil {
@@ -41,9 +41,9 @@ func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Link returns one side of a connection of two processes that have each mapped the segment;
-// first selects the side. It owns the mapping from now on, the bell that it reads from, and
-// the end of the other side's bell that it writes to.
+// Link returns one side of a connection of two processes that have each mapped the segment.
+// first selects the side. The Conn owns the mapping from now on, and two ends of pipes: bell,
+// which wakes this side, and other, which wakes the other side.
 func Link(segment []byte, first bool, bell, other *os.File) (*Conn, error) {
 	c, err := newConn(segment, side(first), side(!first))
 	if err == nil {
@@ -64,7 +64,7 @@ func side(first bool) int {
 // side's mark has mapped the same memory.
 type Mark [16]byte
 
-// MarkOf returns where a side's mark is in a segment.
+// MarkOf returns a pointer to a side's mark in a segment.
 func MarkOf(segment []byte, first bool) *Mark {
 	end := side(first)*Bytes/2 + ringHeader
 	return (*Mark)(segment[end-len(Mark{}) : end])
@@ -128,12 +128,12 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Await reports whether there are bytes to read, after at most d; a signal ends it early.
-// Up to 8 milliseconds it sleeps in a raw system call that Go's scheduler does not see:
-// otherwise Go's monitor thread would check every 20 microseconds whether the call has
-// ended, on a core that a device may be computing on. The goroutine therefore keeps its P
-// (its share of GOMAXPROCS) while it sleeps: use Await for short times, in a process with
-// little else to do.
+// Await reports whether there are bytes to read. It waits for at most d; a signal ends the wait
+// early. If d is at most 8 milliseconds, Await sleeps in a raw system call that Go's scheduler
+// does not see. Otherwise Go's monitor thread would check every 20 microseconds whether the call
+// has ended, on a core that a device may be using. During a raw call the goroutine keeps its P
+// (its share of GOMAXPROCS). Therefore use Await for short times, in a process with little else
+// to do.
 func (c *Conn) Await(d time.Duration) (ready bool) {
 	_ = c.use(func() error {
 		ready = c.in.peek(d)
@@ -163,7 +163,7 @@ func (c *Conn) Close() error {
 	var err error
 	for _, f := range []*os.File{c.in.bellRead, c.out.bellWrite} {
 		if f != nil {
-			err = errors.Join(err, f.Close()) // it ends a Read
+			err = errors.Join(err, f.Close()) // ends a Read in progress
 		}
 	}
 	c.inUse.Lock()

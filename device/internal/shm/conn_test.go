@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// pair returns both sides of a connection over one segment mapped twice, as
-// two processes have it. The host listens at a pipe.
+// pair returns both sides of a connection over one segment. The segment is mapped twice,
+// as in two processes. The host waits by reading from a pipe.
 func pair(t testing.TB) (host, guest *Conn) {
 	t.Helper()
 	f, err := New(Bytes)
@@ -77,7 +77,7 @@ func TestBytesArriveInOrder(t *testing.T) {
 	}
 }
 
-// TestAwait: bytes end the waiting, and without any it ends in time.
+// TestAwait checks that Await returns when bytes arrive, and in time if there are no bytes.
 func TestAwait(t *testing.T) {
 	host, guest := pair(t)
 	began, n := time.Now(), 0
@@ -86,7 +86,7 @@ func TestAwait(t *testing.T) {
 			t.Fatal("there are bytes that nobody has written")
 		}
 	}
-	if n > 50 { // a signal ends one early, now and then
+	if n > 50 { // a signal sometimes ends an Await early
 		t.Errorf("10 ms took %d sleeps of 10 ms", n)
 	}
 	go func() {
@@ -107,8 +107,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestMessagesIntoAnEmptyRing of any size arrive whole whether or not the one before has been
-// read: an empty ring begins again at its start.
+// TestMessagesIntoAnEmptyRing checks that messages of any size arrive whole, whether or not the
+// previous message has been read. Writing into an empty ring begins at the start of the memory.
 func TestMessagesIntoAnEmptyRing(t *testing.T) {
 	host, guest := pair(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -146,14 +146,14 @@ func TestMessagesIntoAnEmptyRing(t *testing.T) {
 	}
 }
 
-// A host that listens hears every message, whenever it comes.
+// TestListening checks that a host that waits by a pipe receives every message, whenever it is sent.
 func TestListening(t *testing.T) {
 	host, guest := pair(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	const messages = 3000
 	go func() {
 		for i := range messages {
-			for range r.IntN(3000) * (i % 3) { // the host is on its way to the pipe, or at it
+			for range r.IntN(3000) * (i % 3) { // by now the host may be reading from the pipe, or not yet
 				runtime.Gosched()
 			}
 			guest.Write([]byte{byte(i), byte(i >> 8)})
@@ -200,7 +200,7 @@ func TestForeignCounters(t *testing.T) {
 	}
 	host.Write(make([]byte, 8))
 	host.Flush()
-	host.out.origin.Store(1<<63 + 5) // any is a place in the memory
+	host.out.origin.Store(1<<63 + 5) // any origin is reduced to a place in the memory
 	if n, err := guest.Read(make([]byte, 8)); n == 0 || err != nil {
 		t.Errorf("Read from a ring with an origin that cannot be: %d bytes, %v", n, err)
 	}

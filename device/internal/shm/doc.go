@@ -1,11 +1,11 @@
 // Package shm transfers bytes between two processes through shared memory: two rings of
 // bytes, one in each direction, with a futex for sleeping.
 //
-// The memory is an anonymous file that the child inherits, so that nothing remains,
+// The memory is an anonymous file that the child process inherits. No file remains,
 // whichever side dies first (docs/design/shared-memory.md).
 //
-// Neither side trusts the counters of the other: a ring that claims to hold more than it
-// can ends the connection.
+// Neither side trusts the counters of the other. If the counters of a ring indicate more
+// bytes than the ring can hold, the connection ends.
 package shm
 
 import "errors"

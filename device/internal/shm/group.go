@@ -15,7 +15,7 @@ const (
 	groupHeader  = 4096
 	cacheLine    = 64
 	recordBytes  = 512
-	slotsPerRank = 2 // one is read while the other is written
+	slotsPerRank = 2 // one slot is read while the other is written
 )
 
 // slotBytes is the maximum number of bytes that a rank writes into a slot, by lane. Larger
@@ -90,7 +90,7 @@ func (h *groupHead) check(generation uint64, ranks int) error {
 	return nil
 }
 
-// all reports whether every rank has reached a barrier.
+// all reports whether every rank has reached the barrier with this number.
 func (l *laneMemory) all(barrier uint64) bool {
 	for _, a := range l.arrived {
 		if a.Load() < barrier {

@@ -7,7 +7,7 @@ import (
 )
 
 // Group is the host's side of the segment that connects the devices of one group. The host
-// is not a member of their exchanges: it only watches, and aborts.
+// is not a member of the exchanges. It only watches their progress, and can abort them.
 type Group struct {
 	file  *os.File
 	lanes []laneMemory
@@ -58,7 +58,7 @@ func (m *Group) use(f func()) {
 	}
 }
 
-// Abort ends the group: members that wait, and those that come later, get an
+// Abort ends the group. Members that wait in an exchange, or start one later, get an
 // error that wraps collective.Aborted.
 func (m *Group) Abort() {
 	m.use(func() {

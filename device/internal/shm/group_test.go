@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// group returns the members of a group over one segment, mapped by each, as
-// many processes have it.
+// group returns the members of a group over one segment. Each member maps the segment,
+// as in separate processes.
 func group(t testing.TB, spin bool, replicas ...[]int) (*Group, []*Member) {
 	t.Helper()
 	m, err := NewGroup(7, len(replicas), spin)
@@ -63,7 +63,7 @@ func values(n int, replicas [][]int, absent ...int) [][]collective.Reduction {
 		for k, kind := range kinds {
 			r := collective.Reduction{Op: kind.op, Result: tensor.New(kind.dtype, kind.shape...)}
 			for i := range r.Result.Bytes {
-				r.Result.Bytes[i] = 0x55 // bytes of the last step
+				r.Result.Bytes[i] = 0x55 // as if a previous step had left bytes here
 			}
 			for _, node := range collective.Cover(leaves, held) {
 				r.Partials = append(r.Partials, collective.Partial{Node: node, Value: collective.Reduce(kind.op, node,
@@ -140,8 +140,8 @@ func TestExchangeHasTheBitsOfTheHub(t *testing.T) {
 	}
 }
 
-// TestLanesAreApart starts an exchange of gradients with a late member, and makes exchanges
-// of moments meanwhile.
+// TestLanesAreApart makes exchanges of moments while an exchange of gradients waits for a late
+// member.
 func TestLanesAreApart(t *testing.T) {
 	replicas := [][]int{{0}, {1}}
 	m, members := group(t, false, replicas...)
@@ -220,7 +220,7 @@ func TestMembersDisagree(t *testing.T) {
 	}
 }
 
-// TestWaitEnds ends the waiting of a member in every way that there is.
+// TestWaitEnds checks every event that ends the wait of a member.
 func TestWaitEnds(t *testing.T) {
 	replicas := [][]int{{0}, {1}}
 	for _, lane := range []collective.Lane{collective.Moments, collective.Gradients} {
@@ -278,8 +278,8 @@ func TestJoinOfAnotherGroup(t *testing.T) {
 	}
 }
 
-// BenchmarkExchange measures one exchange, of several sizes, in a group of
-// members in goroutines of this process.
+// BenchmarkExchange measures one exchange, for several sizes. The members of the group are
+// goroutines of this process.
 func BenchmarkExchange(b *testing.B) {
 	for _, ranks := range []int{2, 4, 8} {
 		for lane, counts := range [][]int{{33, 2049}, {270000}} {

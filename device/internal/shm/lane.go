@@ -16,10 +16,10 @@ type lane struct {
 	member      *Member
 	assembly    *collective.Assembly
 	maxPartials int         // maximum number of partial values of a rank
-	awake       atomic.Bool // a waiting member may spin, because it has nothing else to do
+	awake       atomic.Bool // waiting may begin with spinning, because the run has nothing else to do
 	barrier     uint64      // last barrier that this member has reached
 	round       uint64      // number of rounds so far
-	broken      error       // error of an exchange; the lane cannot be used after it
+	broken      error       // error of an exchange; afterwards the lane cannot be used
 }
 
 func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) (*lane, error) {
@@ -43,7 +43,8 @@ func (l *lane) partialBytes() int {
 	return (len(l.result)/l.maxPartials - maxSegments) &^ (cacheLine - 1)
 }
 
-// minPartialBytes is enough for some elements of anything.
+// minPartialBytes is the smallest permitted result of partialBytes. It is enough for some
+// elements of any type.
 const minPartialBytes = 1 << 10
 
 // exchange is an exchange in progress.
@@ -84,7 +85,8 @@ func (l *lane) end(ctx context.Context, x *exchange) error {
 	}
 }
 
-// check reports whether a value has the partial values of this member, with the type of the result.
+// check returns an error unless a value has all partial values of this member, with the type of the
+// result.
 func (l *lane) check(v collective.Reduction) error {
 	if got, want := len(v.Partials), l.assembly.Partials(l.member.rank); got != want {
 		return fmt.Errorf("%d parts, want %d", got, want)
@@ -97,7 +99,7 @@ func (l *lane) check(v collective.Reduction) error {
 	return nil
 }
 
-// sumOver returns a checksum that depends on the reductions and counts of the values.
+// sumOver returns a checksum of the operations, types and sizes of the values.
 func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, generation, len(values))
@@ -121,8 +123,8 @@ func (l *lane) beginRound(x *exchange) {
 }
 
 // endRound combines the pieces of the round and stores the results. Every member combines
-// small pieces by itself. Of other pieces each member combines its range, and copies the
-// others' ranges when they are done.
+// all of a small piece. Of a large piece each member combines one range, and copies the other
+// ranges from the members that have combined them.
 func (l *lane) endRound(ctx context.Context, x *exchange) error {
 	slot := l.round % slotsPerRank
 	if err := l.member.wait(ctx, l, l.barrier); err != nil {
@@ -179,16 +181,16 @@ func (r *record) String() string {
 		r.sequence, r.step, r.name[:min(r.length, uint64(len(r.name)))], r.round)
 }
 
-// area returns the memory of partial value i in a slot: a byte for each piece that marks it
-// as present or absent, followed by the pieces.
+// area returns the memory of partial value i in a slot. there has a byte for each piece that
+// marks the piece as present or absent; pieces has the pieces themselves.
 func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
 	n := maxSegments + l.partialBytes()
 	b := l.slots[rank][slot][i*n:][:n]
 	return b[:maxSegments], b[maxSegments:]
 }
 
-// put writes this member's partial values of a piece into its slot, except for the range
-// that it combines itself: no other member needs that.
+// put writes this member's partial values of a piece into its slot. It leaves out the range
+// that only this member combines.
 func (l *lane) put(p *piece, slot uint64) {
 	for i, partial := range p.value.Partials {
 		there, pieces := l.area(l.member.rank, slot, i)

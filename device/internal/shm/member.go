@@ -13,7 +13,7 @@ import (
 )
 
 // Member is a device's side of the segment of its group: a collective.Exchanger. The members combine
-// their values without the host: each combines its range of every value.
+// their values without the host: each member combines one range of a large value.
 type Member struct {
 	rank    int
 	head    *groupHead
@@ -54,8 +54,8 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	return m, nil
 }
 
-// Start begins an exchange of moments at once; the goroutine that waits for it does the rest. An
-// exchange of gradients runs in a goroutine, after the earlier ones have ended.
+// Start begins an exchange of moments at once. The goroutine that calls the returned function
+// completes it. An exchange of gradients runs in another goroutine, after the earlier ones have ended.
 func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	if tag.Lane >= collective.Lanes {
 		return func() error {
@@ -71,7 +71,7 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	m.before = done
 	l.awake.Store(false)
 	var err error
-	go func() { // the caller waits for it with the returned function
+	go func() { // the returned function waits for this goroutine
 		defer close(done)
 		<-before
 		err = m.end(ctx, l, m.begin(l, tag, values))
@@ -83,8 +83,8 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	}
 }
 
-// spinUntil lets a lane spin from now on, and wakes it, unless the exchange is done. The run then has
-// nothing to do except to wait for it.
+// spinUntil is called when the run has nothing left to do except to wait for the exchange. Unless the
+// exchange is done, spinUntil allows the lane to spin while it waits, and wakes it.
 func (m *Member) spinUntil(l *lane, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -121,8 +121,8 @@ func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
 	return l.broken
 }
 
-// wait returns when all members have reached a barrier of a lane. Once it is allowed to, it spins for a
-// while, and then it sleeps.
+// wait returns when all members have reached a barrier of a lane. If spinning is allowed, wait spins for
+// some time before it sleeps.
 func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
@@ -163,7 +163,7 @@ func (l *lane) poll(barrier uint64) bool {
 	return poll(func() bool { return l.all(barrier) }, time.Now().Add(spinInGroup))
 }
 
-// wake wakes the members that sleep in a lane, this member too. It may be called late.
+// wake wakes the members that sleep in a lane, including this one. It may be called after Close.
 func (m *Member) wake(l *lane) {
 	m.inUse.RLock()
 	defer m.inUse.RUnlock()

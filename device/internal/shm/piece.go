@@ -5,7 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxSegments bounds the pieces of a round: each has a byte in every partial value of a slot.
+// maxSegments is the maximum number of pieces in a round. Each partial value of a slot has a byte
+// for each piece.
 const maxSegments = 512
 
 // sharedBytes is the minimum size of a piece that is divided among the members.
@@ -21,8 +22,8 @@ type piece struct {
 	offset   int // offset in the round, in bytes
 }
 
-// next returns the pieces of a round and the remaining values. The remainder of a split
-// value has the position of its first unit.
+// next returns the pieces of the next round, and the remaining values. If a value is split, the
+// first remaining value begins at the first unit that is not in the round.
 func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	var pieces []piece
 	capacity, offset := l.partialBytes(), 0
@@ -31,7 +32,7 @@ func (l *lane) next(values []remainder) ([]piece, []remainder) {
 		p := piece{value: v.Reduction, index: len(pieces), from: v.from, offset: offset}
 		p.to = min(p.all(), p.from+p.unitsIn(capacity-offset))
 		if p.to == p.from && p.all() > p.from {
-			break // it begins in the next round
+			break // the value begins in the next round
 		}
 		pieces = append(pieces, p)
 		offset += (p.bytes() + 7) &^ 7
@@ -43,7 +44,7 @@ func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	return pieces, values
 }
 
-// remainder is the part of a value from a unit on that has not been reduced yet.
+// remainder is the part of a value that has not been reduced yet. It begins at unit from.
 type remainder struct {
 	*collective.Reduction
 	from int
@@ -84,8 +85,9 @@ func (p *piece) unitsIn(bytes int) int { return max(0, (bytes-p.head())/p.size()
 // shared reports whether every member combines a range of the piece.
 func (p *piece) shared() bool { return !p.moments() && p.bytes() >= sharedBytes }
 
-// accumulator returns the memory for combining units of the piece. It is the result itself,
-// except for some of the channels of moments, which are not contiguous there.
+// accumulator returns the memory for combining units [from, to) of the piece. It is a part of the
+// result. A piece with only some channels of moments has new memory, because the parts of a
+// channel are not contiguous in the result.
 func (p *piece) accumulator(from, to int) tensor.Tensor {
 	t := tensor.Tensor{DType: p.value.Result.DType}
 	switch {
@@ -99,7 +101,7 @@ func (p *piece) accumulator(from, to int) tensor.Tensor {
 	return t
 }
 
-// slice returns units of the piece of a partial value of a sum.
+// slice returns units [from, to) of the piece, in the bytes of a sum's partial value or result.
 func (p *piece) slice(value []byte, from, to int) []byte {
 	return value[(p.from+from)*p.size() : (p.from+to)*p.size()]
 }

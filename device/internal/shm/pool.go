@@ -7,15 +7,16 @@ import (
 	"unsafe"
 )
 
-// Pool is memory that several processes map, so that bytes written by one need not be copied for the
-// others. One process allocates chunks and sends their offsets to the others when they may access them.
+// Pool is memory that several processes map, so that bytes written by one process need not be copied
+// for the others. One process allocates chunks. It sends the offset of a chunk to the other processes
+// when they may access the chunk.
 type Pool struct {
 	file   *os.File
 	memory []byte
 
 	mu        sync.Mutex
 	allocated []extent // increasing
-	reserved  int      // bytes from the start that have memory
+	reserved  int      // number of bytes, from the start, that have allocated memory
 }
 
 // extent is an allocated chunk: the bytes [from, to).
@@ -91,8 +92,8 @@ func (p *Pool) gap(n int) (before, from int) {
 	return len(p.allocated), from
 }
 
-// reserve allocates memory up to an offset. Without it, an access when memory is short
-// would be a fault that kills the process.
+// reserve allocates memory up to an offset. Otherwise, if the system runs out of memory, an
+// access would cause a fault that kills the process.
 func (p *Pool) reserve(to int) bool {
 	if to <= p.reserved {
 		return true
@@ -146,8 +147,8 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 // device that has abandoned an exchange does not report when it is done.
 func (p *Pool) Close() error { return p.file.Close() }
 
-// Drop is Close of a pool with contents that are no longer needed: its memory is freed, and
-// reads return zeros from now on.
+// Drop is Close for a pool with contents that are not needed any more. It also frees the memory.
+// From now on reads return zeros.
 func (p *Pool) Drop() error {
 	err := drop(p.file, PoolBytes)
 	if e := p.Close(); err == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// newPools returns a pool and what another process has of it; it skips where there is
-// no shared memory.
+// newPools returns a pool, and the same pool as another process opens it. It skips the test on
+// systems without shared memory.
 func newPools(t *testing.T) (here, there *Pool) {
 	here, err := NewPool()
 	if errors.Is(err, Unsupported) {
@@ -43,8 +43,8 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
-// TestChunks: chunks never overlap, the first that is free is taken, and memory that
-// was given back is taken again.
+// TestChunks checks that chunks never overlap, that Alloc uses the first gap that is large
+// enough, and that freed memory is used again.
 func TestChunks(t *testing.T) {
 	p, _ := newPools(t)
 	offset := func(n int) int {
@@ -60,7 +60,7 @@ func TestChunks(t *testing.T) {
 		t.Errorf("chunks begin at %d, %d, %d", a, b, c)
 	}
 	p.Free(b)
-	p.Free(b + 1) // nothing begins there
+	p.Free(b + 1) // no chunk begins here
 	if got := offset(4 * unit); got != 6*unit {
 		t.Errorf("four pages lie at %d, where three are free", got)
 	}

@@ -14,10 +14,10 @@ const ringHeader = 512
 
 // counters is the head of a ring, as both processes see it.
 type counters struct {
-	written    atomic.Uint64 // bytes since the beginning; the producer's
-	origin     atomic.Uint64 // number of the byte at the start of the memory; written by the producer
+	written    atomic.Uint64 // bytes written since the beginning; set by the producer
+	origin     atomic.Uint64 // number of the byte at the start of the memory; set by the producer
 	_          [48]byte
-	read       atomic.Uint64 // bytes since the beginning; the consumer's
+	read       atomic.Uint64 // bytes read since the beginning; set by the consumer
 	_          [56]byte
 	data       bell // rung when bytes have been written
 	_          [56]byte
@@ -33,11 +33,11 @@ type ring struct {
 	memory    []byte
 	closed    *atomic.Bool
 	pos       uint64        // bytes that this side has written or read
-	published uint64        // bytes that the other side knows of
+	published uint64        // value of this side's counter in shared memory
 	usual     time.Duration // usual time that this side waits, if it is longer than shortSpin
 
-	bellRead  *os.File // end of the reader; nil without a pipe
-	bellWrite *os.File // end of the writer; nil without a pipe
+	bellRead  *os.File // the reader's end of the pipe that wakes the reader; nil without a pipe
+	bellWrite *os.File // the writer's end of the pipe; nil without a pipe
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -56,17 +56,17 @@ func (r *ring) used(written, read uint64) (uint64, error) {
 	return 0, fmt.Errorf("shared memory: ring of %d bytes says that it holds %d", len(r.memory), written-read)
 }
 
-// window returns the bytes at pos up to n, or up to the end of the memory. If the origin is invalid, it
-// returns other bytes of the memory.
+// window returns up to n bytes of the memory from pos on; it ends at the end of the memory. If the other
+// side has stored an invalid origin, window returns wrong bytes, but never bytes outside of the memory.
 func (r *ring) window(n uint64) []byte {
 	at := (r.pos - r.origin.Load()) % uint64(len(r.memory))
 	return r.memory[at:min(at+n, uint64(len(r.memory)))]
 }
 
-// write copies p into the ring, and waits for space. It publishes the bytes after every pieceBytes;
-// the rest is published by publish. If the ring is empty, write begins at the start of the memory,
-// so that successive messages use the same bytes: these are in the caches of both sides, and their
-// pages are mapped.
+// write copies p into the ring, and waits for space. It publishes the written bytes after every
+// pieceBytes bytes; publish publishes the rest. If the ring is empty, write begins at the start of
+// the memory, so that successive messages use the same memory, which is in the caches of both sides
+// and has mapped pages.
 func (r *ring) write(p []byte) error {
 	for len(p) > 0 {
 		free, err := r.free()
@@ -112,8 +112,8 @@ func (r *ring) publish() {
 	}
 }
 
-// take waits for bytes and copies at least one into p, but at most a piece: the other side
-// can then continue, and Go would copy longer ranges past the caches.
+// take waits for bytes and copies at least one byte into p. It copies at most pieceBytes, so that
+// the other side can continue soon, and because Go copies longer ranges without using the caches.
 func (r *ring) take(p []byte) (int, error) {
 	if r.written.Load() == r.pos {
 		if err := r.await(); err != nil {

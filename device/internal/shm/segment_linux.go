@@ -22,7 +22,8 @@ func New(bytes int) (*os.File, error) {
 	return f, nil
 }
 
-// seal fixes the length of the file, so that neither side can cause a fault in the other one.
+// seal fixes the length of the file. Otherwise a side could shorten the file and so cause a fault in
+// the other process.
 func seal(f *os.File, bytes int) error {
 	if err := f.Truncate(int64(bytes)); err != nil {
 		return fmt.Errorf("shared memory: %w", err)
@@ -34,8 +35,8 @@ func seal(f *os.File, bytes int) error {
 	return nil
 }
 
-// Reserve allocates the memory of a segment. Without it, an access when memory is short
-// would be a fault that kills the process.
+// Reserve allocates the memory of a segment. Otherwise, if the system runs out of memory, an
+// access would cause a fault that kills the process.
 func Reserve(f *os.File, bytes int) error {
 	if err := unix.Fallocate(int(f.Fd()), 0, 0, int64(bytes)); err != nil {
 		return fmt.Errorf("shared memory: %d MiB: %w", bytes>>20, err)

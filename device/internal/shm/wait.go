@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// WaitPolicy determines how a side waits.
+// WaitPolicy determines how a side waits for bytes.
 type WaitPolicy uint32
 
 const (
-	WaitSleep WaitPolicy = iota // if threads share cores
-	WaitNap                     // if every computing thread has a core
-	WaitSpin                    // if the waiting thread has a core, too
+	WaitSleep WaitPolicy = iota // use if threads share cores
+	WaitNap                     // use if every computing thread has a core
+	WaitSpin                    // use if the waiting thread has a core, too
 )
 
 const (
 	// shortSpin is the time that a reader that may spin polls before it does anything else.
 	shortSpin = 20 * time.Microsecond
-	// early is how long before the usual time a reader wakes up: a slice of Linux's
-	// scheduler (1.4 milliseconds on two cores). Waking up on a sleeping core needs up to 100
-	// microseconds, and a timer 50. But a thread that has got the core meanwhile may finish its
-	// slice first, whatever its priority.
+	// early is how much earlier than usual a reader wakes up. A sleeping core needs up
+	// to 100 microseconds to wake up, and a timer 50. But another thread may have the core, and may
+	// use it to the end of its time slice whatever its priority. A slice of Linux's scheduler has
+	// 1.4 milliseconds on two cores.
 	early = 1500 * time.Microsecond
-	// overdue is the minimum time that it spins after the usual time.
+	// overdue is the minimum time that a reader spins after the usual time.
 	overdue = 200 * time.Microsecond
 	// shared is the shortest pause that shows that another thread computed on the core. The system
 	// itself uses the core for up to 100 microseconds, and a timer's tick uses it for 30 to 60 on a
@@ -34,9 +34,9 @@ const (
 )
 
 // await waits for bytes. A reader that may spin sleeps for most of its usual waiting time, and spins
-// around the end of this time. So it costs little, and is awake when the bytes arrive. A device does
-// not sleep in short waits, because a core that slept for a millisecond wakes up late and computes
-// slower at first.
+// around the end of this time. This costs little processor time, and the reader is awake when the bytes
+// arrive. A device does not sleep in short waits, because a core that has slept for a millisecond wakes
+// up late and computes slower at first.
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
 	switch {
@@ -64,8 +64,8 @@ func (r *ring) await() error {
 	return err
 }
 
-// awakeFor returns how long a reader with this usual time first sleeps, 0 if sleeping is not
-// worthwhile, and the time until which it then spins.
+// awakeFor returns two times for a reader with the given usual waiting time, both from the start of the
+// wait. The reader sleeps until asleep, or not at all if asleep is 0, and then spins until until.
 func awakeFor(usual time.Duration) (asleep, until time.Duration) {
 	if before := min(early+usual/16, maxEarly); usual > 2*before {
 		asleep = usual - before
@@ -73,11 +73,11 @@ func awakeFor(usual time.Duration) (asleep, until time.Duration) {
 	return asleep, usual + min(overdue+usual/4, maxOverdue)
 }
 
-// peek reports whether there are bytes. It waits for them for at most d.
+// peek reports whether there are bytes. It waits for bytes for at most d.
 func (r *ring) peek(d time.Duration) bool {
 	seen := r.data.count()
 	if r.written.Load() == r.pos && d > 0 {
-		if d > shortNap { // Go's monitor would interrupt it
+		if d > shortNap { // Go's monitor would interrupt a longer raw system call
 			r.data.sleep(seen, d)
 		} else {
 			r.data.sleepUnseen(seen, d)
@@ -86,17 +86,18 @@ func (r *ring) peek(d time.Duration) bool {
 	return r.written.Load() != r.pos
 }
 
-// learn moves the usual time towards the time of one wait. A shorter time replaces it at once.
+// learn updates the usual time with the time of a wait: a quarter of the way to a longer time, and all
+// of the way to a shorter one.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
-// looks is the number of checks of a spinning waiter before it reads the time: about a microsecond.
+// looks is the number of checks between two readings of the clock while spinning. It is about a microsecond.
 const looks = 500
 
-// poll spins until ready returns true or the time is over, and reports whether it is ready.
-// It does not yield the core between two checks: Linux 6.6 and later give a yielded core to
-// any other thread, even one of idle priority, for a slice of milliseconds. If another
-// thread gets the core, it may be the peer, which may have no other core: poll then gives
-// up.
+// poll spins until ready returns true or the time until has come, and returns the last result
+// of ready. It does not yield the core between checks, because Linux 6.6 and later give a
+// yielded core to any other thread, even of idle priority, for some milliseconds. If another
+// thread has used the core in the meantime, poll gives up, because that thread may be the peer
+// and may have no other core.
 func poll(ready func() bool, until time.Time) bool {
 	for last := time.Now(); ; {
 		for range looks {
@@ -112,7 +113,7 @@ func poll(ready func() bool, until time.Time) bool {
 	}
 }
 
-// doze returns when ready returns true, the time has come, or the connection is closed.
+// doze sleeps until ready returns true, the time until has come, or the connection is closed.
 func (r *ring) doze(ready func() bool, until time.Time) error {
 	for n := 0; ; n++ {
 		seen, left := r.data.count(), time.Until(until)
@@ -126,7 +127,7 @@ func (r *ring) doze(ready func() bool, until time.Time) error {
 	}
 }
 
-// sleep returns when ready does, or the connection is closed.
+// sleep sleeps until ready returns true or the connection is closed.
 func (r *ring) sleep(b *bell, ready func() bool) error {
 	for n := 0; ; n++ {
 		seen := b.count()
@@ -141,20 +142,21 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 }
 
 const (
-	// shortNap is less than the 10 milliseconds after which Go's monitor takes the P from a goroutine
-	// that sleeps in a system call. After it has taken one, the monitor checks every 20 microseconds
-	// for more, for some milliseconds, on a core that a device may be computing on: a step of 85
-	// milliseconds became two milliseconds longer.
+	// shortNap is less than 10 milliseconds. After this time Go's monitor thread takes the P from a
+	// goroutine that sleeps in a system call. For some milliseconds it then wakes up every 20
+	// microseconds, on a core that a device may be using. A step of 85 milliseconds became two
+	// milliseconds longer by this.
 	shortNap = 8 * time.Millisecond
-	// shortNaps is the number of short naps. They come first, because a longer wait is not urgent.
+	// shortNaps is the number of short naps at the beginning of a wait. A wait that is longer than that
+	// is not urgent.
 	shortNaps = 64
-	// longNap bounds every sleep, so that a side that is never woken because its peer is
-	// gone checks now and then.
+	// longNap is the maximum length of a sleep. If the peer is gone and never wakes this side, the
+	// side still checks its condition after this time.
 	longNap = 200 * time.Millisecond
 )
 
-// napOf returns the maximum length of nap n. If threads share cores, there may be more of them than Go
-// runs at once, and short naps would keep its monitor busy all the time.
+// napOf returns the maximum length of nap n. Short naps are not used if threads share cores: there may
+// be more sleeping goroutines than Ps, and short naps would keep Go's monitor busy all the time.
 func napOf(a WaitPolicy, n int) time.Duration {
 	if a == WaitSleep || n >= shortNaps {
 		return longNap
@@ -162,11 +164,11 @@ func napOf(a WaitPolicy, n int) time.Duration {
 	return shortNap
 }
 
-// nap is nap n of a wait. It ends when the bell has been rung since count returned seen, or
-// after at most most.
+// nap sleeps: it is sleep number n of a wait. It ends if the bell has been rung since count returned
+// seen, or after the time most.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {
-		runtime.Gosched() // shows Go's monitor that the goroutine is alive
+		runtime.Gosched() // Go's monitor sees that the P is not blocked
 	}
 	b.sleep(seen, most)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A reader that may spin wakes up a slice of the scheduler before the expected time, and
-// does not sleep at all if little time would be left.
+// TestAwakeFor checks that a reader that may spin wakes up one time slice of the scheduler before
+// the expected time, and does not sleep if the sleep would be short.
 func TestAwakeFor(t *testing.T) {
 	const us, ms = time.Microsecond, time.Millisecond
 	for _, c := range []struct{ usual, asleep, until time.Duration }{

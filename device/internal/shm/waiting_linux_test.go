@@ -16,12 +16,11 @@ import (
 )
 
 // BenchmarkWaiting measures how long two members with equal work wait for each other. A
-// step is 42 exchanges of 16 channels' moments, as in training resnet20, with 2
-// milliseconds of work between two of them: arithmetic in registers, or copying within 4
-// MiB of the member's memory. The work never differs and there is no device around it, so
-// the waiting time beyond the time of an exchange shows how unevenly the machine runs two
-// threads. An operation is a step; the median and the mean are of the steps' shares that a
-// member waits.
+// step has 42 exchanges of the moments of 16 channels, as in training resnet20, and 2
+// milliseconds of work between two exchanges. The work is arithmetic in registers, or copying
+// within 4 MiB of memory. It is always the same, so the waiting time beyond the time of an
+// exchange shows how unevenly the machine runs two threads. One operation of the benchmark is
+// a step. The benchmark reports median and mean of the part of a step that a member waits.
 func BenchmarkWaiting(b *testing.B) {
 	for _, kind := range []struct {
 		name string
@@ -74,8 +73,8 @@ func meet(m *Member, rank int, step, sequence uint64) (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// reportShares reports the shares of a step that a member waited, in the mean of
-// the members. All steps are taken to be equally long.
+// reportShares reports the part of a step that a member waited, averaged over the members. It
+// assumes that all steps have the same length.
 func reportShares(b *testing.B, waited [][]float64) {
 	step := b.Elapsed().Seconds() / float64(b.N)
 	var shares []float64
@@ -92,7 +91,7 @@ func reportShares(b *testing.B, waited [][]float64) {
 	b.ReportMetric(sum/float64(b.N), "%-waited-mean")
 }
 
-// timesIn returns how often work fits into d, by the fastest of some tries.
+// timesIn returns how many calls of work fit into d, according to the fastest of some calls.
 func timesIn(d time.Duration, work func()) int {
 	least := time.Duration(1 << 62)
 	for range 50 {
@@ -113,14 +112,14 @@ func arithmetic() func() {
 	}
 }
 
-// goOver returns a function that copies one half of 4 MiB onto the other. The memory is two
-// large pages, if the system grants them: the placement of small pages in the caches
-// varies, and would make one member slower for good.
+// goOver returns a function that copies one half of 4 MiB to the other half. The memory has two
+// huge pages if the system provides them. The placement of small pages in the caches varies, and
+// could make one member slower in the whole benchmark.
 func goOver() func() {
 	const size, page = 4 << 20, 2 << 20
 	b := make([]byte, size+page)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1)
 	b = b[skip:][:size]
-	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // a wish
+	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // if the system refuses, small pages are used
 	return func() { copy(b[size/2:], b) }
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// InChunk returns the present partial values of an exchange and its results as views of a
-// chunk (device.proto). Each result shares the memory of the first partial value. The
-// length of the chunk must be the one that SizeOfChunk returns.
+// InChunk returns the present partial values and the results of an exchange as views of a
+// chunk (device.proto). The result of a value shares the memory of its first partial value.
+// The length of the chunk must be the result of SizeOfChunk.
 func InChunk(chunk []byte, x *pb.Exchange) (partials, results []tensor.Tensor, err error) {
 	values, err := allHeaders(x)
 	if err != nil {

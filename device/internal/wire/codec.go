@@ -15,12 +15,14 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 )
 
-// Codec encodes messages for gRPC as protobuf does, but copies the bytes of tensors once: from the tensor
-// to a buffer of the connection in the sender, and from such buffers to the tensor in the receiver.
-// gRPC's own codec copies them twice more in the receiver, and allocates memory for each message.
+// Codec encodes messages for gRPC like gRPC's protobuf codec, but copies the bytes of tensors only once
+// on each side. The sender copies them from the tensor to a buffer of the connection, and the receiver
+// from buffers to the tensor. gRPC's codec makes two more copies in the receiver, and allocates memory
+// for each message.
 type Codec struct{}
 
-// incoming is a message that was received. data has the bytes of its field data; the message has none.
+// incoming is a received message. data has the bytes of the message's field data, which is empty in the
+// message itself.
 type incoming struct {
 	message pb.Message
 	data    mem.BufferSlice
@@ -67,8 +69,8 @@ func (Codec) Unmarshal(in mem.BufferSlice, v any) error {
 	return nil
 }
 
-// cutData returns the fields of an encoded message without data, and the bytes of data, which the caller
-// has to free. If the field comes more than once, its last value counts.
+// cutData splits an encoded message. It returns all fields except data, and the bytes of data, which the
+// caller must free. If the field data occurs more than once, the last value counts.
 func cutData(in mem.BufferSlice) (rest []byte, data mem.BufferSlice, err error) {
 	for r := (fieldReader{in: in}); ; {
 		tag, err := binary.ReadUvarint(&r)
@@ -125,7 +127,7 @@ func (r *fieldReader) take(n uint64, visit func(b mem.Buffer, from, to int)) err
 	return nil
 }
 
-// buffers reads a length and returns as many bytes without copying them.
+// buffers reads a length, and returns that number of bytes without copying them.
 func (r *fieldReader) buffers() (all mem.BufferSlice, err error) {
 	n, err := r.length()
 	if err != nil {
@@ -160,7 +162,7 @@ func (r *fieldReader) appendField(to []byte, kind protowire.Type) ([]byte, error
 	return to, err
 }
 
-// length reads a number that must be there.
+// length reads a length. It is an error if the message ends before it.
 func (r *fieldReader) length() (uint64, error) {
 	n, err := binary.ReadUvarint(r)
 	if errors.Is(err, io.EOF) {

@@ -10,7 +10,8 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 )
 
-// FuzzCodec reads any bytes, in buffers of any size, and compares the message with protobuf's.
+// FuzzCodec decodes any bytes, in buffers of any size, and compares the message with the result of
+// package proto.
 func FuzzCodec(f *testing.F) {
 	whole, err := proto.Marshal(&pb.Message{Call: 300, Data: bytes.Repeat([]byte{1, 2, 3}, 1000),
 		Tensors: []*pb.Tensor{{Dtype: pb.DType_DTYPE_F32, Shape: []int64{750}}},
@@ -64,7 +65,8 @@ func hasGroup(in []byte) bool {
 	return false
 }
 
-// TestCodecEncodes compares the encoding with protobuf's, which every plugin reads.
+// TestCodecEncodes compares the encoding with package proto's, because plugins may use any protobuf
+// library.
 func TestCodecEncodes(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 10, 1<<10 + 1, 100_000, ChunkBytes} {
 		m := &pb.Message{Call: 9, Data: filled(n).Bytes, Body: &pb.Message_Run{Run: &pb.Run{}}}

@@ -14,10 +14,10 @@ import (
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error
-	// Recv returns the next message. Before its tensors are read, it calls allocate. heads have the
-	// type and the shape of each tensor, which are checked except for their total size. The tensors
-	// that allocate returns must have the same number and sizes. After an error the connection cannot
-	// be used any more.
+	// Recv returns the next message. Before it reads the tensors of the message, it calls allocate
+	// with their heads. A head has the type and shape of a tensor, which have been checked; their
+	// total size has not. The tensors that allocate returns must have the same number and sizes. After
+	// an error the connection cannot be used any more.
 	Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error)
 	// Close ends the connection. Closing twice is legal.
 	Close() error
@@ -35,7 +35,7 @@ func Body(m *pb.Message) string {
 	return name[len("*devicepb.Message_"):]
 }
 
-// Bytes returns the total size of the tensors in bytes. Impossibly large sizes saturate.
+// Bytes returns the total size of the tensors in bytes, or the maximum int64 if the size is larger.
 func Bytes(heads []tensor.Tensor) int64 {
 	var total int64
 	for _, h := range heads {

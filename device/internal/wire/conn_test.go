@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// queue is a Stream that returns the messages sent to it, with their contents at the time of SendMsg. Each
-// message comes in buffers of 1,000 bytes, so that fields begin in one and end in another.
+// queue is a Stream that returns the messages sent to it, with their contents at the time of SendMsg. A
+// message arrives in buffers of 1,000 bytes, so that fields may begin in one buffer and end in another.
 type queue struct{ messages [][]byte }
 
 func (q *queue) SendMsg(m any) error {
@@ -49,7 +49,7 @@ func inBuffers(b []byte, n int) (all mem.BufferSlice) {
 func queued(messages ...*pb.Message) *queue {
 	q := &queue{}
 	for _, m := range messages {
-		_ = q.SendMsg(m) // a message of a test can be encoded
+		_ = q.SendMsg(m) // the messages of the tests can be encoded
 	}
 	return q
 }
@@ -60,7 +60,7 @@ type buffer struct{ bytes.Buffer }
 func (b *buffer) Close() error { return nil }
 func (b *buffer) Flush() error { return nil }
 
-// anywhere gives every tensor new memory, up to a limit.
+// anywhere returns an Allocator that allocates new memory for every tensor, up to a limit.
 func anywhere(limit int64) Allocator {
 	return func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 		if Bytes(heads) > limit {
@@ -108,7 +108,7 @@ func TestMessagesArrive(t *testing.T) {
 	}
 }
 
-// TestChunks checks the limit that every plugin relies on.
+// TestChunks checks the limit of the size of messages, which plugins rely on.
 func TestChunks(t *testing.T) {
 	q := &queue{}
 	c := NewStream(q, func() {})
@@ -189,7 +189,7 @@ func TestForeignExchanges(t *testing.T) {
 	}
 }
 
-// FuzzPipe reads records of a peer that sends anything.
+// FuzzPipe reads records from a peer that sends any bytes.
 func FuzzPipe(f *testing.F) {
 	b := &buffer{}
 	x, parts := EncodeExchange(collective.Tag{Name: "m"}, []collective.Reduction{{

@@ -9,7 +9,7 @@ import (
 )
 
 // SetReplicas sets the replicas of the device and the number of rows of each in this run.
-// The counts that the device sends are checked against them.
+// Next compares the counts that the device sends with these numbers.
 func (c *Progress) SetReplicas(replicas, rows []int) {
 	if len(replicas) == len(rows) { // otherwise the run is INVALID, and the device reports it
 		c.replicas, c.rows = replicas, rows
@@ -27,8 +27,8 @@ func (c *Progress) rowsIn(n collective.Node) int {
 	return rows
 }
 
-// checkPartials checks which partial values of a value are present, and the number of values that its
-// moments count. The host knows the number of rows.
+// checkPartials compares a reduction from the device with the rows of its replicas: which partial
+// values are present, and the counts in moments.
 func (c *Progress) checkPartials(tag collective.Tag, i int, v collective.Reduction, due expectedValue) error {
 	if c.rows == nil {
 		return nil
@@ -60,8 +60,8 @@ func counted(m tensor.Tensor, want int) error {
 	return fmt.Errorf("counts %v values; due are %d", m.F64()[0], want)
 }
 
-// countedOf returns the number of values per row that the moments v count, or 0 if v is not the result
-// of a node Moments.
+// countedOf returns the number of values that the moments v count for each row. It returns 0 if v is not
+// the result of a Moments node.
 func countedOf(f *graph.Function, v graph.Value) int {
 	n := producer(f, v)
 	if n == nil || n.Op != graph.Moments {
@@ -82,15 +82,15 @@ func producer(f *graph.Function, v graph.Value) *graph.Node {
 	return nil
 }
 
-// Counts holds the counts of a function's outputs that the host knows before the run.
+// Counts describes the outputs of a function with counts that the host knows before the run.
 type Counts struct{ outputs []countingOutput }
 
 // countingOutput is an output that counts values or labels of the rows of each replica.
 type countingOutput struct {
 	name   string
 	at     int  // index among the outputs that are not kept
-	each   int  // values of a row
-	labels bool // hits, and labels that are not ignored: at most each
+	each   int  // number of values or labels in a row
+	labels bool // the output counts labels: correct ones, and ones that are not ignored, at most each per row
 }
 
 // CountsOf returns the known counts of the outputs of f.

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// counting is a function that exchanges the moments m of rows of 3 channels of 2 pixels, and has
-// them, the moments of each replica and the right labels as outputs.
+// counting returns a function that exchanges the moments m of rows of 3 channels of 2 pixels. Its
+// outputs are the exchanged moments, the moments of each replica, and the number of correct labels.
 func counting(t *testing.T) *graph.Function {
 	b := graph.NewBuilder("train", &[]graph.State{})
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3, 2}})
@@ -27,7 +27,8 @@ func counting(t *testing.T) *graph.Function {
 	return f
 }
 
-// part returns the part of a node with moments that count n values; of a negative n an absent one.
+// part returns the partial value of a node with moments that count n values. If n is negative, the value
+// is absent.
 func part(from, to int, n float64) collective.Partial {
 	p := collective.Partial{Node: collective.Node{From: from, To: to}}
 	if !(n < 0) {
@@ -39,8 +40,9 @@ func part(from, to int, n float64) collective.Partial {
 
 var tagged = collective.Tag{Step: 1, Name: "m", Lane: collective.Gradients}
 
-// The device holds replicas 2, 3 and 5, with 5, 0 and 1 rows. It sends the parts of the
-// replicas that have rows, and its moments count 2 values per row.
+// TestPartsAreHeldAgainstTheRows checks a device with replicas 2, 3 and 5 of 5, 0 and 1 rows. It
+// must send the partial values of the replicas that have rows, and moments that count 2 values per
+// row.
 func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 	for _, c := range []struct {
 		parts []collective.Partial
@@ -78,7 +80,7 @@ func TestOutputsAreHeldAgainstTheRows(t *testing.T) {
 		says         string
 	}{
 		{6, 4, 6, ""},
-		{6, 0, 0, ""}, // all ignored
+		{6, 0, 0, ""}, // all labels are ignored
 		{5, 4, 6, "output m: replica 0 of 3 rows counts 5 values; due are 6"},
 		{6, 7, 6, "output correct: replica 0 of 3 rows has 7 hits among 6 labels; there are at most 6"},
 		{6, 1, 7, "has 1 hits among 7 labels"},

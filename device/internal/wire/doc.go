@@ -1,6 +1,5 @@
-// Package wire has the code that both sides of the border between bnctl and a device plugin share: the
-// encoding of programs, errors and tensors as messages, and the transfer of messages over a gRPC stream
-// or through shared memory.
+// Package wire has code that bnctl and device plugins share: the encoding of programs, errors and tensors
+// as messages, and the transfer of messages over a gRPC stream or through shared memory.
 //
 // Received bytes are not trusted: every length is checked before memory is allocated, and a program is
 // checked before it is used.
@@ -14,14 +13,14 @@ const (
 	ChunkBytes = 1 << 20
 	// MaxTensors bounds the tensors of one message.
 	MaxTensors = 1 << 16
-	// AliveEvery is the time without messages after which each side of a connection between machines
-	// checks whether the other side is alive. AliveWithin is the time limit of the answer.
+	// If a connection between machines has no messages for the time AliveEvery, each side checks
+	// whether the other side is alive. AliveWithin is the time limit for the answer.
 	AliveEvery  = 10 * time.Second
 	AliveWithin = 10 * time.Second
 	// MaxBody bounds a message without its tensors: names, tags, headers.
 	MaxBody = 1 << 22
-	// Window is the initial window of gRPC streams and connections: the
-	// default of 64 KiB stops the sender every few images.
+	// Window is the initial window of gRPC streams and connections. With the
+	// default of 64 KiB the sender would have to wait after every few images.
 	Window = 8 << 20
 )
 

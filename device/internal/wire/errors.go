@@ -34,7 +34,7 @@ func EncodeError(err error) *pb.Error {
 // KindOf is device.KindOf for errors that have not passed a device yet. It also returns a kind for the
 // end of a context and the end of a group.
 func KindOf(err error) device.Kind {
-	if errors.Is(err, collective.Aborted) { // the cause of the end happened to another member
+	if errors.Is(err, collective.Aborted) { // first, because err may also wrap the error of another member
 		return device.Aborted
 	}
 	switch k := device.KindOf(err); {
@@ -46,15 +46,15 @@ func KindOf(err error) device.Kind {
 	return device.Other
 }
 
-// DecodeError decodes the error of a call on the named device; nil becomes nil. It ignores the name by
-// which the other side calls itself.
+// DecodeError decodes the error of a call on the named device; nil becomes nil. It ignores the device's
+// name in the message.
 func DecodeError(name, call string, in *pb.Error) error {
 	if in == nil {
 		return nil
 	}
 	kind := device.Kind(in.Kind)
 	if in.Kind < 0 || in.Kind > pb.Kind(device.NonFinite) {
-		kind = device.Other // a kind of a newer version
+		kind = device.Other // the other side has a newer version with more kinds
 	}
 	if in.Call != "" {
 		call = in.Call
@@ -62,7 +62,7 @@ func DecodeError(name, call string, in *pb.Error) error {
 	return &device.Error{Device: name, Call: call, Kind: kind, Err: advised(in, cause(in, kind))}
 }
 
-// advised returns the cause with the far side's advice.
+// advised returns the cause with the advice of the other side.
 func advised(in *pb.Error, cause error) error {
 	if in.Advice == "" {
 		return cause

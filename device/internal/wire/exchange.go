@@ -29,8 +29,9 @@ func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exch
 	return out, partials
 }
 
-// DecodeExchange decodes an exchange. The present partial values have arrived as tensors.
-// Each result has at most limit bytes and gets its memory later: see SetResults.
+// DecodeExchange decodes an exchange. partials are the present partial values, which have
+// arrived as tensors. A result larger than limit bytes is an error. The results have no memory
+// yet: see SetResults.
 func DecodeExchange(in *pb.Exchange, partials []tensor.Tensor, limit int64) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
@@ -100,7 +101,7 @@ func checkReduction(op pb.Reduction, t tensor.Tensor, limit int64) error {
 	return fmt.Errorf("%v of %v is no reduction", op, t)
 }
 
-// Results lists where the results of an exchange go.
+// Results returns the tensors for the results of an exchange.
 func Results(values []collective.Reduction) []tensor.Tensor {
 	out := make([]tensor.Tensor, len(values))
 	for i, v := range values {

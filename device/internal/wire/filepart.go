@@ -23,7 +23,7 @@ func EncodeFilePart(t tensor.Tensor) *pb.FilePart {
 	return &pb.FilePart{Path: m.Path(), Offset: offset, Type: header(t)}
 }
 
-// DecodeFilePart returns the tensor as a view of its file. The file stays mapped until its Close.
+// DecodeFilePart returns the tensor as a view of its file. The file stays mapped until Mapped.Close.
 func DecodeFilePart(p *pb.FilePart) (tensor.Tensor, *tensor.Mapped, error) {
 	t, err := shapeOf(p.GetType())
 	if err != nil {

@@ -17,10 +17,10 @@ const (
 	FrameAbort                        // all ranks must end
 	FrameLeave                        // this rank leaves
 	FramePart                         // the next frame of this peer and lane continues the message
-	FrameAwait                        // bnctl waits for a message; has the number received
-	FramePool                         // memory that both sides map, and its answer
+	FrameAwait                        // bnctl waits for a message; the content is the number received so far
+	FramePool                         // announces memory that both sides map; also the answer to this
 	FrameViews                        // a message with its pieces in shared memory
-	FrameBack                         // the shared memory of a message is free again
+	FrameBack                         // the shared memory of a message may be used again
 )
 
 // MaxFrame is the maximum size of a frame's content in bytes. Longer messages are split
@@ -38,8 +38,8 @@ type Frame struct {
 
 const frameHeader = 16
 
-// Await returns the frame that announces that bnctl waits for a message of a peer and lane.
-// got is the number of messages received before it.
+// Await returns the frame that announces that bnctl waits for a message of a peer and lane. got
+// is the number of messages received before that one.
 func Await(from int, lane uint8, got uint64) Frame {
 	return Frame{Kind: FrameAwait, Lane: lane, Peer: from, Content: binary.LittleEndian.AppendUint64(nil, got)}
 }
@@ -88,8 +88,8 @@ func WriteFrame(p Pipe, f Frame) error {
 	return p.Flush()
 }
 
-// ReadFrame reads the next frame. buffer returns the n bytes that its content is read into. ReadFrame
-// returns the error of buffer.
+// ReadFrame reads the next frame. It calls buffer for the memory of the frame's content, n bytes, and
+// returns an error of buffer.
 func ReadFrame(r io.Reader, buffer func(f Frame, n int) ([]byte, error)) (Frame, error) {
 	var h [frameHeader]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

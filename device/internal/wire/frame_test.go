@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mirror is a Pipe to itself.
+// mirror is a Pipe that returns the bytes written to it.
 type mirror struct{ bytes.Buffer }
 
 func (*mirror) Flush() error { return nil }
@@ -79,7 +79,8 @@ func TestGot(t *testing.T) {
 	}
 }
 
-// FuzzReadFrame: any bytes are a frame or an error, and never more than a frame may have.
+// FuzzReadFrame checks that reading any bytes gives a frame or an error, and that the content is never
+// longer than MaxFrame.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'})
 	f.Add([]byte{1, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 15, 0, 0, 0})

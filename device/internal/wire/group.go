@@ -14,7 +14,7 @@ func EncodeGroup(g device.Group) *pb.Join {
 	for _, r := range g.Replicas {
 		out.Members = append(out.Members, &pb.Replicas{Replicas: Numbers[int32](r)})
 	}
-	if g.Level == device.OnMachine { // ranks, and bytes that identify the run
+	if g.Level == device.OnMachine { // the ranks of Machine, followed by bytes that identify the run
 		ranks := binary.AppendUvarint(nil, uint64(len(g.Machine)))
 		for _, r := range g.Machine {
 			ranks = binary.AppendUvarint(ranks, uint64(r))
@@ -39,8 +39,8 @@ func DecodeGroup(in *pb.Join) device.Group {
 	return g
 }
 
-// decodeMachine reads the ranks of a machine, at most the number of members. Bytes of another form give
-// no ranks.
+// decodeMachine reads the ranks of a machine, at most members of them. If the bytes have another form, it
+// returns no ranks.
 func decodeMachine(b []byte, members int) (ranks []int, rest []byte) {
 	count, n := binary.Uvarint(b)
 	if n <= 0 || count > uint64(members) {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A device that was built before an attribute was added refuses nodes with this attribute,
-// so the attribute is only sent where it has an effect.
+// TestAddedAttributesAreSentWhereTheySaySomething checks that an attribute that was added later
+// is sent only if it has an effect, because older devices refuse nodes with this attribute.
 func TestAddedAttributesAreSentWhereTheySaySomething(t *testing.T) {
 	for _, c := range []struct {
 		op    graph.Op
@@ -24,7 +24,7 @@ func TestAddedAttributesAreSentWhereTheySaySomething(t *testing.T) {
 		{graph.SoftmaxXent, nil, "weighted_targets", false},
 		{graph.SoftmaxXent, graph.Attrs{}.With("weighted_targets", true), "weighted_targets", true},
 		{graph.SoftmaxXentGrad, nil, "weighted_targets", false},
-		{graph.SoftmaxXentGrad, nil, "smoothing", true}, // of the first devices: always
+		{graph.SoftmaxXentGrad, nil, "smoothing", true}, // the first devices had this attribute: always sent
 	} {
 		n := encodeNode(&graph.Node{Op: c.op, Attrs: c.attrs})
 		has := slices.ContainsFunc(n.Attributes, func(a *devicepb.Attribute) bool { return a.Key == c.key })

@@ -46,7 +46,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestHostilePart requests bytes that the file does not have.
+// TestHostilePart decodes file parts with bytes that the file does not have.
 func TestHostilePart(t *testing.T) {
 	m := mapped(t, 4096)
 	u8 := func(n int64) *pb.Tensor { return &pb.Tensor{Dtype: pb.DType_DTYPE_U8, Shape: []int64{n}} }

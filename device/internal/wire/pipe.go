@@ -17,9 +17,9 @@ type Pipe interface {
 	Flush() error
 }
 
-// NewPipe returns a connection of level shm/1 over p. A message is a record:
-// its length without tensors as 4 bytes, little endian; the message; the bytes
-// of its tensors without gaps.
+// NewPipe returns a connection of level shm/1 over p. A message is sent as a
+// record: the length of the encoded message as 4 bytes, little endian; the
+// encoded message; the bytes of its tensors without gaps.
 func NewPipe(p Pipe) Conn { return &pipe{pipe: p} }
 
 type pipe struct {

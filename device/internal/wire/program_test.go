@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// programs are examples: a golden one with updates, kept outputs and all-reduces, and the
-// inference of a network of the zoo.
+// programs returns example programs: a golden program with updates, kept outputs and
+// all-reduces, and the inference program of a model of the zoo.
 func programs(t testing.TB) []*graph.Program {
 	t.Helper()
 	text, err := os.ReadFile("../../../graph/testdata/step.program")
@@ -39,7 +39,7 @@ func programs(t testing.TB) []*graph.Program {
 func TestProgramsArriveAsTheyWere(t *testing.T) {
 	for _, p := range programs(t) {
 		for i := range p.State {
-			p.State[i].Init = graph.Init{} // does not cross the border
+			p.State[i].Init = graph.Init{} // initialization rules are not sent
 		}
 		b, err := EncodeProgram(p)
 		if err != nil {
@@ -55,7 +55,8 @@ func TestProgramsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestAttributesAreComplete checks that a plugin needs no table of defaults.
+// TestAttributesAreComplete checks that attributes are sent even if they have default values, so that
+// a plugin needs no table of defaults.
 func TestAttributesAreComplete(t *testing.T) {
 	n := encodeNode(&graph.Node{Op: graph.Conv})
 	var keys []string

@@ -24,8 +24,8 @@ type expectedExchange struct {
 // expectedValue is a value that an exchange reduces.
 type expectedValue struct {
 	op   collective.Op
-	kind tensor.Tensor // without elements
-	each int           // number of values per row that the moments count; 0: no moments
+	kind tensor.Tensor // type and shape, without elements
+	each int           // number of values per row that the moments count; 0: the value is not moments
 }
 
 // ScheduleOf returns the exchanges of a run of f.
@@ -67,7 +67,7 @@ type Progress struct {
 	rows     []int // rows of each replica
 }
 
-// Begin returns the progress of a run of that number.
+// Begin returns the progress of the run with the number step.
 func (s *Schedule) Begin(step uint64) Progress { return Progress{schedule: s, step: step} }
 
 // unexpectedExchange is the error for an exchange that is not due.
@@ -79,8 +79,8 @@ func (unexpectedExchange) Rule() string {
 		"exchanges (device.proto, Tag and Exchange)."
 }
 
-// Next checks the next exchange of the run and advances. The error names the exchange that
-// came and the one that was due. It is a fault of the device, not of the members that wait.
+// Next checks the next exchange of the run and advances. The error names the exchange of the
+// device and the exchange that was due. Only this device is at fault, not the other members.
 func (c *Progress) Next(tag collective.Tag, values []collective.Reduction) error {
 	if err := c.next(tag, values); err != nil {
 		return unexpectedExchange{err}
@@ -106,7 +106,7 @@ func (c *Progress) next(tag collective.Tag, values []collective.Reduction) error
 }
 
 // checkTag checks the position of an exchange in its lane. all are the exchanges of the lane, and at is
-// the number of exchanges that have come.
+// the number of earlier exchanges.
 func (c *Progress) checkTag(tag collective.Tag, all []expectedExchange, at int) error {
 	other := 1 - tag.Lane
 	others := c.schedule.lanes[other][c.done[other]:]
@@ -135,7 +135,7 @@ func whyLane(l collective.Lane) string {
 	return "no node of the function reads a result of it"
 }
 
-// checkValues checks that an exchange has the values that are due.
+// checkValues checks that an exchange has the expected values.
 func (c *Progress) checkValues(d expectedExchange, tag collective.Tag, values []collective.Reduction) error {
 	if len(values) != len(d.values) {
 		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+
@@ -157,8 +157,8 @@ func (c *Progress) checkValues(d expectedExchange, tag collective.Tag, values []
 	return nil
 }
 
-// Left returns an error that names the first exchange missing from a run that ended without
-// an error. It returns nil if every exchange has come.
+// Left is called after a run that ended without an error. It returns an error that names the
+// first missing exchange, or nil if the run has made all exchanges.
 func (c *Progress) Left() error {
 	if c.schedule == nil {
 		return nil

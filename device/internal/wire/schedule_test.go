@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// scheduled is a function with the exchanges moments 0 (of a and b), gradients 0 (of c) and
-// moments 1 (of d).
+// scheduled returns a function with three exchanges: number 0 of lane Moments, of a and b; number 0
+// of lane Gradients, of c; and number 1 of lane Moments, of d.
 func scheduled(t *testing.T) *graph.Function {
 	b := graph.NewBuilder("train", &[]graph.State{})
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{2}})
@@ -43,8 +43,8 @@ func value(op collective.Op, d tensor.DType, shape ...int) collective.Reduction 
 	return collective.Reduction{Op: op, Result: tensor.New(d, shape...)}
 }
 
-// The exchanges of a run are checked against its function. The error names the first
-// unexpected exchange and the one that was due.
+// TestScheduleNamesWhatIsNotDue checks that exchanges are compared with the function of the run.
+// The error names the first unexpected exchange and the exchange that was due.
 func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 	const step = 9
 	pair := []collective.Reduction{value(collective.Sum, tensor.F32, 2),

@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// header writes type and shape of t.
+// header encodes the type and shape of t.
 func header(t tensor.Tensor) *pb.Tensor {
 	return &pb.Tensor{Dtype: pb.DType(t.DType), Shape: Numbers[int64](t.Shape)}
 }
 
-// headers reads the type and the shape of the tensors of a message. The returned tensors are valid
-// except for their bytes, which are nil.
+// headers decodes the types and shapes of the tensors of a message. The returned tensors have no
+// bytes, but are valid otherwise.
 func headers(in []*pb.Tensor) ([]tensor.Tensor, error) {
 	if len(in) > MaxTensors {
 		return nil, fmt.Errorf("message with %d tensors, at most %d are allowed", len(in), MaxTensors)
@@ -45,8 +45,8 @@ type number interface {
 	~int | ~int32 | ~int64
 }
 
-// Numbers converts a list. Values that do not fit wrap around and are then
-// refused by the checks of the caller.
+// Numbers converts a list of numbers. Numbers that do not fit wrap around; the
+// checks of the caller must refuse them.
 func Numbers[To, From number](in []From) []To {
 	if in == nil {
 		return nil
@@ -58,11 +58,11 @@ func Numbers[To, From number](in []From) []To {
 	return out
 }
 
-// Arena provides memory for the tensors of one message at a time. It keeps its memory, so
-// that a session stops allocating after its largest message.
+// Arena provides memory for the tensors of one message at a time. It keeps the memory for the
+// next message, so that a session allocates only for messages that are larger than all before.
 type Arena struct{ memory []byte }
 
-// Allocate gives every header memory. The tensors are valid until the next Allocate.
+// Allocate returns tensors with the given types and shapes. They are valid until the next Allocate.
 func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	if total := Span(heads); total > len(a.memory) {
 		a.memory = tensor.New(tensor.U8, total).Bytes
@@ -71,7 +71,7 @@ func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	return heads
 }
 
-// Trim drops the memory if it has more than that many bytes, and reports whether it did.
+// Trim frees the memory if it has more than most bytes, and reports whether it did.
 func (a *Arena) Trim(most int) bool {
 	if len(a.memory) <= most {
 		return false
@@ -90,8 +90,8 @@ func Span(heads []tensor.Tensor) int {
 	return total
 }
 
-// assignMemory gives every header its part of memory, which must have at least Span bytes,
-// and returns the rest.
+// assignMemory sets the bytes of every tensor to a part of memory, which must have at least
+// Span(heads) bytes, and returns the rest of memory.
 func assignMemory(memory []byte, heads []tensor.Tensor) []byte {
 	for i, h := range heads {
 		n := h.Count() * h.DType.Size()

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Bytes that a message of a stream needs in addition to its content, over TLS:
+// A message of a stream needs these bytes in addition to its content, over TLS:
 //
 //	TLS record (at most 16 KiB)   header 5, type 1, tag 16
 //	HTTP/2 frame (at most 16 KiB) header 9
@@ -39,8 +39,9 @@ func StreamBytes(m *pb.Message, heads []tensor.Tensor) (total int64) {
 	}
 }
 
-// Traffic returns the bytes of the exchanges of a run to and from a device that has these nodes of the
-// tree. waits is the number of exchanges that the run waits for, one after the other.
+// Traffic returns the bytes that the host receives from a device (in) and sends to it (out) in the exchanges
+// of a run. nodes are the nodes of the tree that the device has. waits is the number of exchanges that the
+// run waits for, one after the other.
 func (s *Schedule) Traffic(nodes []collective.Node) (in, out int64, waits int) {
 	for lane, all := range s.lanes {
 		for i, x := range all {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// View is a piece of a message between bnctl and a fabric plugin: either a range of memory
-// that both map, or bytes in the frame itself (fabric.proto).
+// View is a piece of a message between bnctl and a fabric plugin. It is either a range of
+// memory that both processes map, or bytes in the frame itself (fabric.proto).
 type View struct {
 	Pool           uint32 // number of the memory; 0: Inline
 	Offset, Length int64
@@ -55,8 +55,8 @@ func (f Frame) Views() ([]View, error) {
 	return all, nil
 }
 
-// Back is the frame that gives the memory of a message back: from bnctl, the chunk
-// that begins at an offset of the first pool.
+// Back returns the frame that gives the memory of a message back to its owner. In a frame from
+// bnctl, the memory is the chunk that begins at an offset of the first pool.
 func Back(peer int, lane uint8, offset int64) Frame {
 	return Frame{Kind: FrameBack, Lane: lane, Peer: peer,
 		Content: binary.LittleEndian.AppendUint64(nil, uint64(offset))}

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestViews: the pieces of a message come back.
+// TestViews checks that the pieces of a message are decoded as they were encoded.
 func TestViews(t *testing.T) {
 	all := []View{{Inline: []byte("head")}, {Pool: 2, Offset: 1 << 40, Length: 7}, {Inline: []byte{}}, {Pool: 1}}
 	got, err := Views(3, 1, all).Views()
@@ -46,8 +46,8 @@ func FuzzViews(f *testing.F) {
 	})
 }
 
-// TestInChunk: both sides find the values of an exchange at the same places, a result
-// over the first part of its value, and no chunk is taken that is shorter.
+// TestInChunk checks that both sides find the values of an exchange at the same places, that the
+// result of a value has the memory of its first partial value, and that a shorter chunk is refused.
 func TestInChunk(t *testing.T) {
 	number := func(n int) tensor.Tensor { return tensor.New(tensor.F32, n) }
 	values := []collective.Reduction{

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The processor time of a call for one row, and of the device in it: the difference is the cost of
-// a call. Both are measured in turn.
+// BenchmarkCall measures the processor time of a call for one row, and of the device's part of it. The
+// difference is the overhead of a call. The two are measured alternately.
 func BenchmarkCall(b *testing.B) {
 	p, x := ready(b, 1)
 	call := func() error {
@@ -41,8 +41,8 @@ func BenchmarkCall(b *testing.B) {
 // repeats is the number of calls that are measured together.
 const repeats = 100
 
-// BenchmarkFile predicts a row a call with the template BNCTL_BENCH_MODEL, on one thread. It is our side of
-// make bench-peers ROWS=in-process.
+// BenchmarkFile predicts one row per call with the template BNCTL_BENCH_MODEL, on one thread. It is the
+// bnctl side of make bench-peers ROWS=in-process.
 func BenchmarkFile(b *testing.B) {
 	file := os.Getenv("BNCTL_BENCH_MODEL")
 	if file == "" {
@@ -59,7 +59,7 @@ func BenchmarkFile(b *testing.B) {
 	defer p.Close()
 	in := p.Inputs()[0].Type
 	x := tensor.New(in.DType, append([]int{1}, in.Shape...)...)
-	if in.DType == tensor.U8 { // other types are zeros
+	if in.DType == tensor.U8 { // inputs of other types stay zero
 		for i := range x.Bytes {
 			x.Bytes[i] = byte(i * 37)
 		}
@@ -69,7 +69,7 @@ func BenchmarkFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	call() // the peers predict before they are measured, too
+	call() // a warm-up call, as for the peers
 	call()
 	for b.Loop() {
 		call()
@@ -96,8 +96,8 @@ func ready(t testing.TB, threads int) (*Predictor, tensor.Tensor) {
 	return p, tensor.New(in.DType, append([]int{1}, in.Shape...)...)
 }
 
-// TestIdle: predictors that wait use no processor time. The least of several spans is compared, since the
-// runtime of Go works now and then.
+// TestIdle checks that waiting predictors use no processor time. It compares the smallest time of several
+// spans, because Go's runtime works in the background from time to time.
 func TestIdle(t *testing.T) {
 	const span, most = 300 * time.Millisecond, 3 * time.Millisecond
 	for range 3 {

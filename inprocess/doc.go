@@ -12,7 +12,7 @@
 // a predictor run one after another, each on all of its threads. A waiting predictor uses no processor
 // time.
 //
-// Use packages fleet and predict for several devices, GPUs, or an evaluation. There a device is a
-// process, so that its crash does not end the program. Package bnctl has Load as well, but imports
-// them.
+// Use packages fleet and predict for several devices, GPUs, or an evaluation. There each device is a
+// separate process, so that a crash of the device does not end the program. Package bnctl has Load as
+// well, but imports fleet and predict.
 package inprocess

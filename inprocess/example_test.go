@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A program has the bytes of a template from package embed, and calls Load. This model is new, and
-// knows nothing yet.
+// A program usually gets the bytes of a template from package embed, and calls Load. This example uses New
+// with an untrained model.
 func ExampleNew() {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

@@ -19,8 +19,8 @@ type Image struct {
 	Pixels tensor.Tensor // u8 [H,W,1 or 3], if File is nil
 }
 
-// ImageOf returns the pixels of an image without its alpha. Go decodes some files to other
-// pixels than bnctl: for a file, prefer an Image with File.
+// ImageOf returns the pixels of an image without its alpha channel. Go's decoders give other pixels
+// than bnctl for some files, so prefer an Image with File.
 func ImageOf(m image.Image) Image {
 	b := m.Bounds()
 	rgba, ok := m.(*image.RGBA)
@@ -49,8 +49,8 @@ type Prediction struct {
 }
 
 // Predict returns the predictions for pictures, which are decoded, scaled and normalised as the
-// template defines. The error of a picture that cannot be read begins with its number, from 0, and an
-// output that is not finite is a *answer.NotFinite. Run has the other errors.
+// template defines. If a picture cannot be read, the error begins with the picture's number, from 0. If
+// an output is not finite, the error is a *answer.NotFinite. The other errors are as for Run.
 func (p *Predictor) Predict(ctx context.Context, images ...Image) ([]Prediction, error) {
 	x, err := p.pixels(ctx, images)
 	if err != nil || len(images) == 0 {
@@ -103,7 +103,7 @@ func (p *Predictor) pixels(ctx context.Context, images []Image) (x tensor.Tensor
 	return x, nil
 }
 
-// checkPixels refuses a tensor that is not a picture.
+// checkPixels returns an error if a tensor is not a picture.
 func checkPixels(x tensor.Tensor) error {
 	if x.DType != tensor.U8 || len(x.Shape) != 3 || x.Count() == 0 || len(x.Bytes) != x.Count() ||
 		x.Shape[2] != 1 && x.Shape[2] != 3 {

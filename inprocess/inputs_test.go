@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A model with several inputs takes the rows of each, in the order of Inputs, in any batch.
+// TestSeveralInputs checks that a model with several inputs accepts the rows of each input, in the order
+// of Inputs, with any batch size.
 func TestSeveralInputs(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "difference"

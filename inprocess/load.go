@@ -74,7 +74,8 @@ func New(m *models.Model, o Options) (*Predictor, error) {
 	return p, nil
 }
 
-// limit chooses the rows of a batch, and refuses a model that needs more memory than there is.
+// limit sets the number of rows of a batch. It returns an error if the model needs more memory than the
+// limit.
 func (p *Predictor) limit(o Options) error {
 	p.batch = cmp.Or(o.Batch, usualBatch)
 	for {

@@ -13,15 +13,16 @@ import (
 // Options define how a model is loaded. Only File, Arrays, Kernels and Precision change outputs.
 type Options struct {
 	File modelfile.Options // how the model is read, and how pictures become its input
-	// Arrays makes the numbers after the preprocessing of pictures, f32 [N,C,H,W], the input.
+	// Arrays makes the input the result of preprocessing, f32 [N,C,H,W], instead of pictures.
 	Arrays bool
 	// Kernels is the kernel class: "fma", "generic" or "amx"; "" or "auto" is the best at Precision.
 	Kernels string
 	// Precision is device.F32 or device.BF16; "" is the precision in training.
 	Precision string
 	Threads   int // 0: GOMAXPROCS when the model is loaded
-	// Batch is the maximum number of rows at once. More rows are several batches, between which
-	// a context can end a call. 0 is 32, or fewer if the memory is not enough for them.
+	// Batch is the maximum number of rows of a batch. Run divides more rows into several batches,
+	// and the end of a context ends a call between two batches. 0 means 32, or fewer if the memory
+	// is not enough for 32 rows.
 	Batch int
 	// Memory is the maximum number of bytes that the predictor may use; 0 is the available memory of the
 	// machine, if the system reports it.
@@ -34,7 +35,7 @@ const (
 	usualTop   = 5
 )
 
-// check refuses invalid numbers.
+// check returns an error if a number is invalid.
 func (o *Options) check() error {
 	for _, n := range []struct {
 		option string

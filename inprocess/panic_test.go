@@ -20,7 +20,8 @@ func (f *faulty) Run(context.Context, device.Step) (device.Outcome, error) {
 	panic("index out of range")
 }
 
-// A panic is an error of its call. Later calls have the right bits, from a program that is loaded again.
+// TestPanicIsErrorOfItsCall checks that a panic becomes an error of the call. Later calls load the program
+// again and give the right bits.
 func TestPanicIsErrorOfItsCall(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ErrClosed is the error of a call of a predictor that is closed, before the call or while it runs.
+// ErrClosed is the error of a call if the predictor is closed before or during the call.
 var ErrClosed = errors.New("the predictor is closed")
 
 // Predictor is a model that predicts in this process. Any number of goroutines may use it at a
@@ -46,10 +46,10 @@ func (p *Predictor) Memory() int64 { return p.memory }
 
 // Run returns the outputs of the model for rows of its inputs. Each input is [N, ...] with the type
 // of Inputs, and each output has N rows. The outputs of a row do not depend on the other rows. Run
-// keeps no input, and the outputs are the caller's.
+// keeps no input. The outputs belong to the caller.
 //
-// The error is the cause of the context's end if ctx ends before a batch, or during one. It wraps
-// ErrClosed if the predictor is closed, and is a *Panic if a kernel panicked.
+// If ctx ends before or during a batch, the error is the cause of ctx. The error wraps ErrClosed if
+// the predictor is closed, and is a *Panic if a kernel panicked.
 func (p *Predictor) Run(ctx context.Context, inputs ...tensor.Tensor) ([]tensor.Tensor, error) {
 	x, err := p.input(inputs)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *Predictor) Run(ctx context.Context, inputs ...tensor.Tensor) ([]tensor.
 	return all, nil
 }
 
-// space returns tensors like those given, with another number of rows.
+// space returns new tensors with the types and shapes of outputs, but with another number of rows.
 func space(outputs []tensor.Tensor, rows int) (all []tensor.Tensor) {
 	for _, out := range outputs {
 		all = append(all, tensor.New(out.DType, append([]int{rows}, out.Shape[1:]...)...))

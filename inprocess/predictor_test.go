@@ -63,8 +63,8 @@ func rows(p *inprocess.Predictor, n int, seed uint64) tensor.Tensor {
 	return x
 }
 
-// Outputs have the bits of the device processes that the command uses, for every kernel class, for
-// batches of any size and for any number of threads.
+// TestSameBitsAsProcesses checks that outputs have the bits of the device processes that the command
+// uses, for every kernel class, for batches of any size and for any number of threads.
 func TestSameBitsAsProcesses(t *testing.T) {
 	for name, classes := range map[string][]string{"mlp-bn": {"fma", "generic"}, "lenet-bn": {"fma", "generic"},
 		"resnet20": {"fma"}, "unet-bn": {"fma"}} {
@@ -97,7 +97,7 @@ func TestSameBitsAsProcesses(t *testing.T) {
 	}
 }
 
-// A path and the bytes of its file give one model.
+// TestLoadPathAndBytes checks that a path and the bytes of the file give the same model.
 func TestLoadPathAndBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
 	if _, err := serialize.WriteModel(path, build(t, "lenet-bn")); err != nil {
@@ -125,7 +125,7 @@ func TestLoadPathAndBytes(t *testing.T) {
 	}
 }
 
-// Invalid sources, options and inputs are errors that name the reason.
+// TestRefusals checks that invalid sources, options and inputs give errors with the reason.
 func TestRefusals(t *testing.T) {
 	m := build(t, "lenet-bn")
 	for _, c := range []struct {
@@ -175,7 +175,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The default batch is smaller if the memory is not enough for 32 rows, and Memory is below the limit.
+// TestBatchFitsMemory checks that the default batch is smaller if the memory is not enough for 32 rows,
+// and that Memory is then below the limit.
 func TestBatchFitsMemory(t *testing.T) {
 	m := build(t, "resnet20")
 	whole := open(t, m, inprocess.Options{}).Memory()
@@ -197,7 +198,8 @@ func TestBatchFitsMemory(t *testing.T) {
 	}
 }
 
-// The heap never grows by more than Memory, with one row and with the largest batch.
+// TestMemoryIsUpperBound checks that the heap grows by at most Memory, with one row and with the largest
+// batch.
 func TestMemoryIsUpperBound(t *testing.T) {
 	for _, name := range []string{"mlp-bn", "lenet-bn", "resnet20", "unet-bn"} {
 		m := build(t, name)
@@ -225,12 +227,13 @@ func TestMemoryIsUpperBound(t *testing.T) {
 	}
 }
 
-// manyRows returns zeros that need many seconds.
+// manyRows returns so many rows of zeros that a prediction needs many seconds.
 func manyRows(p *inprocess.Predictor) tensor.Tensor {
 	return tensor.New(tensor.U8, append([]int{20000}, p.Inputs()[0].Type.Shape...)...)
 }
 
-// A context ends a call before its turn and between batches, with its cause.
+// TestContextEndsCall checks that the end of a context ends a call that waits for its turn, or is between
+// two batches, with the cause of the context.
 func TestContextEndsCall(t *testing.T) {
 	p := open(t, build(t, "resnet20"), inprocess.Options{Batch: 1})
 	cause := errors.New("enough")
@@ -254,7 +257,7 @@ func TestContextEndsCall(t *testing.T) {
 	}
 }
 
-// Close ends the calls of all goroutines, and every later call.
+// TestCloseDuringRun checks that Close ends the calls of all goroutines, and that later calls fail.
 func TestCloseDuringRun(t *testing.T) {
 	p := open(t, build(t, "resnet20"), inprocess.Options{Batch: 1})
 	var all sync.WaitGroup
@@ -284,7 +287,8 @@ func TestCloseDuringRun(t *testing.T) {
 	}
 }
 
-// Many goroutines predict with two models: every answer is right, and the memory stays.
+// TestManyGoroutines predicts with two models in many goroutines. All answers must be right, and the use of
+// memory must not grow.
 func TestManyGoroutines(t *testing.T) {
 	goroutines, calls := 64, 1000
 	if testing.Short() {
@@ -310,7 +314,7 @@ func TestManyGoroutines(t *testing.T) {
 			all.Go(func() {
 				for n := range calls {
 					k, i := 0, (g+n)%inputs
-					if (g+n)%8 == 0 { // its calls are longer
+					if (g+n)%8 == 0 { // the calls of this model need more time
 						k = 1
 					}
 					out, err := ps[k].Run(context.Background(), xs[k][i])
@@ -332,7 +336,7 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
-// heap returns the bytes in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -341,7 +345,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// No goroutine is left after Close.
+// TestNoGoroutineIsLeft checks that no goroutine is left after Close.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	m := build(t, "lenet-bn")

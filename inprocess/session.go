@@ -31,7 +31,7 @@ type session struct {
 func (s *session) open(state map[string]tensor.Tensor) (err error) {
 	ctx := context.Background()
 	if s.device, err = local.Open(ctx, s.options); err != nil {
-		if errors.Is(err, device.Invalid) { // kernels that the machine does not have
+		if errors.Is(err, device.Invalid) { // the machine does not have the requested kernel class
 			return problem.Wrap("", err)
 		}
 		return err
@@ -78,8 +78,8 @@ func (s *session) memory(rows int) int64 {
 	return n + local.WorkspaceBytes(s.program, s.device.Info().Threads)
 }
 
-// fits returns an error if a number of rows needs more memory than limit. 0 is the memory of the
-// machine.
+// fits returns an error if a number of rows needs more memory than limit. A limit of 0 means the memory
+// of the machine.
 func (s *session) fits(rows int, limit int64) error {
 	want, word := s.memory(rows), "allowed by {memory}"
 	if limit == 0 {
@@ -121,7 +121,7 @@ func (s *session) run(ctx context.Context, x tensor.Tensor) (outputs []tensor.Te
 	return out.Outputs, err
 }
 
-// reload loads the program again, with the state of the executable that a panic has interrupted.
+// reload loads the program again after a panic, with the state of the interrupted executable.
 func (s *session) reload(ctx context.Context) error {
 	old, state := s.exe, map[string]tensor.Tensor{}
 	for _, t := range s.program.State {

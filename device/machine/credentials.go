@@ -6,13 +6,13 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// Credentials returns the credentials with which a server of gRPC accepts hosts. refused is
-// called with the address of a client that is not trusted, and the reason; it may be nil.
+// Credentials returns the credentials of a gRPC server that accepts hosts. refused, if not nil, is
+// called with the address of a client that is not trusted, and the reason.
 func (s *Side) Credentials(refused func(address string, why error)) credentials.TransportCredentials {
 	return &noting{credentials.NewTLS(s.Config()), refused}
 }
 
-// noting notes connections that are refused.
+// noting is credentials that report refused connections.
 type noting struct {
 	credentials.TransportCredentials
 	refused func(address string, why error)

@@ -1,5 +1,5 @@
 // Package machine decides which hosts and machines trust each other if a host uses the devices of
-// other machines: TLS 1.3 with a certificate on both sides.
+// other machines. Connections use TLS 1.3 with a certificate on both sides.
 //
 // Use it with device/serve and device/remote, which move the calls. Package fleet connects them.
 //
@@ -17,9 +17,10 @@
 //
 // Names and addresses do not matter, because machines come and go. A certificate is trusted if an
 // authority in ca.crt has signed it, it is valid now, its serial number is not in revoked, and it has
-// the role of the other side: the URI bnctl://role/host or bnctl://role/device among its names. So
-// many machines may share one certificate. A device machine cannot use the devices of another one.
+// the role of the other side: the URI bnctl://role/host or bnctl://role/device among its names.
+// Therefore many machines may share one certificate, and a machine with devices cannot use the devices
+// of another machine.
 //
-// The files are read again when they change: by the next connection, and for open connections by
-// the check that device/serve makes from time to time.
+// If the files change, the next connection reads them again. Package device/serve also checks open
+// connections from time to time with the current files.
 package machine

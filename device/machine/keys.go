@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The folder of the authority, which stays on the machine that made it, and its key.
+// The folder of the authority, and the file with its key. The folder stays on the machine that made it.
 const (
 	authorityFolder = "authority"
 	authorityKey    = "ca.key"
@@ -55,7 +55,8 @@ type authority struct {
 	key         crypto.Signer
 }
 
-// openAuthority reads the authority in a folder, or makes one; made is the folder then.
+// openAuthority reads the authority in a folder. If there is none it makes one, and made has the new
+// folder.
 func openAuthority(folder string) (a *authority, made []string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, nil, err
@@ -141,7 +142,7 @@ func (a *authority) issue(folder string, r Role, valid time.Duration) error {
 func newSerial() *big.Int {
 	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		panic(err) // the system has no random numbers
+		panic(err) // the system's random number generator has failed
 	}
 	return n.Add(n, big.NewInt(1))
 }
@@ -154,7 +155,7 @@ func writeKey(path string, key *ecdsa.PrivateKey) error {
 	return writePEM(path, "PRIVATE KEY", der, 0o600)
 }
 
-// writePEM writes a file as a whole: another process reads the old or the new contents.
+// writePEM writes a file atomically: another process reads either the old or the new contents.
 func writePEM(path, kind string, der []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new")
 	if err != nil {

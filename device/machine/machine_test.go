@@ -51,7 +51,7 @@ func connect(t *testing.T, host, device *tls.Config) (atHost, atDevice error) {
 		ended <- err
 	}()
 	c, atHost := tls.Dial("tcp", l.Addr().String(), host)
-	if atHost == nil { // in TLS 1.3 a client learns only then that it is refused
+	if atHost == nil { // in TLS 1.3 a client learns only when it reads that it is refused
 		defer c.Close()
 		_, atHost = c.Read(make([]byte, 1))
 	}
@@ -68,7 +68,8 @@ func TestBothSidesAreTrusted(t *testing.T) {
 	}
 }
 
-// A side that is not trusted learns the reason, and the connection ends.
+// TestWhoIsRefused checks that a connection with a side that is not trusted ends, and that this side
+// gets the reason.
 func TestWhoIsRefused(t *testing.T) {
 	mine, others := t.TempDir(), t.TempDir()
 	keys(t, mine, 1)
@@ -109,8 +110,8 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 }
 
-// A certificate is refused at a new connection, and by the check of an open one, as soon as it has
-// expired or is revoked; new files are read without a restart.
+// TestDuringARun checks that an expired or revoked certificate is refused, for a new connection and by
+// the check of an open one, and that new files are read without a restart.
 func TestDuringARun(t *testing.T) {
 	folder := t.TempDir()
 	keys(t, folder, 1)
@@ -131,7 +132,7 @@ func TestDuringARun(t *testing.T) {
 	if _, err := connect(t, host.Config(), device.Config()); err == nil {
 		t.Error("a revoked certificate connects")
 	}
-	keys(t, folder, 1) // rotation: the same authority
+	keys(t, folder, 1) // rotation: new certificates of the same authority
 	if atHost, atDevice := connect(t, host.Config(), device.Config()); atHost != nil || atDevice != nil {
 		t.Errorf("after new certificates: %v, %v", atHost, atDevice)
 	}
@@ -192,7 +193,7 @@ func TestBadFolders(t *testing.T) {
 	}
 }
 
-// The keys are for their owner alone.
+// TestModes checks that only the owner can read the keys.
 func TestModes(t *testing.T) {
 	folder := t.TempDir()
 	keys(t, folder, 1)

@@ -40,8 +40,8 @@ func roles(c *x509.Certificate) (all []string) {
 	return all
 }
 
-// check returns an error unless a certificate is trusted in a role at a time: see the package.
-// intermediates may be between it and the authority.
+// check returns an error unless a certificate is trusted in a role at the time now, by the rules of the
+// package comment. The chain to the authority may contain intermediates.
 func check(c *x509.Certificate, intermediates []*x509.Certificate, r Role, f *files, now time.Time) error {
 	if now.After(c.NotAfter) {
 		return problem.Advise("make a new one with {devices-keys}",
@@ -78,5 +78,5 @@ func roleText(all []string) string {
 	return strings.Join(all, " and ")
 }
 
-// serial returns the serial number of a certificate in the form of revoked: hexadecimal.
+// serial returns the serial number of a certificate in hexadecimal, as in the file revoked.
 func serial(c *x509.Certificate) string { return fmt.Sprintf("%x", c.SerialNumber) }

@@ -26,14 +26,14 @@ const (
 	revokedFile     = "revoked"
 )
 
-// Side is one side of connections: its certificate, and the rule of whom it trusts.
+// Side is one side of connections: its certificate, and the certificates that it trusts.
 type Side struct {
 	folder string
 	role   Role
 
 	mu    sync.Mutex // guards the fields below
 	files *files
-	state string // state of the files, when they were read
+	state string // result of stateOfFiles when the files were read
 }
 
 // files are the contents of a folder.
@@ -70,7 +70,7 @@ func (s *Side) read() (*files, error) {
 		return s.files, nil
 	}
 	f, err := readFiles(s.folder)
-	if err != nil && s.files != nil { // they are being replaced: the next connection reads them again
+	if err != nil && s.files != nil { // the files are being replaced: the next connection reads them again
 		return s.files, nil
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Side) read() (*files, error) {
 	return f, nil
 }
 
-// stateOfFiles changes when a file does.
+// stateOfFiles returns a text that changes when a file changes.
 func (s *Side) stateOfFiles() string {
 	var b strings.Builder
 	for _, name := range []string{authorityFile, certificateFile, keyFile, revokedFile} {
@@ -130,7 +130,7 @@ func (s *Side) Config() *tls.Config {
 		VerifyConnection:       s.Verify,
 	}
 	if s.role == Host {
-		c.InsecureSkipVerify = true // Verify decides: names of machines do not matter
+		c.InsecureSkipVerify = true // Verify checks the certificate, because names of machines do not matter
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return s.present() }
 		return c
 	}

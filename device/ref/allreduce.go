@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// allReduce makes an exchange. A replica without rows is absent: its leaf of
-// the tree is empty.
+// allReduce makes an exchange. The value of a replica without rows is absent: the
+// replica's leaf of the tree is empty.
 func (f *frame) allReduce(ctx context.Context, e graph.Exchange) error {
 	nodes := f.fn.Nodes[e.From:e.To]
 	leaves, local := f.members()
@@ -67,8 +67,8 @@ func (f *frame) reduction(n graph.Node, leaves int, local []int) collective.Redu
 	return r
 }
 
-// exchange completes the reductions: here if this device holds all replicas,
-// else with the other members of the group.
+// exchange completes the reductions. If this device holds all replicas, it does so
+// here, otherwise with the other members of the group.
 func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string,
 	values []collective.Reduction) error {
 	tag := collective.Tag{
@@ -84,7 +84,7 @@ func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string,
 		return err
 	}
 	for _, v := range values {
-		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the root of the tree
+		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the partial value is the root of the tree
 			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
 		}
 	}

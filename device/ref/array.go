@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// array is a value while a function runs: lead blocks of size elements, where
-// lead counts rows or replicas and is 1 for whole values.
+// array is a value while a function runs: lead blocks of size elements. lead is
+// the number of rows or replicas, or 1 for whole values.
 type array struct {
 	typ  graph.Type
 	lead int
 	size int
 	f    []float64 // the elements of f32 and f64 values
-	i    []int64   // the elements of all others
+	i    []int64   // the elements of values of all other types
 }
 
 func newArray(t graph.Type, lead int) *array {
@@ -36,7 +36,7 @@ func (a *array) at(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
 // ints returns block n of an integer value.
 func (a *array) ints(n int) []int64 { return a.i[n*a.size : (n+1)*a.size] }
 
-// round rounds the elements of an f32 value, which loops leave in float64, to float32. At precision
+// round rounds the elements of an f32 value to float32; loops compute them in float64. At precision
 // bf16 it also rounds the elements of a stored value to bfloat16.
 func (a *array) round(bf16 bool) {
 	if a.typ.DType != tensor.F32 {
@@ -57,7 +57,7 @@ func roundBF16(list []float64) {
 	}
 }
 
-// operand returns a copy as it enters a product at precision device.BF16.
+// operand returns a copy, rounded like an operand of a product at precision device.BF16.
 func (a *array) operand() *array {
 	b := &array{typ: a.typ, lead: a.lead, size: a.size, f: slices.Clone(a.f)}
 	roundBF16(b.f)
@@ -72,8 +72,8 @@ func fullShape(t graph.Type, lead int) []int {
 	return append([]int{lead}, t.Shape...)
 }
 
-// fromTensor returns the elements of t. Its type and shape were checked, but it may hold
-// F64 where typ has F32 (Eval64).
+// fromTensor returns the elements of t, with checked type and shape. t may have type F64 where
+// typ has F32 (Eval64).
 func fromTensor(typ graph.Type, lead int, t tensor.Tensor) *array {
 	a := newArray(typ, lead)
 	switch t.DType {

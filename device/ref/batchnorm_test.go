@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normGolden is testdata/batchnorm.json: operands and results, keyed by the set that the
-// statistics are computed over.
+// normGolden has the contents of testdata/batchnorm.json: operands, and results by the kind of
+// statistics ("batch" or "replica").
 type normGolden struct {
 	Rows     []int
 	Channels int

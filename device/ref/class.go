@@ -34,7 +34,7 @@ var definitions = map[graph.Op]func(*call){
 	graph.MaxPoolGrad: defineMaxPoolGrad, graph.AvgPoolGrad: defineAvgPoolGrad,
 }
 
-// floats returns elements as float32, which they are.
+// floats converts elements to float32. They have float32 values already.
 func floats(list []float64) []float32 {
 	out := make([]float32, len(list))
 	for i, v := range list {
@@ -66,7 +66,8 @@ func defineConv(c *call) {
 	}
 }
 
-// imageOf returns row n of a value as an image: a dense layer has its channels last.
+// imageOf returns row n of a value as an image, with channels first. The value of a dense layer has
+// its channels last.
 func (c *call) imageOf(x *array, n int) []float32 {
 	if !c.isDense() {
 		return floats(x.at(n))
@@ -74,7 +75,7 @@ func (c *call) imageOf(x *array, n int) []float32 {
 	return turned(floats(x.at(n)), x.size/x.last(), x.last())
 }
 
-// channelsLast returns an image in the layout of the node's result.
+// channelsLast converts an image to the layout of the node's result.
 func (c *call) channelsLast(image []float32) []float32 {
 	if !c.isDense() {
 		return image
@@ -96,8 +97,8 @@ func turned(x []float32, rows, columns int) []float32 {
 	return out
 }
 
-// filter returns the weight and the bias of the call's node, with the batch norm
-// that was folded into them.
+// filter returns the weight and the bias of the call's node. If a batch norm is folded into the
+// node, they include it.
 func (c *call) filter(l class.Layer) (w, bias []float32) {
 	w = floats(c.in(1).at(0))
 	gradient := c.Op == graph.ConvGradInput || c.Op == graph.DenseGradInput
@@ -140,8 +141,8 @@ func defineWeights(c *call) {
 	}
 }
 
-// fold returns p with its functions folded, as class class.FMA computes them, and
-// the batch norms that their products hold.
+// fold returns p with class.Fold applied to its functions, and the folded batch norms of each
+// function.
 func fold(p *graph.Program) (*graph.Program, map[*graph.Function]map[graph.Value]class.Norm) {
 	folded, norms := *p, map[*graph.Function]map[graph.Value]class.Norm{}
 	folded.Functions = slices.Clone(p.Functions)

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defineActivation computes functions of float32 by their definitions.
+// defineActivation computes float32 functions by the definitions of package class.
 func defineActivation(c *call) {
 	if c.in(0).typ.DType != tensor.F32 {
 		if elementary[c.Op] != nil {
@@ -22,7 +22,8 @@ func defineActivation(c *call) {
 	}
 }
 
-// defineActivationGrad computes for relu and relu6 the gradient where it passes, else +0.
+// defineActivationGrad computes the gradient of an activation. For relu and relu6 it is dy where the
+// derivative is 1, and +0 elsewhere.
 func defineActivationGrad(c *call) {
 	y, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
 	of, _ := graph.ActivationNamed(c.Text("of"))

@@ -5,13 +5,12 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// values returns the elements of row n of a at the places in s, in the form that package
-// class uses.
+// values returns the elements of row n of a at the places in s, as a class.Channel.
 func (s set) values(a *array, n int) class.Channel {
 	return class.Channel{Rows: 1, Positions: len(s), At: func(i int) float32 { return float32(a.at(n)[s[i]]) }}
 }
 
-// channels splits the places of a group into its channels of plane elements each.
+// channels splits the places of a group into channels of plane elements each.
 func (s set) channels(plane int) []set {
 	var all []set
 	for ; len(s) > 0; s = s[plane:] {
@@ -51,7 +50,8 @@ func (c *call) groupMoments(s set, n int) [3]float64 {
 	return class.MergeMoments(all)
 }
 
-// defineGroupNorm computes a group norm from the numbers of a batch norm for each channel.
+// defineGroupNorm computes a group norm. Each channel is normalised like a channel of a batch norm, with
+// the moments of its group.
 func defineGroupNorm(c *call) {
 	x, y := c.in(0), c.out(0)
 	plane := x.size / x.typ.Shape[0]
@@ -70,8 +70,8 @@ func defineGroupNorm(c *call) {
 	}
 }
 
-// defineRowNormGrad computes the gradient over lines, or over groups. A group's sums are
-// the sums of its channels.
+// defineRowNormGrad computes the gradient of a layer norm or group norm. The sums of a group are
+// the totals of its channels' sums.
 func defineRowNormGrad(c *call) {
 	x, dy := c.in(0), c.in(1)
 	lines := c.Op == graph.LayerNormGrad

@@ -65,8 +65,8 @@ func defineNormaliseGradSums(c *call) {
 	}
 }
 
-// eachAffine computes every element of y with the numbers that the function of makes from
-// those of its channel.
+// eachAffine computes every element of y with the function of. affine returns the parameters for
+// block n and channel ch.
 func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
 	of func(a class.Affine, n, i int) float32) {
 	for n := range y.lead {
@@ -98,8 +98,8 @@ func defineBatchNorm(c *call) {
 	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.at(n)[i])) })
 }
 
-// defineNormaliseGradInput computes gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)). The inner numbers are
-// 0 where the statistics are constant.
+// defineNormaliseGradInput computes gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)). If the statistics are
+// constant, S1/n and s*s*S2/n are replaced by 0.
 func defineNormaliseGradInput(c *call) {
 	x, dy, gamma, eps := c.in(0), c.in(1), c.in(4).at(0), c.Float("eps")
 	channels := x.typ.Shape[0]

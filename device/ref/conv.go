@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// geometry is a convolution seen from its two images, the one it reads (in)
-// and the one it makes (out). Gradients keep the names: in is the large image.
+// geometry has the shapes of a convolution: in is its input image, and out its
+// result. Gradients use the same names for the images of the forward convolution.
 type geometry struct {
 	groups                  int
 	inPerGroup, outPerGroup int // channels
@@ -53,7 +53,7 @@ func (g *geometry) forward(x, w, y []float64) {
 	})
 }
 
-// addBias fills y (O, pixels), which is zeros, with the bias, if there is one.
+// addBias sets y, (O, pixels), to the bias. y is zero before, and stays zero without a bias.
 func addBias(bias *array, y []float64, pixels int) {
 	if bias == nil {
 		return
@@ -84,7 +84,7 @@ func (g *geometry) backward(dy, w, dx []float64) {
 	})
 }
 
-// convTranspose is convGradInput of the reverse convolution.
+// convTranspose computes the transpose of a convolution, like convGradInput, and adds the bias.
 func convTranspose(c *call) {
 	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), y.typ.Shape, x.typ.Shape)

@@ -15,12 +15,12 @@ type backend struct {
 	ops        []graph.Op
 	precisions []string
 	bf16       bool   // opened at precision device.BF16
-	class      string // the class with the definitions that it computes; "": the default
+	class      string // class with the definitions that the device computes; "": the default
 }
 
 // New returns a reference device that uses name in errors and logs. It refuses the
-// operations in without, as a device refuses operations that it lacks. Its only precision
-// is device.F32; the devices of Provider have all precisions.
+// operations in without, like a device that does not have these operations. Its only
+// precision is device.F32; the devices of Provider have all precisions.
 func New(name string, without ...graph.Op) device.Device {
 	b := backend{name: name, precisions: []string{device.F32}}
 	b.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })
@@ -40,7 +40,7 @@ func (b backend) info() device.Info {
 	return info
 }
 
-// unnumbered describes the device, without its numbered classes.
+// unnumbered describes the device without Info.Classes.
 func (b backend) unnumbered() device.Info {
 	info := device.Info{
 		ID: device.DefaultID, Name: b.name, Description: "reference device: plain loops, float64 sums",
@@ -55,7 +55,7 @@ func (b backend) unnumbered() device.Info {
 	return info
 }
 
-// Features returns the features of a device that runs what Load returns.
+// Features returns the features of a device that runs programs with Load of this package.
 func Features() []string {
 	return []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile,
 		device.Slots}

@@ -7,8 +7,8 @@ import (
 )
 
 // dropout computes x/(1-p) where an element is kept, and 0 elsewhere. Element e of a row is
-// kept if word e of its sample's draws, as a fraction of the whole range, is at least p. 1-p is
-// rounded to f32 first.
+// kept if random word e of its sample, scaled to [0, 1), is at least p. 1-p is rounded to f32
+// first.
 func dropout(c *call) {
 	x, ident, y := c.in(0), c.in(1), c.out(0)
 	if ident == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// binary computes an operation of two operands that broadcast as in NumPy over their shapes; whole and
-// replica operands go with every row.
+// binary computes an operation with two operands. Their shapes are broadcast as in NumPy. Whole operands
+// are used with every row, and replica operands with the rows of their replica.
 func binary(c *call) {
 	y := c.out(0)
 	a, b := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape), broadcastIndex(c.in(1).typ.Shape, y.typ.Shape)
@@ -26,7 +26,7 @@ var elementary = map[graph.Op]func(float64) float64{
 	graph.Exp: tensor.Exp, graph.Log: tensor.Log, graph.Sqrt: math.Sqrt,
 }
 
-// where returns the operand that a condition picks, element by element; +0 in place of one that is absent.
+// where selects an operand for each element by a condition. An absent operand counts as +0.
 func where(c *call) {
 	y := c.out(0)
 	test := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape)
@@ -47,7 +47,7 @@ func where(c *call) {
 	}
 }
 
-// compare computes 1 or 0. An absent operand counts as 0.
+// compare computes 1 where the comparison is true, and 0 elsewhere. An absent operand counts as 0.
 func compare(c *call) {
 	if c.in(1) != nil {
 		binary(c)
@@ -83,7 +83,7 @@ func affine(c *call) {
 	}
 	by, add := rounded(c.Float("by")), rounded(c.Float("add"))
 	if add == 0 {
-		add = math.Copysign(0, -1) // adding it changes nothing
+		add = math.Copysign(0, -1) // adding -0 changes no value
 	}
 	for i, v := range x.f {
 		y.f[i] = rounded(float64(by*v)) + add

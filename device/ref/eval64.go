@@ -13,10 +13,10 @@ import (
 // rounding to f32, so that finite differences of its results can be compared with
 // gradients. Only updates are rounded as usual.
 //
-// State, by name, and inputs, in order, are tensors of the shapes in a device.Step, with
-// F64 where f has f32. rows has the number of rows of each replica; all replicas are on
-// this device. The result has all outputs, including kept ones, with F64 where f has f32. f
-// must be valid; a wrong operand is an error.
+// state has the state tensors by name, and inputs the inputs in order. Their shapes are as
+// in a device.Step, with F64 where f has f32. rows has the number of rows of each replica;
+// all replicas are on this device. The result has all outputs, including kept ones, with F64
+// where f has f32. f must be valid. A wrong operand is an error.
 func Eval64(f *graph.Function, state map[string]tensor.Tensor, inputs []tensor.Tensor,
 	rows []int) ([]tensor.Tensor, error) {
 	fr := newFrame(f, rows)

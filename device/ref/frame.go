@@ -16,11 +16,11 @@ import (
 type frame struct {
 	fn     *graph.Function
 	values []*array // value by its number; nil before it is computed and after its last use
-	first  []int    // first row of each replica of this device, and the end: replicas+1 elements
+	first  []int    // first row of each replica of this device, followed by the number of rows
 	owner  []int    // the replica, as an index into first, of each row
 	f64    bool     // keep f32 values in float64 (Eval64)
 	bf16   bool     // whether the precision is device.BF16
-	class  string   // computes the definitions of that class; "" the loops of this package
+	class  string   // class with the definitions to compute; "": the default loops of this package
 	norms  map[graph.Value]class.Norm
 
 	kernels map[graph.Op]Kernel
@@ -69,8 +69,8 @@ func (f *frame) block(a *array, k graph.Kind, n int) []float64 {
 	return a.at(f.owner[n])
 }
 
-// run computes the nodes in their order. All-reduces that follow each other
-// are one exchange.
+// run computes the nodes in order. All-reduces that follow each other are one
+// exchange.
 func (f *frame) run(ctx context.Context) error {
 	last := lastUses(f.fn)
 	nodes, exchanges := f.fn.Nodes, f.fn.Exchanges()

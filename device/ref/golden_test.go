@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// golden is one line of testdata/golden.json: what PyTorch computes.
+// golden is one line of testdata/golden.json: a node with its operands, and PyTorch's results.
 type golden struct {
 	Op    string
 	Name  string
@@ -64,7 +64,8 @@ func filled(d tensor.DType, shape []int, values []float64) tensor.Tensor {
 	return x
 }
 
-// attrs turns JSON numbers into integers or floats, as they are written.
+// attrs returns the attributes. A JSON number is an integer if it is written as one, and
+// otherwise a float.
 func (g *golden) attrs() graph.Attrs {
 	var a graph.Attrs
 	for key, v := range g.Attrs {

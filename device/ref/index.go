@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/tensor"
 
-// walk visits the elements of a shape in row-major order: their number and
-// their coordinates, which are valid during the visit.
+// walk visits the elements of a shape in row-major order. visit gets the number
+// of the element and its coordinates, which are valid only during the call.
 func walk(shape []int, visit func(i int, at []int)) {
 	at := make([]int, len(shape))
 	for i := range tensor.Count(shape) {
@@ -26,8 +26,8 @@ func flat(shape, at []int) int {
 	return i
 }
 
-// broadcastIndex returns, for every element of shape to, its source element of shape from:
-// axes align at the last, axes of length 1 stretch.
+// broadcastIndex returns, for every element of shape to, its source element of shape from.
+// Shapes are aligned at their last axes, and axes of length 1 are repeated.
 func broadcastIndex(from, to []int) []int {
 	index := make([]int, tensor.Count(to))
 	source := make([]int, len(from))

@@ -2,7 +2,7 @@ package ref
 
 import "github.com/bnctl/bnctl/device/class"
 
-// factor returns an attribute as the float32 that multiplies.
+// factor returns an attribute that is used as a factor, as float32.
 func (c *call) factor(key string) float32 { return float32(c.Float(key)) }
 
 func quantize(c *call) {
@@ -19,8 +19,8 @@ func dequantize(c *call) {
 	}
 }
 
-// requantise sets result 0 to sums. Each output channel is a contiguous line of the given
-// length.
+// requantise sets result 0 to the requantised sums. Each output channel has a contiguous line of
+// the given length.
 func (c *call) requantise(sums []int64, line int) {
 	q, by, channels := class.Int8Of(c.Node), c.in(3).f, c.out(0).typ.Shape[0]
 	for i, sum := range sums {

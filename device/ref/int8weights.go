@@ -4,8 +4,8 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// quantizeWeight computes the bytes of weights, the biases in steps of a sum, a step of a sum in steps of the
-// result, and the weights as gradients of the operand need them.
+// quantizeWeight computes the four results of an output channel's weights: the weights as int8, the bias in
+// steps of a sum, a step of a sum in steps of the result, and the weights for the gradient of the operand.
 func quantizeWeight(c *call) {
 	w, bias, s := c.in(0), c.in(1).f, class.WeightsInt8Of(c.Node)
 	per := w.size / len(bias)

@@ -11,11 +11,11 @@ import (
 // Call is one node with computed operands.
 type Call struct {
 	*graph.Node
-	// In holds the operands, in order; an absent one is the zero Tensor. A value of kind
-	// Rows has rows as its first axis, a value of kind Replica has replicas. They are
-	// copies.
+	// In has copies of the operands, in order. An absent operand is the zero Tensor. The first
+	// axis of a value of kind Rows is rows, and of a value of kind Replica replicas.
 	In []tensor.Tensor
-	// Out are the results, zeros of the right type and shape, which the kernel fills.
+	// Out has the results, with the right types and shapes. They are zeros until the kernel sets
+	// them.
 	Out []tensor.Tensor
 	// Owner is the replica of each row.
 	Owner []int
@@ -25,8 +25,8 @@ type Call struct {
 // leaves to the loop. Results are rounded to the precision of the program afterwards.
 type Kernel func(c *Call) (done bool, err error)
 
-// Replace has the nodes of one operation computed by k, so that a device can replace the
-// reference operation by operation. AllReduce cannot be replaced: it needs the group. Replace must be
+// Replace makes Run compute the nodes of one operation with k. A device can so replace the reference's
+// loops operation by operation. AllReduce cannot be replaced, because it needs the group. Replace must be
 // called before the first Run.
 func (x *Program) Replace(op graph.Op, k Kernel) {
 	if op == graph.AllReduce {

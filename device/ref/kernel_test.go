@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// replaced is a device that computes some operations itself, and leaves the rest to the reference.
+// replaced returns an opener of a device that computes some operations with kernels, and the rest with the
+// reference's loops.
 func replaced(kernels map[graph.Op]ref.Kernel) devicetest.Opener {
 	p := lifecycle.Provider{Plugin: device.Plugin{Name: "mine", Version: "1"},
 		Info: device.Info{Kernels: "mine", Ops: ref.Ops(), Features: ref.Features(),
@@ -44,7 +45,7 @@ func (b replacing) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, 
 	return lifecycle.NewHostRunner(p, x.Run), nil
 }
 
-// about returns the first conformance cases with names that begin with a text.
+// about returns some conformance cases with names that begin with text.
 func about(text string) []devicetest.Case {
 	all := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {
 		return !strings.HasPrefix(c.Name, text)
@@ -52,7 +53,7 @@ func about(text string) []devicetest.Case {
 	return all[:min(len(all), 5)]
 }
 
-// relu is a kernel of an author, and sum counts its calls.
+// relu returns a kernel as an author would write it. sum counts its calls.
 func relu(sum *int) ref.Kernel {
 	return func(c *ref.Call) (bool, error) {
 		*sum++
@@ -63,8 +64,8 @@ func relu(sum *int) ref.Kernel {
 	}
 }
 
-// A replaced operation conforms if its kernel is right, is a fault if it is wrong, and is the
-// reference's if the kernel declines.
+// TestReplace checks that conformance cases accept a correct kernel and find a wrong one, and that
+// the reference's loop is used if the kernel returns false.
 func TestReplace(t *testing.T) {
 	calls := 0
 	right := map[graph.Op]ref.Kernel{graph.Relu: relu(&calls),

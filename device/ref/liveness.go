@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// lastUses returns, for each value, the number of nodes after which it is not needed any
-// more; outputs and updates are needed until the end.
+// lastUses returns, for each value, the number of nodes that must have run before the value is
+// not needed any more. Outputs and updates are needed until the end.
 func lastUses(fn *graph.Function) []int {
 	last := make([]int, len(fn.Values))
 	for i, n := range fn.Nodes {
@@ -22,7 +22,7 @@ func lastUses(fn *graph.Function) []int {
 	return last
 }
 
-// drop forgets the operands and results of nodes that nothing after node end-1 needs.
+// drop drops those operands and results of nodes that are not needed after node end-1.
 func (f *frame) drop(nodes []graph.Node, last []int, end int) {
 	for _, n := range nodes {
 		for _, vs := range [][]graph.Value{n.In, n.Out} {

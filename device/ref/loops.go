@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// loops holds the loop of every operation but AllReduce, which needs the group
-// and not only its operands.
+// loops has the loop of every operation except AllReduce, which also needs the
+// group.
 var loops = map[graph.Op]func(*call){
 	graph.Image: image,
 

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// eachLabel visits the labels of rows (C, ...) that are not ignored: the row,
-// where its line of logits over the classes begins, and the stride of that line.
+// eachLabel visits all labels that are not ignored. The logits of a row have shape (C, ...). visit
+// gets row n, the label, and the line of the label's logits over the classes: its first element i
+// and the stride between its elements.
 func (c *call) eachLabel(visit func(n, label, i, stride int)) {
 	x, labels := c.in(0), c.in(1)
 	classes := x.typ.Shape[0]
@@ -25,8 +26,8 @@ func (c *call) eachLabel(visit func(n, label, i, stride int)) {
 	}
 }
 
-// target returns the label-smoothed probability of a class, times the weight of the class
-// if the loss has both.
+// target returns the label-smoothed probability of a class. If class weights apply to targets
+// (weightsTargets), it is multiplied by the weight of the class.
 func (c *call) target(class, label, classes int) float64 {
 	s := c.Float("smoothing")
 	t := s / float64(classes)
@@ -87,7 +88,7 @@ func (c *call) loss(label, i, classes, stride int) float64 {
 	return loss
 }
 
-// softmaxXentGrad computes (softmax*targets - target)*weight*inverse; 0 where ignored.
+// softmaxXentGrad computes (softmax*targets - target)*weight*inverse, or 0 where the label is ignored.
 func softmaxXentGrad(c *call) {
 	x, dx, inverse := c.in(0).f, c.out(0).f, c.in(2).f[0]
 	classes := c.in(0).typ.Shape[0]
@@ -101,7 +102,8 @@ func softmaxXentGrad(c *call) {
 	})
 }
 
-// correct counts, for each replica, the labels that are the first maximum, and all labels.
+// correct counts, for each replica, the labels with the largest logit (the first one if several are
+// equal), and all labels.
 func correct(c *call) {
 	x, y := c.in(0).f, c.out(0)
 	classes := c.in(0).typ.Shape[0]

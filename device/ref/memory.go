@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// largeRun is the size, in bytes, from which a run checks whether the machine has enough
+// largeRun is the minimum size, in bytes, of a run that checks whether the machine has enough
 // memory.
 const largeRun = 1 << 30
 
@@ -25,9 +25,9 @@ func (f *frame) checkMemory() error {
 // needs returns the maximum number of bytes that the values of a run occupy at a time.
 func (f *frame) needs() float64 {
 	last, most, now := lastUses(f.fn), 0.0, 0.0
-	ends := make([]float64, len(f.fn.Nodes)+2) // bytes that become free after each number of nodes
+	ends := make([]float64, len(f.fn.Nodes)+2) // ends[n]: bytes that become free after n nodes
 	for i, n := range f.fn.Nodes {
-		if n.Op != graph.Reshape { // its result shares the elements of its operand
+		if n.Op != graph.Reshape { // the result of Reshape shares the elements of its operand
 			for _, v := range n.Out {
 				bytes := f.bytes(v)
 				now += bytes

@@ -13,8 +13,8 @@ import (
 )
 
 // TestMemoryIsPlanned checks that attention over a very long sequence is refused before
-// memory is allocated, instead of being ended by the system: its scores do not fit into the
-// memory of any machine.
+// memory is allocated. The scores do not fit into the memory of any machine, and the system
+// would end the process.
 func TestMemoryIsPlanned(t *testing.T) {
 	if total, _ := memory.Machine(); total == 0 {
 		t.Skip("the system does not say how much memory there is")

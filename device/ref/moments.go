@@ -13,7 +13,7 @@ func (m stats) deviations(ch int) float64 { return m[1+m.channels()+ch] }
 // constant reports whether no gradient flows through mean and variance.
 func (m stats) constant() bool { return m[0] < 0 }
 
-// inverse returns s = 1/sqrt(Q/|n| + eps). Moments of nothing have variance 0.
+// inverse returns s = 1/sqrt(Q/|n| + eps). If n is 0, the variance is 0.
 func (m stats) inverse(ch int, eps float64) float64 {
 	variance := 0.0
 	if m[0] != 0 {
@@ -53,7 +53,7 @@ func (f *frame) channel(x *array, r, ch int, visit func(float64)) {
 	}
 }
 
-// runningMoments marks mean and variance as constant: n = -1.
+// runningMoments makes moments of a mean and a variance. n = -1 marks them as constant.
 func runningMoments(c *call) {
 	m := c.out(0).at(0)
 	m[0] = -1

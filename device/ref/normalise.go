@@ -42,7 +42,7 @@ func normaliseGradSums(c *call) {
 	}
 }
 
-// normaliseGradInput computes dx = gamma*s*(dy - S1/n - (x-mean)*s*s*S2/n), or gamma*s*dy where the
+// normaliseGradInput computes dx = gamma*s*(dy - S1/n - (x-mean)*s*s*S2/n), or dx = gamma*s*dy if the
 // statistics are constant.
 func normaliseGradInput(c *call) {
 	x, dy, gamma, dx := c.in(0), c.in(1), c.in(4).at(0), c.out(0)

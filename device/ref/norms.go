@@ -6,11 +6,12 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// sqrt32 returns the correctly rounded f32 root. The float64 root has more than twice the
-// digits, so the second rounding does no harm (Figueroa 1995).
+// sqrt32 returns the correctly rounded f32 square root. The float64 root has more than twice
+// the digits, so rounding twice gives the same result as rounding once (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// sumSquares adds up the squares of blocks of 1024 elements along the canonical tree.
+// sumSquares adds the squares of all elements. The sums of blocks of 1024 elements are added along the
+// canonical tree.
 func sumSquares(c *call) {
 	const block = 1024
 	x := c.in(0).f
@@ -34,7 +35,7 @@ func blockSquares(x []float64) float64 {
 	return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
 }
 
-// trustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
+// trustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps) in float64. The result is 1 if a norm is 0.
 func trustRatio(c *call) {
 	a, b := math.Sqrt(c.in(0).f[0]), math.Sqrt(c.in(1).f[0])
 	c.out(0).f[0] = 1

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestPeerGoldens makes the goldens again with the PyTorch of this machine.
+// TestPeerGoldens computes the golden results again with the PyTorch of this machine, and compares them.
 func TestPeerGoldens(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("BNCTL_PEERS is not set; make test-peers installs PyTorch and sets it")
@@ -39,7 +39,7 @@ func TestPeerGoldens(t *testing.T) {
 	}
 }
 
-// sameJSON compares two values; numbers within 1e-9.
+// sameJSON compares two JSON values. Numbers may differ by 1e-9.
 func sameJSON(a, b []byte) error {
 	if len(a) == 0 && len(b) == 0 {
 		return nil

@@ -1,8 +1,8 @@
 package ref
 
-// pooled is a pool over the planes (H, W) of a large image that makes a small one.
+// pooled is a pool over the planes (H, W) of an image. Its result is a smaller image.
 type pooled struct {
-	in, out int     // pixels of both
+	in, out int     // number of pixels of a plane of each image
 	windows [][]int // input pixels of each output pixel, in row-major order
 }
 
@@ -26,7 +26,7 @@ func (p pooled) each(out *array, visit func(plane, i int, window []int)) {
 	}
 }
 
-// largest returns the element of the window with the first maximum, or with the first NaN.
+// largest returns the element with the first maximum of the window, or with the first NaN if there is a NaN.
 func largest(x []float64, plane int, window []int) int {
 	best := plane + window[0]
 	for _, w := range window[1:] {

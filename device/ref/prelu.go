@@ -1,6 +1,6 @@
 package ref
 
-// prelu computes x if x >= 0, else slope[c]*x.
+// prelu computes x if x >= 0, and slope[c]*x otherwise.
 func prelu(c *call) {
 	x, slope, y := c.in(0), c.in(1).at(0), c.out(0)
 	for n := range y.lead {

@@ -16,7 +16,7 @@ func (Provider) Describe() device.Plugin {
 	return device.Plugin{Name: "ref", Version: "1", About: "the definition of every operation, in plain loops"}
 }
 
-// List implements device.Provider: there is always one device.
+// List implements device.Provider. It always returns one device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
 	return []device.Info{backend{name: "ref", ops: Ops(), precisions: device.Precisions()}.info()}, "", nil
 }

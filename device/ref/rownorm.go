@@ -2,7 +2,7 @@ package ref
 
 import "math"
 
-// set is elements that are normalised together: the places in a row, in order.
+// set is a set of elements that are normalised together: their places in a row, in order.
 type set []int
 
 // moments returns the mean of x at the places and 1/sqrt(variance + eps), by two passes.
@@ -48,7 +48,7 @@ func (c *call) groupSets() []set {
 	return all
 }
 
-// scaled returns element i of a row's scale, 1 without one, and of its bias.
+// scaled returns element i of the scale, or 1 if there is no scale, and element i of the bias.
 func (c *call) scaled(i int) (scale, bias float64) {
 	scale = 1
 	if w := c.in(1); w != nil {
@@ -72,8 +72,8 @@ func groupNorm(c *call) {
 	c.rowNorm(c.groupSets(), func(_, i int) int { return i / plane })
 }
 
-// rowNorm normalises sets of every row; of returns the index of the scale for place k of a
-// set, which is element i of a row.
+// rowNorm normalises sets of every row. of returns the index of the scale for place k of a set,
+// where i is the index of the element in the row.
 func (c *call) rowNorm(sets []set, of func(k, i int) int) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {

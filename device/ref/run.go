@@ -19,8 +19,8 @@ type Program struct {
 	kernels map[graph.Op]Kernel // kernels set by Replace
 }
 
-// Load returns p, prepared to be computed at a precision: for a device that leaves some
-// functions to the reference. The error is a *device.Refused if nodes of p cannot be run.
+// Load prepares p for computation at a precision. It is for devices that compute some operations
+// with the reference. The error is a *device.Refused if nodes of p cannot be run.
 func Load(p *graph.Program, precision string) (*Program, error) {
 	return backend{ops: Ops(), bf16: precision == device.BF16}.load(p)
 }
@@ -58,7 +58,7 @@ func (x *Program) Run(ctx context.Context, s lifecycle.Step, state map[string]te
 
 // frame returns the frame of a step, with state and inputs set.
 func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame {
-	fn := x.program.Function(s.Function) // folded where the definitions of a class are computed
+	fn := x.program.Function(s.Function) // with folded batch norms if the definitions of a class are computed
 	f := newFrame(fn, s.Rows)
 	if s.Group != nil {
 		f.group = *s.Group
@@ -80,8 +80,8 @@ func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame
 	return f
 }
 
-// invalid gives an error of a run without a kind its kind: members that disagree, and operands
-// that cannot be, are Invalid.
+// invalid adds the kind Invalid to an error of a run that has no kind: a disagreement of members, or
+// invalid values of operands.
 func invalid(err error) error {
 	if device.KindOf(device.Wrap("", "", err)) != device.Other {
 		return err

@@ -6,7 +6,7 @@ func concat(c *call) {
 	concatLines(c, func(a *array) []float64 { return a.f })
 }
 
-// concatLines lays the lines of the operands side by side.
+// concatLines copies the lines of the operands to the result, side by side.
 func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	y, axis := c.out(0), c.Int("axis")
 	inner := tensor.Count(y.typ.Shape[axis+1:])
@@ -21,7 +21,7 @@ func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	}
 }
 
-// sliced returns, for every element of a slice, the element of shape from that it is.
+// sliced returns, for every element of a slice, its source element of shape from.
 func (c *call) sliced(from, shape []int) []int {
 	begin, step := c.Ints("begin"), c.SliceStep()
 	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))
@@ -78,7 +78,7 @@ func pad(c *call) { c.padded(c.Float("value")) }
 
 func padInt8(c *call) { c.padded(float64(c.Int("zero"))) }
 
-// padded lays the operand into elements of value.
+// padded sets the result to value, and copies the operand into it.
 func (c *call) padded(value float64) {
 	from, to, before := c.in(0).typ.Shape, c.out(0).typ.Shape, c.Ints("before")
 	index, source := make([]int, c.out(0).size), make([]int, len(from))

@@ -1,8 +1,8 @@
 package ref
 
-// The updates are exact: every operation below is one correctly rounded f32
-// operation, in the order written. Constants, 1-beta1 and the like included,
-// are rounded to f32 once, before.
+// The bits of updates are defined: every operation below is one correctly rounded
+// f32 operation, in the order of the code. Constants, for example 1-beta1, are
+// rounded to f32 once, before they are used.
 
 // floats returns operand i as f32.
 func (c *call) floats(i int) []float32 {

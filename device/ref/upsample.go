@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/device/class"
 
-// eachTap visits, for every element i of the resized image, the four elements
-// of the original that it mixes, with their weights.
+// eachTap visits, for every element i of the resized image, the elements of the
+// original image (up to four) that i is interpolated from, with their weights.
 func (c *call) eachTap(original, result *array, visit func(i, j int, weight float64)) {
 	h, w := original.typ.Shape[1], original.typ.Shape[2]
 	rows := class.Interpolations(c.Node, h, result.typ.Shape[1])

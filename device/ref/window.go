@@ -2,18 +2,18 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// tap is the work of one kernel element on one output line of a window: n pairs of an
-// element of the input image and one of the output.
+// tap is the work of one kernel element for one line of the output: n pairs of an element of
+// the input image and an element of the output.
 type tap struct {
 	kernel int // ky*kw + kx
 	in     int // first element of the input: iy*W + ix
 	step   int // distance between two input elements
-	out    int // first element of the output: oy*W' + ox; the next follows
+	out    int // first element of the output: oy*W' + ox; the other elements follow it
 	n      int
 }
 
-// taps lists every pair of real elements that a window over an image of size (H, W)
-// connects, in row-major order of the kernel, then of the output. Padding is left out.
+// taps lists all pairs of elements that a window over an image of size (H, W) connects, in
+// row-major order of the kernel, then of the output. Pairs with padding are left out.
 func taps(w graph.Window, size, out [2]int) []tap {
 	var list []tap
 	for ky := range w.Kernel[0] {

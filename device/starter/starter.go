@@ -1,6 +1,6 @@
-// Package starter writes the source of a new device plugin: a program in Go with a device
-// that uses the reference device, which is correct and slow. Its author replaces the
-// kernels one by one, and tests each with package conformance.
+// Package starter writes the source of a new device plugin: a Go program with a device
+// that uses the loops of the reference device, which are correct and slow. The author of the
+// plugin replaces the loops by kernels one by one, and tests each with package conformance.
 //
 // Use it to begin a plugin; the command is bnctl plugin init.
 package starter
@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// program is the plugin as Write writes it, called "mine".
+// program is the source of the plugin, with the name "mine". Write replaces the name.
 //
 //go:embed mine/main.go
 var program string
@@ -26,9 +26,9 @@ var newName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 })
 
-// Write makes the folder bnctl-device-NAME in folder, with the source of the
-// program and its go.mod in it, and returns its path. It replaces no file. If name cannot be
-// the name of a plugin the error is a *problem.Error.
+// Write makes the folder bnctl-device-NAME in folder, with the source of the program and its
+// go.mod, and returns the path of the new folder. It replaces no file. If name cannot be the
+// name of a plugin, the error is a *problem.Error.
 func Write(folder, name string) (path string, err error) {
 	if !newName().MatchString(name) {
 		return "", &problem.Error{Text: "plugin name " + strconv.Quote(name) +
@@ -47,11 +47,11 @@ func Write(folder, name string) (path string, err error) {
 	return path, os.WriteFile(filepath.Join(folder, fileName, "go.mod"), []byte(goMod(folder, fileName)), 0o644)
 }
 
-// Module is the module that the program needs.
+// Module is the path of the Go module that the program needs.
 const Module = "github.com/bnctl/bnctl"
 
-// goMod returns the file go.mod of the program. Below a checkout of bnctl it names that; elsewhere go
-// mod tidy finds the released module.
+// goMod returns the contents of the program's go.mod. Below a checkout of bnctl it names the checkout;
+// elsewhere go mod tidy finds the released module.
 func goMod(folder, name string) string {
 	text := "module " + name + "\n\ngo 1.26\n"
 	if at := checkoutAbove(folder); at != "" {

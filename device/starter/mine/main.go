@@ -1,6 +1,6 @@
-// Command bnctl-device-mine is a device plugin to start from: it computes everything as the
-// reference does, in plain loops, and so it is right from the beginning. Make it fast from there:
-// replace operations by your kernels, as relu does, and leave the rest to the reference.
+// Command bnctl-device-mine is a device plugin to start from. It computes everything with the loops of
+// the reference device, so its results are right from the beginning. To make it fast, replace operations
+// by your kernels, as shown for relu, and leave the rest to the reference.
 //
 //	go build -o bnctl-device-mine . && bnctl plugin test ./bnctl-device-mine
 package main
@@ -43,7 +43,7 @@ func (b backend) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, er
 	return lifecycle.NewHostRunner(p, reference.Run), nil
 }
 
-// relu computes a node of one operation. A kernel that returns false leaves a node to the reference.
+// relu is a kernel for one operation. If a kernel returns false, the reference computes the node.
 func relu(c *ref.Call) (done bool, err error) {
 	y := c.Out[0].F32()
 	for i, x := range c.In[0].F32() {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestConforms judges the device that plugin init gives an author: the contract, and the operation
-// that it computes itself. It has the other operations from package ref, and the tests of ref judge them.
+// TestConforms tests the device that plugin init writes: the contract, and the operation that the device
+// computes itself. The other operations are from package ref, and are tested there.
 func TestConforms(t *testing.T) {
 	cases := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {
 		return len(c.Ops) == 1 && c.Ops[0] != graph.Relu

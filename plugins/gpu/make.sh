@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes kernels.ptx of kernels/*.cl with Debian's clang-14 (apt-get install
-# --no-install-recommends clang-14), and dot.ptx of those that multiply bytes, with
-# the dot products of sm_61; no file of NVIDIA's is needed.
+# Compiles kernels/*.cl to kernels.ptx, and the kernels that multiply blocks of bytes to dot.ptx,
+# which uses the dot products of sm_61. It needs Debian's clang-14 (apt-get install
+# --no-install-recommends clang-14) and no files from NVIDIA.
 set -eu
 cd "$(dirname "$0")"
 
-# ptx TARGET FLAGS...: PTX of the kernels on standard input.
+# ptx TARGET FLAGS... compiles the kernels on standard input to PTX.
 ptx() {
 	target=$1
 	shift

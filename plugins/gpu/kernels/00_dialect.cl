@@ -1,8 +1,8 @@
-// The macros by which one text is OpenCL C and, with PTX defined, what clang
-// makes PTX of. No kernel names a builtin but through them, and none uses min,
-// max, fmin or fmax. Nothing is fused but what FMA says.
+// With these macros one source is OpenCL C or, with PTX defined, the input from which
+// clang makes PTX. Kernels call builtins only through the macros and fma8, and never min,
+// max, fmin or fmax. Multiplications and additions are fused only by FMA, FMA64 and fma8.
 #pragma OPENCL FP_CONTRACT OFF
-#define SIZE 128 // threads of a group
+#define SIZE 128 // threads in a group
 #ifdef PTX
 #define THREAD() ((int)__nvvm_read_ptx_sreg_tid_x())
 #define BARRIER() __nvvm_bar_sync(0)
@@ -27,8 +27,8 @@
 #define FUNCTION static __attribute__((always_inline))
 #define IN global const
 #define OUT global
-// DIV is a float32 quotient: 53 bits are more than 2*24+2, so the second
-// rounding does no harm (Figueroa 1995).
+// DIV is the correctly rounded float32 quotient: 53 bits are more than 2*24+2, so the
+// second rounding does not change the result (Figueroa 1995).
 #define DIV(a, b) ((float)((double)(a) / (double)(b)))
 #define BITS(x) as_uint((float)(x))
 #define FLOAT(x) as_float((uint)(x))
@@ -36,15 +36,16 @@
 #define DOUBLE(x) as_double((ulong)(x))
 #define ABS(x) FLOAT(BITS(x) & 0x7fffffffu)
 #define ABS64(x) DOUBLE(BITS64(x) & 0x7fffffffffffffffUL)
-// EACH gives every thread element e of n of a unit: a row, a replica or the
-// whole. Units begin with first, as a grid has no more than 65535.
+// EACH declares unit and e, the element of the unit that the thread computes, and ends
+// threads whose e is not below n. A unit is a row, a replica or the whole. A launch begins
+// with unit first, because a grid has at most 65535 units.
 #define EACH(e, unit, n) \
 	int e = GROUP() * SIZE + THREAD(); \
 	long unit = (long)first + GROUP_Y(); \
 	if (e >= n) \
 	return
-// UNIT is the unit of an operand that goes with one of the result: OF_WHOLE
-// has one, OF_SAME as many, OF_OWNER the one of a row's replica.
+// UNIT is the unit of an operand that belongs to a unit of the result: the only one
+// (OF_WHOLE), the one with the same number (OF_SAME), or the replica of a row (OF_OWNER).
 #define OF_WHOLE 0
 #define OF_SAME 1
 #define OF_OWNER 2

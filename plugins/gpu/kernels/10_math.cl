@@ -1,6 +1,6 @@
-// The functions of package tensor, operation by operation.
+// The functions of package tensor, with the same operations in the same order.
 
-// greater and lesser are Go's max and min: NaN wins, +0 is above -0.
+// greater and lesser are Go's max and min: with a NaN the result is NaN, and +0 is above -0.
 FUNCTION double greater(double a, double b) {
 	if (a != a || b != b)
 		return DOUBLE(0x7ff8000000000001UL);
@@ -17,10 +17,10 @@ FUNCTION double lesser(double a, double b) {
 	return a < b ? a : b;
 }
 
-// power_of_two is 2^k for a normal result.
+// power_of_two returns 2^k, which must be a normal number.
 FUNCTION double power_of_two(int k) { return DOUBLE((ulong)(k + 1023) << 52); }
 
-// scale is x * 2^k for |x| <= 2, rounded once.
+// scale returns x * 2^k for |x| <= 2, rounded once.
 FUNCTION double scale(double x, int k) {
 	if (k > 1023)
 		return x * 2.0 * DOUBLE(2046UL << 52);
@@ -29,7 +29,7 @@ FUNCTION double scale(double x, int k) {
 	return x * power_of_two(k);
 }
 
-// exp_parts sets k and returns p with e^x = 2^k * (1 + p).
+// exp_parts returns p and sets k so that e^x = 2^k * (1 + p).
 FUNCTION double exp_parts(double x, int *k) {
 	double n = FLOOR64(x * 1.44269504088896340736 + 0.5);
 	double hi = x - n * 6.93147180369123816490e-01, lo = n * 1.90821492927058770002e-10;
@@ -113,7 +113,7 @@ FUNCTION double tanh_of(double x) {
 
 FUNCTION double sigmoid(double x) { return 1.0 / (1.0 + exp_of(-x)); }
 
-// expm1_of is e^x - 1 without cancellation near 0 (Higham 2002, 1.14.1).
+// expm1_of returns e^x - 1 without cancellation near 0 (Higham 2002, 1.14.1).
 FUNCTION double expm1_of(double x) {
 	double u = exp_of(x);
 	if (u == 1.0)
@@ -130,7 +130,7 @@ FUNCTION double log1p_of(double x) {
 	return log_of(u) * x / (u - 1.0);
 }
 
-// log_parts returns the logarithm of a number above 0 and sets what it lacks.
+// log_parts returns the logarithm of a number above 0 and sets low to its rounding error.
 FUNCTION double log_parts(double x, double *low) {
 	int e = 0;
 	if (x < 0x1p-1022) {
@@ -178,7 +178,7 @@ FUNCTION double log_parts(double x, double *low) {
 	return high;
 }
 
-// exp_of_parts is e^(x + low).
+// exp_of_parts returns e^(x + low).
 FUNCTION double exp_of_parts(double x, double low) {
 	double n = FLOOR64(x * 1.44269504088896340736 + 0.5);
 	double high = x - n * 6.93147180369123816490e-01;
@@ -203,7 +203,7 @@ FUNCTION double exp_of_parts(double x, double low) {
 	return scale(one + (lost + (r * r * s + r_low)), (int)n);
 }
 
-// power_of is x^y for x from 0 on and numbers.
+// power_of returns x^y for x >= 0. Neither x nor y is NaN.
 FUNCTION double power_of(double x, double y) {
 	double infinite = DOUBLE(0x7ff0000000000000UL), low;
 	bool grows = y > 0.0;
@@ -222,7 +222,7 @@ FUNCTION double power_of(double x, double y) {
 	return exp_of_parts(p, FMA64(y, high, -p) + y * low);
 }
 
-// pow_of is Go's tensor.Pow.
+// pow_of is tensor.Pow.
 FUNCTION double pow_of(double x, double y) {
 	double infinite = DOUBLE(0x7ff0000000000000UL);
 	bool whole = y == FLOOR64(y);
@@ -235,7 +235,7 @@ FUNCTION double pow_of(double x, double y) {
 	return odd && BITS64(x) >> 63 ? -p : p;
 }
 
-// round_of is Round: mode 0 to even, 1 floor, 2 ceil.
+// round_of rounds x to an integer: to nearest with halves to even (mode 0), down (1) or up (2).
 FUNCTION double round_of(double x, int mode) {
 	double size = ABS64(x);
 	if (mode == 1)

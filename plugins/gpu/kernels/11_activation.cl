@@ -1,5 +1,6 @@
-// The functions of float32 of package class, operation by operation; x2^n adds n to
-// exponents: the last bits of what rounds a number to a whole one are that number.
+// The float32 functions of package class, with the same operations in the same order. POWER
+// multiplies by 2^n by adding n to the exponent: after x + ROUND, which rounds x to the
+// integer n, the last bits of the sum are n.
 #define LOG2E 0x1.715476p+0f
 #define LN2_HI 0x1.62e4p-1f
 #define LN2_LO 0x1.7f7d1cp-20f
@@ -22,12 +23,12 @@
 #define SIGNED(v, x) FLOAT(BITS(ABS(v)) | (BITS(x) & 0x80000000u))
 #define POWER(bits, by) FLOAT((BITS(bits) << 23) + BITS(by))
 
-// least and most keep NaN and the sign of zero.
+// least and most bound x from above and from below. They keep NaN and the sign of zero.
 FUNCTION float least(float x, float bound) { return x > bound ? bound : x; }
 
 FUNCTION float most(float x, float bound) { return x < bound ? bound : x; }
 
-// exp_part sets bits and returns r with x = n*log(2) + r.
+// exp_part returns r with x = n*log(2) + r, for an integer n, and sets bits to ROUND + n.
 FUNCTION float exp_part(float x, float *bits) {
 	*bits = FMA(x, LOG2E, ROUND);
 	float n = *bits - ROUND;
@@ -137,7 +138,7 @@ FUNCTION float erf32(float x) {
 	return x != x ? x : SIGNED(1.0f - exp32(-q), x);
 }
 
-// gelu_inner is what the form with tanh has inside.
+// gelu_inner returns the argument of tanh in the form of GELU with tanh.
 FUNCTION float gelu_inner(float x) { return GELU_SCALE * (x + GELU_CUBE * (x * x * x)); }
 
 FUNCTION float gelu_derivative(float x) {
@@ -159,7 +160,7 @@ FUNCTION float mish_derivative(float x) {
 
 FUNCTION float hard_sigmoid32(float x, float a, float b) { return least(most(a * x + b, 0.0f), 1.0f); }
 
-// function32 is package class's Activation32. The numbers are those of package gpu.
+// function32 is class.Activation32. Package gpu defines the numbers of the functions.
 FUNCTION float function32(int op, float x, float a, float b) {
 	switch (op) {
 	case 52: return x >= 0.0f ? x : a * x;
@@ -183,7 +184,7 @@ FUNCTION float function32(int op, float x, float a, float b) {
 	return least(most(x, a), b); // 50, 51 and 88
 }
 
-// derivative32 is package class's Derivative32.
+// derivative32 is class.Derivative32.
 FUNCTION float derivative32(int op, float x, float a, float b) {
 	float s;
 	switch (op) {

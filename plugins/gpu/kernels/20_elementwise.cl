@@ -1,4 +1,4 @@
-// Functions of one element and of two. The numbers are those of package gpu.
+// Functions of one element and of two. Package gpu defines their numbers.
 
 FUNCTION double unary(int op, double x, double a, double b) {
 	switch (op) {
@@ -41,8 +41,8 @@ KERNEL activation_gradient(int first, IN float *x, IN float *dy, OUT float *dx, 
 	dx[i] = derivative32(op, v, (float)a, (float)b) * g;
 }
 
-// index is where the element of a unit lies by strides: table has the shape
-// and, from stride on, as many strides.
+// index returns the position of element e of a unit in an operand with the given strides,
+// one for every number of shape.
 FUNCTION int index(IN int *shape, IN int *stride, int rank, int e) {
 	int at = 0;
 	for (int i = rank - 1; i >= 0; i--) {
@@ -52,8 +52,8 @@ FUNCTION int index(IN int *shape, IN int *stride, int rank, int e) {
 	return at;
 }
 
-// binary is a function of two numbers whose result of float32 is rounded once. Comparisons
-// are 256 and what follows, in the order of package graph.
+// binary returns a function of two numbers, which callers round once if the result is
+// float32. Comparisons are numbered from 256 on, in the order of package graph.
 FUNCTION double binary(int op, double a, double b) {
 	switch (op) {
 	case 80: return a + b;
@@ -90,7 +90,7 @@ KERNEL binary64(int first, IN double *a, IN double *b, OUT double *y, IN int *ow
 	y[unit * n + e] = binary(op, u, v);
 }
 
-// where picks one of two operands.
+// where32 and where64 copy elements of x where test is not 0, and of z elsewhere.
 KERNEL where32(int first, IN float *test, IN float *x, IN float *z, OUT float *y, IN int *owner, IN int *table,
 	int n, int rank, int of_test, int count_test, int of_x, int count_x, int of_z, int count_z) {
 	EACH(e, unit, n);
@@ -111,7 +111,7 @@ KERNEL where64(int first, IN double *test, IN double *x, IN double *z, OUT doubl
 		y[unit * n + e] = z[UNIT(of_z, unit, owner) * count_z + index(t, t + 3 * rank, rank, e)];
 }
 
-// prelu of an element x, or with op 62 the gradient for it of dy.
+// prelu computes PReLU of x or, with op 62, the gradient of x from dy.
 KERNEL prelu(int first, IN float *x, IN float *slope, IN float *dy, OUT float *y, int n, int positions, int op) {
 	EACH(e, unit, n);
 	long i = unit * n + e;
@@ -119,7 +119,7 @@ KERNEL prelu(int first, IN float *x, IN float *slope, IN float *dy, OUT float *y
 	y[i] = x[i] >= 0.0f ? v : v * slope[e / positions];
 }
 
-// image looks bytes up: table has 256 float32 per channel. Bytes are read in words.
+// image looks up bytes in lut, which has 256 float32 per channel. It reads bytes in words of 4.
 KERNEL image(int first, IN uint *x, IN float *lut, OUT float *y, int n, int channels, int positions, int bgr) {
 	EACH(e, unit, n);
 	int c = e / positions;

@@ -1,4 +1,4 @@
-// Moves of elements. table has a shape, the strides of the source and those of
+// Moves of elements. table contains a shape, the strides of the source and the strides of
 // the target.
 
 #define MOVE(name, type) \
@@ -14,19 +14,19 @@ MOVE(move1, uchar)
 MOVE(move4, uint)
 MOVE(move8, ulong)
 
-// fill1 sets bytes.
+// fill1 sets all bytes of y.
 KERNEL fill1(int first, OUT uchar *y, int n, int byte) {
 	EACH(e, unit, n);
 	y[unit * n + e] = (uchar)byte;
 }
 
-// fill sets words of 4 bytes.
+// fill sets all 4-byte words of y.
 KERNEL fill(int first, OUT uint *y, int n, int word) {
 	EACH(e, unit, n);
 	y[unit * n + e] = (uint)word;
 }
 
-// fill64 sets words of 8 bytes.
+// fill64 sets all 8-byte numbers of y.
 KERNEL fill64(int first, OUT double *y, int n, double value) {
 	EACH(e, unit, n);
 	y[unit * n + e] = value;

@@ -1,7 +1,8 @@
-// Resized images. r has the shapes of the original and of the result; the lower
-// and the upper of the two elements that every row, and then every column, of the
-// result mixes; and for every row and column of the original the first that mixes
-// it, and the one behind the last. weights are those of the upper ones.
+// Resized images. Every row of the result mixes two rows of the original, and every column
+// two columns. r contains the sizes of the original and of the result; the lower and the
+// upper row that each row of the result mixes, and the same for columns; and for each row of
+// the original the range of rows of the result that mix it, first and end, and the same for
+// columns. weights contains the weight of the upper row or column of each pair.
 #define R_H r[0]
 #define R_W r[1]
 #define R_OH r[2]
@@ -11,7 +12,8 @@
 #define R_BY_ROW (R_COLUMNS + 2 * R_OW)
 #define R_BY_COLUMN (R_BY_ROW + 2 * R_H)
 
-// share is what corner i of four, upper row and column last, has of a pixel.
+// share returns the weight of corner i of the four pixels that a pixel of the result mixes.
+// Bit 1 of i selects the upper row, bit 0 the upper column.
 FUNCTION double share(double row, double column, int i) {
 	return (i & 2 ? row : 1.0 - row) * (i & 1 ? column : 1.0 - column);
 }

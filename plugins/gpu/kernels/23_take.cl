@@ -1,5 +1,6 @@
-// Elements of an axis by a list of their places. An axis has lines of inner
-// elements: to of them in the result of a take, from of them in its operand.
+// Takes: elements of an axis, selected by a list of indices. A line is the inner elements
+// with one index of the axis. The axis has from lines in the operand and to lines in the
+// result.
 
 #define TAKE(name, type) \
 	KERNEL name(int first, IN type *x, OUT type *y, IN int *index, int n, int to, int from, int inner, \
@@ -14,8 +15,8 @@ TAKE(take1, uchar)
 TAKE(take4, uint)
 TAKE(take8, ulong)
 
-// A gradient adds, in their order, the lines that took a line: table has the end of
-// the list of each line, then the lists.
+// The gradient of a line of the operand is the sum, in order, of the gradients of the lines
+// of the result that took it. table contains the end of each line's list, then the lists.
 #define TAKE_BACK(name, type) \
 	KERNEL name(int first, IN type *dy, OUT type *dx, IN int *table, int n, int to, int from, int inner, \
 		int count_dy) { \

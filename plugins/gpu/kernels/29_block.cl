@@ -1,15 +1,15 @@
 // Products of matrices by register blocks. A group of threads computes a block of rows
-// by columns results, every thread WIDE by WIDE of them. DEPTH terms of each chain at a
-// time, a chunk, lie in local memory, twice: while one is multiplied the next is
-// fetched. A result is one chain over all its terms, in order: nothing is split. What
-// fills the last chunk up is -0 times +0, which changes no sum, not even its sign.
+// by columns results, of which each thread computes WIDE by WIDE. A chunk is DEPTH terms
+// of each chain. Local memory has room for two chunks: while one is multiplied, the next
+// is fetched. Each result is a single chain over all its terms, in order. The last chunk
+// is filled up with products of -0 and +0, which do not change a sum or its sign.
 #define WIDE 8
 #define DEPTH 8
-#define STRIDE (SIZE / DEPTH) // rows between those whose terms a thread fetches
+#define STRIDE (SIZE / DEPTH) // a thread fetches terms of every STRIDEth row
 
-// A chunk is DEPTH lines of the left matrix, then as many of the right one. LEFT and
-// RIGHT are how far lines lie apart: threads that store beside each other meet different
-// banks, and eight columns lie at a multiple of 32 bytes.
+// A chunk is DEPTH lines of the left matrix, then DEPTH lines of the right one. LEFT and
+// RIGHT are the distances between lines. With them, neighbouring threads store to different
+// banks, and eight columns begin at a multiple of 32 bytes.
 #define LEFT(rows) (rows + 4)
 #define RIGHT(columns) (columns + 8)
 #define CHUNK(rows, columns, depth) (depth * (LEFT(rows) + RIGHT(columns)))
@@ -17,10 +17,11 @@
 	local float m[2 * CHUNK(rows, columns, depth)] __attribute__((aligned(32)))
 #define EVERY _Pragma("unroll") for
 #define LOOP _Pragma("unroll 1") for
-// UP_TO counts to n, most at most: a function is compiled ahead of its arguments.
+// UP_TO loops n times. It is unrolled most times, which n must not exceed, because a
+// function is compiled before its arguments are known.
 #define UP_TO(n, i, most) EVERY (int i = 0; i < most; i++) if (i < n)
 
-// fma8 is a * b + c of eight columns.
+// fma8 returns a * b + c for eight columns.
 FUNCTION float8 fma8(float a, float8 b, float8 c) {
 #ifdef PTX
 	c.s0 = FMA(a, b.s0, c.s0);
@@ -37,8 +38,8 @@ FUNCTION float8 fma8(float a, float8 b, float8 c) {
 #endif
 }
 
-// block_multiply adds the products of a chunk to a thread's sums, unless they all lie
-// behind the high rows and wide columns that the block has.
+// block_multiply adds the products of a chunk to a thread's sums, unless all its results are
+// beyond the block's high rows or wide columns.
 FUNCTION void block_multiply(float8 *s, local float *chunk, int rows, int columns, int depth, int high,
 	int wide) {
 	int across = columns / WIDE, line = THREAD() / across * WIDE, at = THREAD() % across * WIDE;
@@ -51,23 +52,24 @@ FUNCTION void block_multiply(float8 *s, local float *chunk, int rows, int column
 	}
 }
 
-// block_keep_columns stores all terms of every SIZEth column, from a thread's on.
+// block_keep_columns stores all terms of every SIZEth column, beginning at THREAD().
 FUNCTION void block_keep_columns(local float *to, float *b, int columns) {
 	to += THREAD();
 	UP_TO (columns / SIZE, r, 2)
 		EVERY (int k = 0; k < DEPTH; k++) to[k * RIGHT(columns) + r * SIZE] = b[r * DEPTH + k];
 }
 
-// block_keep stores what a thread has fetched of a chunk: of the left matrix term
-// THREAD() % DEPTH of every sixteenth row, of the right one all terms of its columns.
+// block_keep stores the terms of a chunk that a thread has fetched: term THREAD() % DEPTH of
+// every STRIDEth row of the left matrix, and all terms of its columns of the right one.
 FUNCTION void block_keep(local float *chunk, float *a, float *b, int rows, int columns) {
 	local float *to = chunk + THREAD() % DEPTH * LEFT(rows) + THREAD() / DEPTH;
 	UP_TO (rows / STRIDE, i, 4) to[i * STRIDE] = a[i];
 	block_keep_columns(chunk + DEPTH * LEFT(rows), b, columns);
 }
 
-// block_lay lays two rows of every thread's block into local memory, from which a group
-// stores them line by line: line l is row ROW_OF(l) behind the first of the two.
+// block_lay copies two rows of every thread's results to local memory, from which the group
+// stores them line by line. If these are rows q and q + 1 of each thread, line l is row
+// q + ROW_OF(l) of the block.
 FUNCTION void block_lay(local float *m, float8 *s, int rows, int columns) {
 	int across = columns / WIDE, line = THREAD() / across, at = THREAD() % across * WIDE;
 	*(local float8 *)(m + line * columns + at) = s[0];
@@ -75,16 +77,17 @@ FUNCTION void block_lay(local float *m, float8 *s, int rows, int columns) {
 }
 #define ROW_OF(l, rows) (l % (rows / WIDE) * WIDE + l / (rows / WIDE))
 
-// column is one of an image's that a thread fetches and stores.
+// column is a column of the product that a thread fetches and stores. It belongs to a pixel
+// of an image.
 typedef struct column {
 	IN float *from; // the image
 	OUT float *to;
-	int there;      // whether there is one
+	int there;      // whether the column exists
 	int y, x;       // where its window begins
-	int inside, at; // a pixel of it
+	int inside, at; // whether its current pixel is inside the image, and the pixel's index
 } column;
 
-// block_store stores a block, count rows that lie step apart, plus a bias.
+// block_store adds the bias to a block and stores its count rows, at a distance of step.
 FUNCTION void block_store(local float *m, float8 *s, column *mine, int rows, int columns, int count, int step,
 	IN float *bias, int biased) {
 	EVERY (int q = 0; q < WIDE; q += 2) {

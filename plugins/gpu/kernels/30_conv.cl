@@ -1,10 +1,10 @@
-// Convolutions as chains of fused multiply-adds: one output per thread.
+// Convolutions as chains of fused multiply-adds, with one output per thread.
 
-// Orders of a chain.
-#define ORDER_WINDOW 0  // taps outside, channels inside
+// Orders of a chain, from the outermost loop to the innermost.
+#define ORDER_WINDOW 0  // taps, channels
 #define ORDER_DIRECT 1   // rows of the kernel, channels, columns of the kernel
-#define ORDER_ROWS 2    // as ORDER_WINDOW, from the bias on, without rows outside of the image
-#define ORDER_BACK 3    // as ORDER_WINDOW, the last tap first
+#define ORDER_ROWS 2    // as ORDER_WINDOW, but begins with the bias and skips rows outside the image
+#define ORDER_BACK 3    // as ORDER_WINDOW, but begins with the last tap
 
 FUNCTION float pixel(IN float *x, IN int *g, int k, int y, int c) {
 	if (y < 0 || y >= G_H || c < 0 || c >= G_W)
@@ -12,7 +12,7 @@ FUNCTION float pixel(IN float *x, IN int *g, int k, int y, int c) {
 	return x[(k * G_H + y) * G_W + c];
 }
 
-// convolved is output (o, oy, ox) of the image x.
+// convolved returns output (o, oy, ox) for the image x.
 FUNCTION float convolved(IN float *x, IN float *w, IN float *bias, int biased, IN int *g, int o, int oy, int ox) {
 	w += G_BASE + o * G_STEP_O;
 	x += o / G_OG * G_CG * G_H * G_W;
@@ -46,8 +46,8 @@ KERNEL conv(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, I
 	y[unit * n + e] = convolved(x + unit * count_x, w, bias, biased, g, e / (G_OH * G_OW), p / G_OW, p % G_OW);
 }
 
-// fold multiplies weights with the batch norm behind them, and shifts what is
-// added: by and add per output channel. Output channel of weight e is
+// fold multiplies weights by the factors of the batch norm that follows the layer. fold_bias
+// computes the bias of the folded layer. The output channel of weight e is
 // e / outer % wide + e / far * near.
 KERNEL fold(int first, IN float *w, IN float *gamma, IN float *variance, OUT float *folded, int n, double eps,
 	int outer, int wide, int far, int near) {
@@ -65,7 +65,7 @@ KERNEL fold_bias(int first, IN float *bias, IN float *gamma, IN float *beta, IN 
 	add[e] = (float)((double)beta[e] + shift * ((double)gamma[e] / SQRT64((double)variance[e] + eps)));
 }
 
-// weight_chain is the chain of weight e over the rows and positions of a part.
+// weight_chain returns the gradient of weight e as a chain over the rows and positions of a part.
 FUNCTION float weight_chain(IN float *x, IN float *dy, IN int *cut, IN int *g, int e) {
 	int taps = G_KH * G_KW, o = e / (G_CG * taps), t = e % taps, channel = o / G_OG * G_CG + e / taps % G_CG;
 	int top = t / G_KW * G_DH - G_TOP, left = t % G_KW * G_DW - G_LEFT;

@@ -1,18 +1,18 @@
-// Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016): of kernels of 3 by 3
-// with a side of 4 or 2, whose names end in it, and of kernels of 5 by 5 with a side of 2,
-// whose names end in 5. Tiles of 6 by 6 inputs have the points 0, 0.75, -0.75, 1.5, -1.5
-// and infinity, those of 4 by 4 have 0, 1, -1 and infinity. A frequency is a value of a
-// transformed tile.
+// Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016). Functions with names
+// ending in 4 or 2 have this side and kernels of 3 by 3. Functions with names ending in 5
+// have a side of 2 and kernels of 5 by 5. Tiles of 6 by 6 inputs use the points 0, 0.75,
+// -0.75, 1.5, -1.5 and infinity, and tiles of 4 by 4 use 0, 1, -1 and infinity. A frequency
+// is an index of a transformed tile.
 //
-// Each of the G_DH by G_DH phases of a convolution has tiles, in the order of the phases:
-// phase (py, px) is the pixels (py + G_DH * y, px + G_DH * x), and zeros beyond the image.
+// Tiles are numbered phase by phase. A convolution has G_DH by G_DH phases. Phase (py, px)
+// is the pixels (py + G_DH * y, px + G_DH * x), with zeros beyond the image.
 #define PHASES (G_DH * G_DH)
 #define PHASE_H ((G_H + G_DH - 1) / G_DH)
 #define PHASE_W ((G_W + G_DH - 1) / G_DH)
-#define ROW(phase, y) ((phase) / G_DH + (y) * G_DH) // of the image
+#define ROW(phase, y) ((phase) / G_DH + (y) * G_DH) // row of the image
 #define COLUMN(phase, x) ((phase) % G_DH + (x) * G_DH)
 
-// into4 and into2 transform a row or column of a tile.
+// into4 and into2 transform a row or column of inputs.
 FUNCTION void into4(float *t, const float *d) {
 	t[0] = FMA(1.265625f, d[0], FMA(-2.8125f, d[2], d[4]));
 	t[5] = FMA(1.265625f, d[1], FMA(-2.8125f, d[3], d[5]));
@@ -51,8 +51,8 @@ FUNCTION void back5(float *y, const float *m) {
 	y[1] = FMA(1.5f, m[3] - m[4], FMA(0.75f, m[1] - m[2], m[5]));
 }
 
-// at4, at2 and at5 set t to the values at the points of the polynomial x, but for the
-// factors.
+// at4, at2 and at5 set t to the values of the polynomial with coefficients x at the points,
+// without the factors.
 FUNCTION void at4(double *t, const double *x) {
 	t[0] = x[0];
 	t[5] = x[2];
@@ -85,7 +85,8 @@ FUNCTION void at5(double *t, const double *x) {
 	t[4] = even - odd;
 }
 
-// factor4, of tiles of 6 by 6, and factor2 are one over the product of a point's distances from the others.
+// factor4 and factor2 return the factor of point i, for tiles of 6 by 6 and of 4 by 4. It is
+// one over the product of its differences from the other points.
 FUNCTION double factor4(int i) {
 	switch (i) {
 	case 0: return 1.0 / (1.0 * -0.75 * 0.75 * -1.5 * 1.5);
@@ -106,11 +107,11 @@ FUNCTION double factor2(int i) {
 	return 1.0;
 }
 
-// tap of input channel k and output channel o, as g says where weights lie.
+// TAP is the weight of tap t, input channel k and output channel o.
 #define TAP(t) ((double)w[G_BASE + o * G_STEP_O + k * G_STEP_K + (t) * G_STEP_T])
 
-// winograd_weights4, 2 and 5 transform the kernel of an input channel k and an
-// output channel o in float64: u is [frequency][k][o], e = k * G_O + o.
+// winograd_weights4, winograd_weights2 and winograd_weights5 transform the kernel of input
+// channel k and output channel o in float64. u is [frequency][k][o], and e is k * G_O + o.
 #define WINOGRAD_WEIGHTS(NAME, SIDE_IN, WIDTH, AT, FACTOR) \
 	KERNEL NAME(int first, IN float *w, OUT float *u, IN int *table, int n) { \
 		EACH(e, unit, n); \
@@ -132,12 +133,12 @@ WINOGRAD_WEIGHTS(winograd_weights4, 6, 3, at4, factor4)
 WINOGRAD_WEIGHTS(winograd_weights2, 4, 3, at2, factor2)
 WINOGRAD_WEIGHTS(winograd_weights5, 6, 5, at5, factor4)
 
-// Numbers of the size that tiles are made for.
+// Tiles are used if the largest absolute value is within these bounds.
 #define LEAST 0x1p-50f
 #define MOST 0x1p50f
 
-// winograd_even says of every output channel whether each tap has weights of a
-// size that the channel's largest weight does not outweigh.
+// winograd_even reports for every output channel whether its largest absolute weight is 0, or is
+// within LEAST and MOST and at most four times the sum of the absolute weights of each tap.
 KERNEL winograd_even(int first, IN float *w, OUT int *even, IN int *table, int n) {
 	EACH(o, unit, n);
 	IN int *g = table;
@@ -156,7 +157,7 @@ KERNEL winograd_even(int first, IN float *w, OUT int *even, IN int *table, int n
 	even[o] = most == 0 || (m >= LEAST && m <= MOST && least >= 0.25f * m);
 }
 
-// winograd_apart sets apart to whether one of n channels is not even.
+// winograd_apart reports whether one of the channels is not even.
 KERNEL winograd_apart(int first, IN int *even, OUT int *apart, int n, int channels) {
 	EACH(e, unit, n);
 	int a = 0;
@@ -166,8 +167,8 @@ KERNEL winograd_apart(int first, IN int *even, OUT int *apart, int n, int channe
 	apart[0] = a;
 }
 
-// Blocks begin at odd rows, with a kernel of 5 by 5 at even ones. BLOCKS is how many there
-// are in n rows, block_at the first of the two rows of block b.
+// Blocks of two by two pixels begin at odd rows, or at even rows with a kernel of 5 by 5.
+// BLOCKS is the number of blocks along n rows. block_at returns the first row of block b.
 #define ODD (G_KH / 2 % 2)
 #define BLOCKS(n) (((n) + ODD + 1) / 2)
 FUNCTION int block_at(IN int *g, int b, int n) {
@@ -175,9 +176,9 @@ FUNCTION int block_at(IN int *g, int b, int n) {
 	return at > n - 2 ? n - 2 : at;
 }
 
-// winograd_blocks computes the sum and the largest of the sizes of the values of
-// every block of two by two pixels of a phase, of which the first lies in the image:
-// sixteen lanes, added in halves.
+// winograd_blocks computes the sum and the largest of the absolute values of every block of
+// a phase. The first pixel of a block is always inside the image. There are sixteen lanes,
+// and one half of them is added to the other until one sum is left.
 KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, IN int *table, int n) {
 	EACH(e, unit, n);
 	IN int *g = table;
@@ -205,9 +206,10 @@ KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, 
 	most[unit * n + e] = top;
 }
 
-// winograd_suspects says of every tile whether its values lie too far apart: each block
-// that it covers must add up to the largest of its values, with a kernel of 5 by 5 the one
-// where its outputs are.
+// winograd_suspects reports for every tile whether its values differ too much. They do not if
+// the largest absolute value is 0, or if it is within LEAST and MOST and the sum of each block
+// of the tile is at least as large. With a kernel of 5 by 5 this is required only of the block
+// at the tile's outputs.
 KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *suspect, IN int *table, int n,
 	int side, int columns) {
 	EACH(e, unit, n);
@@ -230,7 +232,8 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 	suspect[unit * n + e] = top != 0 && !even;
 }
 
-// winograd_input4, 2 and 5 transform the tiles: v is [frequency][k][tile] of a row.
+// winograd_input4, winograd_input2 and winograd_input5 transform the tiles of a row. v is
+// [frequency][k][tile] for each row.
 #define WINOGRAD_INPUT(NAME, SIDE, TILE, INTO) \
 	KERNEL NAME(int first, IN float *x, OUT float *v, IN int *apart, IN int *table, int n, int columns, \
 		int tiles) { \
@@ -262,7 +265,8 @@ WINOGRAD_INPUT(winograd_input4, 4, 6, into4)
 WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 WINOGRAD_INPUT(winograd_input5, 2, 6, into4)
 
-// winograd_output4, 2 and 5 compute the outputs of a tile, unless it is a suspect.
+// winograd_output4, winograd_output2 and winograd_output5 compute the outputs of a tile,
+// unless it is a suspect.
 #define WINOGRAD_OUTPUT(NAME, SIDE, TILE, BACK) \
 	KERNEL NAME(int first, IN float *m, IN float *bias, OUT float *y, IN int *apart, IN int *suspect, \
 		IN int *table, int n, int columns, int tiles, int biased) { \
@@ -295,8 +299,8 @@ WINOGRAD_OUTPUT(winograd_output4, 4, 6, back4)
 WINOGRAD_OUTPUT(winograd_output2, 2, 4, back2)
 WINOGRAD_OUTPUT(winograd_output5, 2, 6, back5)
 
-// winograd_direct computes as windows what tiles must not: all outputs where the
-// weights lie apart, else those of suspects.
+// winograd_direct computes by windows the outputs that tiles must not compute: all of them
+// if the weights are not even, otherwise the outputs of suspects.
 KERNEL winograd_direct(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *apart,
 	IN int *suspect, IN int *table, int n, int side, int columns, int tiles, int biased) {
 	EACH(e, unit, n);

@@ -1,8 +1,8 @@
-// Weight gradients by tiles: every frequency is one chain over the tiles of a part, with a
-// kernel of 5 by 5 several that are added, and the weights of a kernel are made of the sums
-// of all frequencies.
+// Weight gradients by tiles. The sum of a frequency is one chain over the tiles of a part
+// or, with a kernel of 5 by 5, the sum of several chains. The gradients of a kernel are
+// computed from the sums of all frequencies.
 
-// points4 and points5 set t to the values at the points of the polynomial with coefficients y.
+// points4 and points5 set t to the values of the polynomial with coefficients y at the points.
 FUNCTION void points4(float *t, const float *y) {
 	t[0] = y[0];
 	t[5] = y[3];
@@ -24,8 +24,8 @@ FUNCTION void points5(float *t, const float *y) {
 	t[4] = FMA(-1.5f, y[1], y[0]);
 }
 
-// winograd_points4 and 5 transform the tiles of a result's gradient: d is
-// [frequency][o][tile] of a row.
+// winograd_points4 and winograd_points5 transform the tiles of the gradient of a result. d
+// is [frequency][o][tile] for each row.
 #define WINOGRAD_POINTS(NAME, SIDE, POINTS) \
 	KERNEL NAME(int first, IN float *dy, OUT float *d, IN int *table, int n, int columns, int tiles) { \
 		EACH(e, unit, n); \
@@ -48,8 +48,9 @@ FUNCTION void points5(float *t, const float *y) {
 WINOGRAD_POINTS(winograd_points4, 4, points4)
 WINOGRAD_POINTS(winograd_points5, 2, points5)
 
-// channel_uneven says of every channel of a part whether a value outweighs the
-// others: sizes are added along the rows of tiles, whose outputs are side lines each.
+// channel_uneven reports for every channel of a part whether its largest absolute value is not
+// within LEAST and MOST, or is more than an eighth of the sum of all. A channel of zeros is
+// even. Absolute values are first added within each row of tiles, which is side lines of x.
 KERNEL channel_uneven(int first, IN float *x, OUT int *uneven, IN int *cut, int n, int high, int wide, int side) {
 	EACH(c, unit, n);
 	float size = 0.0f;
@@ -70,8 +71,8 @@ KERNEL channel_uneven(int first, IN float *x, OUT int *uneven, IN int *cut, int 
 	uneven[unit * n + c] = !(most == 0 || (m >= LEAST && m <= MOST && 8.0f * m <= size));
 }
 
-// gradient_apart says of a part whether chains compute all of it: also if it has fewer
-// than least tiles.
+// gradient_apart reports whether chains compute all gradients of a part: if it has fewer
+// than least tiles, if a channel of dy is uneven, or more than a quarter of the channels of x.
 KERNEL gradient_apart(int first, IN int *of_x, IN int *of_dy, OUT int *apart, IN int *cut, int n, int in, int out,
 	int tiles, int least) {
 	EACH(e, unit, n);
@@ -83,7 +84,7 @@ KERNEL gradient_apart(int first, IN int *of_x, IN int *of_dy, OUT int *apart, IN
 	apart[unit] = all || failed > in / 4;
 }
 
-// elements4 and elements5 are the coefficients that the values at the points make.
+// elements4 and elements5 compute coefficients of a kernel from the values at the points.
 FUNCTION void elements4(double *e, const double *x) {
 	double sum = x[1] + x[2], difference = x[1] - x[2], f = factor4(1);
 	e[0] = FMA64(f, sum, factor4(0) * x[0]);
@@ -114,8 +115,8 @@ FUNCTION void elements5(double *e, const double *x) {
 	e[4] = FMA64(f * 1.5 * 1.5 * 1.5 * 1.5, sum, e[4]);
 }
 
-// winograd_taps4 and 5 make the weights of (o, k) of a part, in float64, columns
-// first; those of channels that are uneven are left to chains.
+// winograd_taps4 and winograd_taps5 compute the gradients of kernel (o, k) of a part in
+// float64, columns first. They skip input channels that are uneven.
 #define WINOGRAD_TAPS(NAME, WIDTH, ELEMENTS) \
 	KERNEL NAME(int first, IN float *sums, OUT float *parts, IN int *apart, IN int *uneven, int n, int in) { \
 		EACH(e, unit, n); \
@@ -137,7 +138,7 @@ FUNCTION void elements5(double *e, const double *x) {
 WINOGRAD_TAPS(winograd_taps4, 3, elements4)
 WINOGRAD_TAPS(winograd_taps5, 5, elements5)
 
-// conv_weights_rest computes the chains that tiles leave.
+// conv_weights_rest computes, as chains, the gradients that tiles must not compute.
 KERNEL conv_weights_rest(int first, IN float *x, IN float *dy, OUT float *parts, IN int *apart, IN int *uneven,
 	IN int *cut, IN int *table, int n) {
 	EACH(e, unit, n);

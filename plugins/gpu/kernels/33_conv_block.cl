@@ -1,8 +1,8 @@
 // Convolutions by register blocks: rows are output channels of a group, columns are
 // positions of all images side by side.
 
-// fetch_columns fetches up to DEPTH channels of the pixels that columns are at, zeros
-// outside of the image; zero is where one lies.
+// fetch_columns fetches up to DEPTH channels of the current pixels of columns, and zeros
+// outside the image. zero is the address of a zero.
 FUNCTION void fetch_columns(float *b, column *mine, int many, int k, int channels, int plane, IN float *zero) {
 	UP_TO (many, r, 2) {
 		IN float *from = mine[r].inside ? mine[r].from + (mine[r].at + k * plane) : zero;
@@ -15,7 +15,7 @@ FUNCTION void fetch_columns(float *b, column *mine, int many, int k, int channel
 	}
 }
 
-// fetch_weights fetches the weight of a channel for every row.
+// fetch_weights fetches a weight of one channel for every row, and -0 if ok is 0.
 FUNCTION void fetch_weights(float *a, IN float *w, int *row, int many, int ok, int at) {
 	UP_TO (many, i, 4) {
 		float v = w[ok ? row[i] + at : 0];
@@ -23,14 +23,14 @@ FUNCTION void fetch_weights(float *a, IN float *w, int *row, int many, int ok, i
 	}
 }
 
-// conv_block computes windows: taps outside, channels inside. GROUP_Y counts blocks of
-// the channels of a group, n is how many columns there are.
+// conv_block computes convolutions in ORDER_WINDOW. GROUP_Y is the index of a block of output
+// channels, group by group. n is the number of columns.
 FUNCTION void conv_block(local float *m, int rows, int columns, int first, int n, IN float *x, IN float *w,
 	IN float *bias, OUT float *y, IN int *g, int count_x, int biased) {
 	int positions = G_OH * G_OW, per = (G_OG + rows - 1) / rows, group = GROUP_Y() / per;
 	int of = GROUP_Y() % per * rows, count = G_OG - of, o = group * G_OG + of, channels = G_CG;
 	int high = G_H, wide = G_W, plane = high * wide, kw = G_KW, dh = G_DH, dw = G_DW;
-	int left = n - GROUP() * columns; // columns, from this block on
+	int left = n - GROUP() * columns; // columns from this block on
 	column mine[2];
 	UP_TO (columns / SIZE, r, 2) {
 		int c = GROUP() * columns + r * SIZE + THREAD(), there = c < n, p;

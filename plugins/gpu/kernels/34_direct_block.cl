@@ -1,8 +1,8 @@
-// Direct convolutions by register blocks: 16 output channels, and a chain of rows of the
-// kernel, channels, and its three columns.
+// Direct convolutions by register blocks: 16 output channels, and kernels with three columns.
+// A chain has the order ORDER_DIRECT.
 #define DIRECT_ROWS 16
 #define DIRECT_COLUMNS 512
-#define DIRECT_DEPTH 6 // two channels of three columns
+#define DIRECT_DEPTH 6 // two channels with three columns each
 #define DIRECT CHUNK(DIRECT_ROWS, DIRECT_COLUMNS, DIRECT_DEPTH)
 
 KERNEL direct_block16(int first, int n, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table,

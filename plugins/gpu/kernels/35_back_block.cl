@@ -1,21 +1,23 @@
 // Gradients for the input, and transposed convolutions, by register blocks: rows are
-// channels of a group, columns are pixels of all images. With a stride, pixels whose
-// coordinates leave other remainders are seen by other taps: each such phase is a product.
+// channels of a group, columns are pixels of all images. With a stride, the taps that read a
+// pixel depend on the remainders of its coordinates. A phase is all pixels with the same
+// remainders, and each phase is a product.
 
-// fits says whether tap t sees the pixels of a phase.
+// fits reports whether tap t reads the pixels of a phase.
 FUNCTION int fits(IN int *g, int t, int phase_y, int phase_x) {
 	return (phase_y + G_TOP - t / G_KW * G_DH) % G_SH == 0 && (phase_x + G_LEFT - t % G_KW * G_DW) % G_SW == 0;
 }
 
-// back_block: dy has G_O channels, dx G_C. GROUP_Y counts phases, and blocks of the
-// channels of a group; n is how many pixels a phase has at most.
+// back_block computes dx, with G_C channels, from dy, with G_O channels. GROUP_Y is the index
+// of a block of channels, group by group, and of a phase. n is the number of pixels of the
+// largest phase.
 FUNCTION void back_block(local float *m, int rows, int columns, int first, int n, IN float *dy, IN float *w,
 	IN float *bias, OUT float *dx, IN int *g, int count_dy, int biased) {
 	int sh = G_SH, sw = G_SW, phase_y = GROUP_Y() / sw % sh, phase_x = GROUP_Y() % sw, block = GROUP_Y() / (sh * sw);
 	int across = (G_W + sw - 1) / sw, pixels = (G_H + sh - 1) / sh * across, area = G_H * G_W;
 	int per = (G_CG + rows - 1) / rows, group = block / per, of = block % per * rows, count = G_CG - of;
 	int channels = G_OG, high = G_OH, wide = G_OW, plane = high * wide, kw = G_KW, taps = G_KH * kw, dh = G_DH, dw = G_DW;
-	int left = n - GROUP() * columns; // columns, from this block on
+	int left = n - GROUP() * columns; // columns from this block on
 	column mine[2];
 	UP_TO (columns / SIZE, r, 2) {
 		int c = GROUP() * columns + r * SIZE + THREAD(), there = c < n;
@@ -37,7 +39,7 @@ FUNCTION void back_block(local float *m, int rows, int columns, int first, int n
 	int step = G_CG * taps, seen = 0, t = 0, k = 0;
 	for (int i = taps - 1; i >= 0; i--)
 		if (fits(g, i, phase_y, phase_x)) {
-			t = i; // the first at last
+			t = i; // at the end, the first tap that fits
 			seen++;
 		}
 	int chunks = (channels + DEPTH - 1) / DEPTH * seen;

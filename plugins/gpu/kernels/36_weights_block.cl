@@ -1,20 +1,20 @@
-// Gradients for weights by register blocks, a part of the rows after the other: rows are
-// output channels of a group, columns are its channels and taps, and a chain goes over
+// Gradients for weights by register blocks, for each part of the rows: rows of the product are
+// output channels of a group, columns are its input channels and taps, and a chain goes over
 // the images and positions of a part.
 
-// line is a row or column of which a thread fetches every term that is THREAD() % DEPTH
-// in its chunk.
+// line is a column of which a thread fetches term THREAD() % DEPTH of every chunk.
 typedef struct line {
 	int at, top, left;
 } line;
 
-// lines_keep stores what a thread has fetched of that number of lines.
+// lines_keep stores the terms of a chunk that a thread has fetched, one of each of its lines.
 FUNCTION void lines_keep(local float *to, float *v, int many, int apart) {
 	to += THREAD() % DEPTH * apart + THREAD() / DEPTH;
 	UP_TO (many, i, 16) to[i * STRIDE] = v[i];
 }
 
-// weights_block: GROUP counts blocks of columns, of rows and groups.
+// weights_block computes a block of gradients. GROUP is the index of a block of columns, of a
+// block of rows and of a group.
 FUNCTION void weights_block(local float *m, int rows, int columns, int first, IN float *x, IN float *dy,
 	OUT float *parts, IN int *cut, IN int *g, int count_w) {
 	int taps = G_KH * G_KW, wide = G_W, high = G_H, area = high * wide, n = G_CG * taps;
@@ -37,8 +37,7 @@ FUNCTION void weights_block(local float *m, int rows, int columns, int first, IN
 		column[i].left = e < n ? t % G_KW * G_DW - G_LEFT : 0;
 		column[i].at = e < n ? e / taps * area + column[i].top * wide + column[i].left : 0;
 	}
-	// The next chunk is images, down and right further: the numbers of images,
-	// lines and positions.
+	// From one chunk to the next, a term moves by this many images, rows and columns.
 	int p = THREAD() % DEPTH, images = DEPTH / positions, down = DEPTH % positions / ow, right = DEPTH % ow;
 	int at = p, image = p / positions, oy = p % positions / ow, ox = p % ow;
 	float a[4], b[16];

@@ -1,9 +1,9 @@
 // Products of tiles by register blocks: every frequency is a product of its own.
 
-// winograd_product adds up what input channels give: rows are output channels, columns
-// are the tiles of all images, and m is [frequency][o][tile] of a row. A chain goes over
-// block channels, and chains are added in order. GROUP_Y counts frequencies and blocks of
-// channels.
+// winograd_product computes sums over the input channels: rows are output channels, columns
+// are the tiles of all images, and y is [frequency][o][tile] for each row. A chain goes over
+// block channels, and chains are added in order. GROUP_Y is the index of a frequency and of a
+// block of channels.
 FUNCTION void winograd_product(local float *m, int rows, int columns, int first, int n, IN float *v, IN float *u,
 	OUT float *y, IN int *apart, int in, int out, int tiles, int frequencies, int block) {
 	int per = (out + rows - 1) / rows, f = GROUP_Y() / per, of = GROUP_Y() % per * rows, count = out - of;
@@ -64,10 +64,11 @@ FUNCTION void winograd_product(local float *m, int rows, int columns, int first,
 WINOGRAD_PRODUCT(64, 128)
 WINOGRAD_PRODUCT(32, 256)
 
-// winograd_sum adds up what the tiles of a part give, for the gradient of a weight: rows
-// are output channels, columns are input channels, and sums is [frequency][o][k]. GROUP
-// counts blocks of columns, of rows, and frequencies. If it is chained, every chain tiles are
-// a chain from +0, and these are added in order; else one goes over all tiles.
+// winograd_sum computes sums over the tiles of a part, for the gradients of weights: rows are
+// output channels, columns are input channels, and sums is [frequency][o][k]. GROUP is the
+// index of a block of columns, of a block of rows and of a frequency. If chained is 0, one
+// chain goes over all tiles. Otherwise each chain begins with +0 and has chain tiles, and the
+// chains are added in order.
 FUNCTION void winograd_sum(local float *m, int first, IN float *v, IN float *d, OUT float *sums, IN int *apart,
 	IN int *cut, int in, int out, int tiles, int chained, int chain) {
 	int across = (in + 127) / 128, per = (out + 63) / 64, from = GROUP() % across * 128;

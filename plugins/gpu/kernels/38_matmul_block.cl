@@ -1,13 +1,13 @@
-// Products of two computed matrices by register blocks: GROUP counts blocks of columns, blocks of
-// rows, and products of a unit. table has the lengths, the steps, and for every product the
-// numbers of its matrices.
+// Products of two computed matrices by register blocks. GROUP is the index of a block of columns,
+// of a block of rows and of a product of a unit. table contains the sizes, the steps, and for
+// every product the numbers of its two matrices.
 #define T_M t[0]
 #define T_K t[1]
 #define T_N t[2]
-#define T_DOWN_A t[3] // between the rows of the left matrix,
-#define T_NEXT_A t[4] // and between the terms of a row
-#define T_NEXT_B t[5] // between the terms of a column of the right one,
-#define T_RIGHT_B t[6] // and between its columns
+#define T_DOWN_A t[3] // step between rows of the left matrix
+#define T_NEXT_A t[4] // step between terms of a row
+#define T_NEXT_B t[5] // step between terms of a column of the right matrix
+#define T_RIGHT_B t[6] // step between columns
 #define T_PAIR(i) t[7 + (i)]
 
 FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN float *a, IN float *b, OUT float *y,

@@ -1,4 +1,5 @@
-// Pooling. The geometry is that of 30_conv.cl, whose image is the larger one.
+// Pooling. The geometry is that of a convolution (28_geometry.cl) from the larger image to the
+// smaller one.
 
 KERNEL max_pool(int first, IN float *x, OUT float *y, IN int *table, int n, int count_x) {
 	EACH(e, unit, n);
@@ -19,8 +20,8 @@ KERNEL max_pool(int first, IN float *x, OUT float *y, IN int *table, int n, int 
 	y[unit * n + e] = best;
 }
 
-// largest_of says whether pixel (py, px) is the first maximum, or the first
-// NaN, of the window of output (oy, ox).
+// largest_of reports whether pixel (py, px) is the first NaN of the window of output (oy, ox)
+// or, without NaN, its first maximum.
 FUNCTION int largest_of(IN float *x, IN int *g, int oy, int ox, int py, int px) {
 	int y0 = oy * G_SH - G_TOP, x0 = ox * G_SW - G_LEFT, by = -1, bx = -1;
 	float best = 0.0f;
@@ -38,14 +39,14 @@ FUNCTION int largest_of(IN float *x, IN int *g, int oy, int ox, int py, int px) 
 	return by == py && bx == px;
 }
 
-// first_window is the first window of a size and stride that sees coordinate p of the padded image.
+// first_window returns the first window that contains coordinate p of the padded image.
 FUNCTION int first_window(int p, int size, int stride) {
 	return p < size ? 0 : (p - size) / stride + 1;
 }
 
-// pool_back adds up, in the order of the outputs, what the windows that see a
-// pixel give it: max_pool's gradient goes to the first maximum, that of an
-// average is divided.
+// pool_back adds the gradients that a pixel gets from the windows that contain it, in the order
+// of the outputs. With of_max only the first maximum of a window gets its gradient. Otherwise
+// all pixels of the window get an equal part.
 KERNEL pool_back(int first, IN float *x, IN float *dy, OUT float *dx, IN int *table, int n, int count_dy,
 	int of_max, int count_pad) {
 	EACH(e, unit, n);

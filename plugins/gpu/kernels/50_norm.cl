@@ -1,7 +1,7 @@
-// Normalisation, as four numbers per channel: a mean in two parts, a factor and
-// a shift; the gradient has a slope besides. a is [unit][5][channel].
+// Normalisation with four numbers per channel: a mean in two parts, a factor and a shift. The
+// gradient has a fifth one, a slope. a is [unit][5][channel].
 
-// inverse is 1/sqrt(Q/|n| + eps); moments of nothing have variance 0.
+// inverse returns 1/sqrt(q/|n| + eps). If n is 0, the variance q/|n| counts as 0.
 FUNCTION double inverse(double n, double q, double eps) {
 	double variance = n != 0.0 ? q / ABS64(n) : 0.0;
 	return 1.0 / SQRT64(variance + eps);
@@ -15,7 +15,7 @@ FUNCTION void affine(OUT float *a, int channels, double mean, double by, double 
 	a[3 * channels] = (float)add;
 }
 
-// affine_of_state is that of a batch norm with constant statistics.
+// affine_of_state computes the numbers of a batch norm with constant statistics.
 KERNEL affine_of_state(int first, IN float *gamma, IN float *beta, IN float *mean, IN float *variance, OUT float *a,
 	int n, double eps) {
 	EACH(c, unit, n);

@@ -1,8 +1,9 @@
-// BLOCK is how many positions are summed in float32, SPAN in one go of float64.
+// BLOCK is the number of positions that are added in float32. The sums of blocks are added in
+// float64, up to SPAN positions in one chain.
 #define BLOCK 64
 #define SPAN 4096
 
-// Softmax along lines of length elements that lie step apart.
+// Softmax along lines of length elements, with a distance of step between elements.
 
 FUNCTION double log_sum_exp(IN float *x, int length, int step, double *largest) {
 	double top = (double)x[0];
@@ -15,12 +16,12 @@ FUNCTION double log_sum_exp(IN float *x, int length, int step, double *largest) 
 	return log_of(sum);
 }
 
-// line_of is the line that element e is of, line_at where a line begins.
+// LINE_OF is the line that contains element e. LINE_AT is the index of the first element of line l.
 #define LINE_OF(e, length, step) (e / (length * step) * step + e % step)
 #define LINE_AT(l, length, step) (l / step * (length * step) + l % step)
 
-// line_logs gives, of every line, the largest value and the logarithm of the sum of
-// the others' exponentials beside it.
+// line_logs computes for every line its largest value, top, and the logarithm of the sum of
+// all e^(x - top).
 KERNEL line_logs(int first, IN float *x, OUT double *logs, int n, int length, int step) {
 	EACH(l, unit, n);
 	double top, log = log_sum_exp(x + unit * n * length + LINE_AT(l, length, step), length, step, &top);
@@ -28,15 +29,15 @@ KERNEL line_logs(int first, IN float *x, OUT double *logs, int n, int length, in
 	logs[(unit * n + l) * 2 + 1] = log;
 }
 
-// EXP_NORMAL_LEAST is that of class.ExpNormal, which exp_normal is.
+// exp_normal is class.ExpNormal: 0 below EXP_NORMAL_LEAST.
 #define EXP_NORMAL_LEAST -87.0f
 
 FUNCTION float exp_normal(float x) {
 	return x < EXP_NORMAL_LEAST ? 0.0f : exp32(x);
 }
 
-// line_totals gives, of every line, the largest value and the sum of the others' exponentials
-// beside it, in blocks of float32.
+// line_totals computes for every line its largest value, top, and the sum of all e^(x - top),
+// in blocks of float32.
 KERNEL line_totals(int first, IN float *x, OUT float *totals, int n, int length, int step) {
 	EACH(l, unit, n);
 	IN float *v = x + unit * n * length + LINE_AT(l, length, step);
@@ -63,7 +64,8 @@ KERNEL softmax(int first, IN float *x, IN float *totals, OUT float *y, int n, in
 	y[unit * n + e] = logarithm ? v - log32(t[1]) : DIV(exp_normal(v), t[1]);
 }
 
-// line_sums gives, of every line, the sum of the gradients, of softmax times the values.
+// line_sums computes for every line the sum of the gradients or, without logarithm, the sum of
+// the gradients times the values of softmax.
 KERNEL line_sums(int first, IN float *y, IN float *dy, OUT double *sums, int n, int length, int step,
 	int logarithm) {
 	EACH(l, unit, n);

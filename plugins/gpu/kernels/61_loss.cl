@@ -1,14 +1,14 @@
-// Losses and metrics of a row: logits are [class][position], labels [position].
+// Losses and metrics of a row. Its logits are [class][position], its labels [position].
 
-// target_of is what label smoothing asks of a class, times the weight of the class if the
-// loss has both.
+// target_of returns the target of class k with label smoothing. If the loss has both smoothing
+// and weights of classes, the target is multiplied by the weight of the class.
 FUNCTION double target_of(int k, int label, int classes, double smoothing, IN double *of_class, int both) {
 	double t = smoothing / (double)classes;
 	t = k == label ? t + (1.0 - smoothing) : t;
 	return both ? t * of_class[k] : t;
 }
 
-// xent gives the loss of a row, and whether a label is no class.
+// xent computes the loss of a row, and sets bad to whether a label is not a class.
 KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, IN double *of_class,
 	OUT double *loss, OUT int *bad, int n,
 	int classes, int positions, int ignore, double smoothing, int weighted, int both) {
@@ -62,7 +62,7 @@ KERNEL correct(int first, IN float *x, IN int *labels, OUT double *counts, OUT i
 	bad[unit] = wrong;
 }
 
-// xent_back has a thread for every logit; logs are those of line_logs.
+// xent_back computes the gradient of every logit. logs is the output of line_logs.
 KERNEL xent_back(int first, IN float *x, IN double *logs, IN int *labels, IN float *inverse, IN float *weight,
 	IN double *of_class, OUT float *dx, OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted,
 	int both) {

@@ -1,6 +1,6 @@
 // Dropout by Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011).
 
-// drawn is word e of the draws of a sample in an epoch, as a float32 in [0, 1).
+// drawn returns random word e of a sample in an epoch, as a float32 in [0, 1).
 FUNCTION float drawn(uint key0, uint key1, uint epoch, uint low, uint high, uint e) {
 	uint a = e / 4, b = epoch, c = low, d = high;
 	for (int i = 0; i < 10; i++) {
@@ -16,7 +16,7 @@ FUNCTION float drawn(uint key0, uint key1, uint epoch, uint low, uint high, uint
 	return (float)(w >> 8) * 0x1p-24f;
 }
 
-// ident is the epoch and the sample of a row, in words of 4 bytes.
+// dropout: ident contains the epoch and the sample of each row, in words of 4 bytes.
 KERNEL dropout(int first, IN float *x, IN uint *ident, OUT float *y, int n, int key0, int key1, double p) {
 	EACH(e, unit, n);
 	IN uint *id = ident + unit * 4;

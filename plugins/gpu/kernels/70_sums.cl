@@ -1,11 +1,12 @@
-// Sums over rows and positions. Rows are cut into parts, of some rows of one
-// replica each: cut has the replica, the first row and the row behind the last
-// of every part; firsts has the first part of every replica, and how many it has.
-// What parts give is added along the canonical tree, whose left side is complete:
-// a counter in binary says which nodes are.
+// Sums over rows and positions. The rows of each replica are cut into parts. cut contains the
+// replica and the range of rows of every part, first and end. firsts contains the first part
+// of every replica and the number of its parts. The results of parts are added along the
+// canonical tree, which is complete on its left side. The bits of the number of parts added so
+// far show which nodes are complete.
 #define LEVELS 24
 
-// moments are merged (Chan, Golub, LeVeque 1979, eq. 1.5).
+// moments is a number of values, their mean, and the sum of the squared differences from it.
+// merged merges two of them (Chan, Golub, LeVeque 1979, eq. 1.5).
 typedef struct moments {
 	double n, mean, q;
 } moments;
@@ -23,8 +24,9 @@ FUNCTION moments merged(moments a, moments b) {
 	return m;
 }
 
-// walk goes through the positions of a channel of some rows: at is where one lies, seen from the first of them,
-// and left how many of its row come from there on.
+// walk iterates over the positions of a channel in some rows. at is the index of the current
+// position, counted from the first element of the first row. left is the number of positions
+// from the current one to the end of its row.
 typedef struct walk {
 	long at;
 	int left;
@@ -46,13 +48,13 @@ FUNCTION walk next(walk w, int channels, int positions) {
 	return w;
 }
 
-// A sum of a span that is not finite is computed again in float64, one chain over its
-// values, and replaced if that sum is finite.
+// If a sum of a span is not finite, it is computed again as one chain in float64, and
+// replaced if the new sum is finite.
 FUNCTION int is_finite(double v) { return v - v == 0.0; }
 
 FUNCTION double finite_or(double v, double w) { return is_finite(v) || !is_finite(w) ? v : w; }
 
-// wide_sum is the sum of positions [from, to) of a channel in float64.
+// wide_sum returns the sum of positions [from, to) of a channel, in float64.
 FUNCTION double wide_sum(IN float *x, int from, int to, int c, int channels, int positions) {
 	double sum = 0.0;
 	walk w = walk_from(from, c, channels, positions);
@@ -63,7 +65,8 @@ FUNCTION double wide_sum(IN float *x, int from, int to, int c, int channels, int
 	return sum;
 }
 
-// wide_products is the sum of dy*(x - mean) in float64; without dy that of (x - mean)*(x - mean).
+// wide_products returns the sum of dy*(x - mean) in float64. With squares it returns the sum of
+// (x - mean)*(x - mean).
 FUNCTION double wide_products(IN float *x, IN float *dy, int from, int to, int c, int channels, int positions,
 	double mean, int squares) {
 	double sum = 0.0;
@@ -76,8 +79,8 @@ FUNCTION double wide_products(IN float *x, IN float *dy, int from, int to, int c
 	return sum;
 }
 
-// span_moments are those of positions [from, to) of a channel. Blocks are shifted by
-// their own mean in float32.
+// span_moments returns the moments of positions [from, to) of a channel. The float32 mean of
+// each block is subtracted from its values first.
 FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels, int positions) {
 	double k0 = 0.0, t1 = 0.0, t2 = 0.0;
 	walk start = walk_from(from, c, channels, positions);
@@ -119,8 +122,8 @@ FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels
 	return m;
 }
 
-// moments_part gives those of a span of the positions of a part: e counts spans
-// and channels.
+// moments_part computes the moments of a span of the positions of a part. e is the index of a
+// span and of a channel.
 KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int n, int channels, int positions) {
 	EACH(e, unit, n);
 	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
@@ -169,8 +172,8 @@ KERNEL moments_total(int first, IN double *parts, OUT double *m, IN int *firsts,
 	m[1 + n + c] = v.q;
 }
 
-// span_sums are the sums, of positions [from, to) of a channel, of dy and, if both are asked for, of
-// dy*(x - mean).
+// span_sums returns the sum of dy over positions [from, to) of a channel and, with both, also
+// the sum of dy*(x - mean).
 FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, int channels, int positions,
 	double mean, int both) {
 	float k = (float)mean;
@@ -196,8 +199,8 @@ FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, i
 	return (double2)(s1, s2);
 }
 
-// gradient_part gives, of a span, the sums of dy and of dy*(x - mean); without
-// moments (of < 0) the first alone, of x.
+// gradient_part computes for a span the sums of dy and of dy*(x - mean). Without moments (of < 0)
+// it computes only the sum of dy.
 KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT double *parts, IN int *cut, int n,
 	int channels, int positions, int of) {
 	EACH(e, unit, n);
@@ -212,8 +215,8 @@ KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT dou
 	parts[(unit * n + e) * 2 + 1] = s.y;
 }
 
-// added adds up, along the tree, number which of the spans of each part from
-// first on, and the parts.
+// added adds one of the two numbers of spans, selected by which, along the tree: the spans of
+// each of count parts, then the parts.
 FUNCTION double added(IN double *parts, int count, int spans, int n, int c, int which) {
 	double row[LEVELS], all[LEVELS], v = 0.0;
 	for (int i = 0; i < count; i++) {
@@ -240,33 +243,33 @@ FUNCTION double added(IN double *parts, int count, int spans, int n, int c, int 
 	return v;
 }
 
-// gradient_total adds the parts of a replica: y is [2][channel] float64.
+// gradient_total adds both sums of the parts of a replica. y is [2][channel] in float64.
 KERNEL gradient_total(int first, IN double *parts, OUT double *y, IN int *firsts, int n, int channels, int spans) {
 	EACH(e, unit, n);
 	y[unit * n + e] = added(parts + (long)firsts[2 * unit] * spans * channels * 2, firsts[2 * unit + 1], spans, channels,
 		e % channels, e / channels);
 }
 
-// channel_total is the first of both sums, in float32, divided.
+// channel_total adds the first sum of the parts of a replica and divides it. y is float32.
 KERNEL channel_total(int first, IN double *parts, OUT float *y, IN int *firsts, int n, int spans, double divisor) {
 	EACH(c, unit, n);
 	y[unit * n + c] = (float)(added(parts + (long)firsts[2 * unit] * spans * n * 2, firsts[2 * unit + 1], spans, n, c,
 		0) / divisor);
 }
 
-// channel_mean is the same for every row.
+// channel_mean is channel_total for each row by itself. Every row is a part.
 KERNEL channel_mean(int first, IN double *parts, OUT float *y, int n, int spans, double divisor) {
 	EACH(c, unit, n);
 	y[unit * n + c] = (float)(added(parts + unit * spans * n * 2, 1, spans, n, c, 0) / divisor);
 }
 
-// conv_weights gives, of a part, one chain for every weight.
+// conv_weights computes the gradients of weights of a part, each as one chain.
 KERNEL conv_weights(int first, IN float *x, IN float *dy, OUT float *parts, IN int *cut, IN int *table, int n) {
 	EACH(e, unit, n);
 	parts[unit * n + e] = weight_chain(x, dy, cut + 3 * unit, table, e);
 }
 
-// add_parts adds the parts of a replica in float32.
+// add_parts adds the parts of a replica along the tree, in float32.
 KERNEL add_parts(int first, IN float *parts, OUT float *y, IN int *firsts, int n) {
 	EACH(e, unit, n);
 	float all[LEVELS], v = 0.0f;
@@ -286,7 +289,7 @@ KERNEL add_parts(int first, IN float *parts, OUT float *y, IN int *firsts, int n
 	y[unit * n + e] = v;
 }
 
-// sum_rows adds the rows of a replica in float64, in order.
+// sum_rows32 and sum_rows64 add the rows of a replica in order, in float64.
 KERNEL sum_rows32(int first, IN float *x, OUT float *y, IN int *starts, int n) {
 	EACH(e, unit, n);
 	double s = 0.0;
@@ -303,8 +306,8 @@ KERNEL sum_rows64(int first, IN double *x, OUT double *y, IN int *starts, int n)
 	y[unit * n + e] = s;
 }
 
-// reduce sums over some axes in float64, in logical order: table has the shape and
-// the strides of the axes that stay, then those of the reduced ones.
+// reduce32 and reduce64 add over some axes in float64, in logical order. table contains the
+// shape and the strides of the axes that are kept, then of the axes that are reduced.
 KERNEL reduce32(int first, IN float *x, OUT float *y, IN int *table, int n, int stay, int gone, int length,
 	double divisor) {
 	EACH(e, unit, n);
@@ -325,7 +328,8 @@ KERNEL reduce64(int first, IN double *x, OUT double *y, IN int *table, int n, in
 	y[unit * n + e] = s / divisor;
 }
 
-// taken is a reduction of float64 that takes in a number: 166 the largest, 167 the least, 168 the product.
+// taken returns the result s of a reduction after one more number v. op 166 is the maximum, 167
+// the minimum and 168 the product.
 FUNCTION double taken(int op, double s, double v) {
 	return op == 166 ? greater(s, v) : op == 167 ? lesser(s, v) : s * v;
 }
@@ -348,7 +352,7 @@ KERNEL fold64(int first, IN double *x, OUT double *y, IN int *table, int n, int 
 	y[unit * n + e] = s;
 }
 
-// prelu_slope sums in float64: rows in order, positions in order.
+// prelu_slope computes the gradients of slopes in float64. It adds rows and positions in order.
 KERNEL prelu_slope(int first, IN float *x, IN float *dy, OUT float *ds, IN int *starts, int n, int positions) {
 	EACH(c, unit, n);
 	double s = 0.0;

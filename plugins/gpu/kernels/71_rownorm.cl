@@ -1,8 +1,8 @@
-// Norms of each row alone. A line is length elements that lie step apart, a channel of a
-// row one of as many elements as there are positions. a is [unit][5][line], as in a batch
-// norm; by default nothing is added, which -0 does not.
+// Norms of each row by itself. A line is length elements with a distance of step. The channel
+// of a row is a line of all its positions. a is [unit][5][line], as in a batch norm. Without a
+// shift, -0 is added, which does not change any number.
 
-// line_moments are those of a whole line: its spans are added along the tree.
+// line_moments returns the moments of a line. Its spans are merged along the tree.
 FUNCTION moments line_moments(IN float *x, int length, int step) {
 	int spans = (length + SPAN - 1) / SPAN;
 	moments row[LEVELS], v = {0.0, 0.0, 0.0};
@@ -20,7 +20,7 @@ FUNCTION moments line_moments(IN float *x, int length, int step) {
 	return v;
 }
 
-// line_sums2 are S1 and S2 of a whole line with a mean.
+// line_sums2 returns the sums of dy and of dy*(x - mean) of a line, called S1 and S2.
 FUNCTION double2 line_sums2(IN float *x, IN float *dy, int length, int step, double mean) {
 	int spans = (length + SPAN - 1) / SPAN;
 	double2 row[LEVELS], v = (double2)(0.0, 0.0);
@@ -38,7 +38,7 @@ FUNCTION double2 line_sums2(IN float *x, IN float *dy, int length, int step, dou
 	return v;
 }
 
-// gradient_numbers are those of a gradient of a norm without scale.
+// gradient_numbers computes the numbers of the gradient of a norm without scale.
 FUNCTION void gradient_numbers(OUT float *a, int n, moments m, double s1, double s2, double eps) {
 	double s = inverse(m.n, m.q, eps);
 	affine(a, n, m.mean, s, s1 / m.n);
@@ -51,7 +51,8 @@ KERNEL line_affine(int first, IN float *x, OUT float *a, int n, int length, int 
 	affine(a + unit * 5 * n + l, n, m.mean, inverse(m.n, m.q, eps), -0.0);
 }
 
-// line_normalise: scaled and shifted say whether there are scale and bias, those of the place in a line.
+// line_normalise normalises a line. With scaled it multiplies by scale, and with shifted it adds
+// bias, which have one number for every index in a line.
 KERNEL line_normalise(int first, IN float *x, IN float *a, IN float *scale, IN float *bias, OUT float *y, int n,
 	int length, int step, int scaled, int shifted) {
 	EACH(e, unit, n);
@@ -90,7 +91,7 @@ KERNEL channel_moments(int first, IN float *x, OUT double *m, int n, int positio
 	m[2] = v.q;
 }
 
-// group_moments are those of size channels, merged along the tree.
+// group_moments returns the moments of size channels, merged along the tree.
 FUNCTION moments group_moments(IN double *m, int size) {
 	moments all[LEVELS], v = {0.0, 0.0, 0.0};
 	for (int i = 0; i < size; i++) {
@@ -119,7 +120,7 @@ KERNEL group_affine(int first, IN double *m, IN float *scale, IN float *bias, OU
 	affine(a + unit * 5 * n + c, n, v.mean, by, shifted ? (double)bias[c] : -0.0);
 }
 
-// group_sums gives S1 and S2 of each channel of a row with the mean of its group.
+// group_sums computes S1 and S2 of each channel of a row, with the mean of its group.
 KERNEL group_sums(int first, IN float *x, IN float *dy, IN double *m, OUT double *sums, int n, int positions,
 	int size) {
 	EACH(c, unit, n);

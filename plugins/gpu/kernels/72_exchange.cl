@@ -1,6 +1,7 @@
-// What replicas have is combined along the canonical tree over replicas, as 70_sums.cl combines parts: nodes has, for
-// every node of the tree that is asked for, its first replica on this device and how many it has. A replica without
-// rows is left out, which is not to add 0: -0 stays. have says of which levels a value is kept.
+// Values of replicas are combined along the canonical tree over replicas, as 70_sums.cl combines
+// parts. nodes contains, for every requested node of the tree, its first replica on this device
+// and the number of its replicas. A replica without rows is skipped. This differs from adding
+// 0, which would change -0. Bit i of have is set if all[i] has a value.
 KERNEL tree_sum32(int first, IN float *x, OUT float *y, IN int *nodes, IN int *starts, int n) {
 	EACH(e, unit, n);
 	int from = nodes[2 * unit], count = nodes[2 * unit + 1], have = 0, some = 0;
@@ -49,7 +50,8 @@ KERNEL tree_sum64(int first, IN double *x, OUT double *y, IN int *nodes, IN int 
 	y[unit * n + e] = some ? v : 0.0;
 }
 
-// tree_moments merges moments of n channels: those of a replica without rows are of no values.
+// tree_moments merges the moments of n channels. The moments of a replica without rows count as
+// moments of 0 values.
 KERNEL tree_moments(int first, IN double *x, OUT double *y, IN int *nodes, IN int *starts, int n) {
 	EACH(c, unit, n);
 	int from = nodes[2 * unit], count = nodes[2 * unit + 1];

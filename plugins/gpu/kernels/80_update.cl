@@ -1,4 +1,4 @@
-// Updates, in float32, in the order written.
+// Updates in float32, with operations in the order in which they are written.
 
 KERNEL sgd(int first, IN float *w, IN float *g, IN float *v, IN float *lr, OUT float *w1, OUT float *v1, int n,
 	double momentum, double decay, int nesterov) {
@@ -40,8 +40,8 @@ KERNEL ema(int first, IN float *average, IN float *w, OUT float *next, int n, do
 	next[i] = average[i] + (float)rest * (w[i] - average[i]);
 }
 
-// squares gives the sum of squares of a block of 1024 of count elements: eight
-// lanes in float64, combined in pairs.
+// squares computes the sum of the squares of each block of 1024 elements, in eight lanes of
+// float64 that are added in pairs.
 KERNEL squares(int first, IN float *x, OUT double *parts, int n, int count) {
 	EACH(e, unit, n);
 	double lane[8];
@@ -84,7 +84,7 @@ KERNEL clip_factor(int first, IN double *sum, OUT float *y, int n, double most) 
 	y[0] = (float)lesser(1.0, most / (SQRT64(sum[0]) + 1e-6));
 }
 
-// not_finite says of every 1024 elements whether one is infinite or NaN.
+// not_finite reports for each block of 1024 elements whether one is infinite or NaN.
 KERNEL not_finite(int first, IN float *x, OUT int *found, int n, int count, int at) {
 	EACH(e, unit, n);
 	int any = 0;
@@ -93,7 +93,7 @@ KERNEL not_finite(int first, IN float *x, OUT int *found, int n, int count, int 
 	found[at + e] = any;
 }
 
-// any_of says of every 256 of count values whether one is not 0.
+// any_of reports for each block of 256 values whether one is not 0.
 KERNEL any_of(int first, IN int *x, OUT int *found, int n, int count) {
 	EACH(e, unit, n);
 	int any = 0;

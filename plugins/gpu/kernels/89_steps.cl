@@ -1,6 +1,7 @@
-// stepped is v, in steps of a result, as a byte: rounded, halves to the even number, moved by zero and
-// bounded; NaN is zero. Beyond 512 steps every zero leaves the bounds, and up to there 1.5 * 2^23 leaves a
-// sum no room for fractions.
+// stepped returns the byte of v, a number of steps: v is rounded with halves to even, zero is
+// added, and the sum is limited to [least, most]. The byte of NaN is zero. v can be limited to
+// 512 steps first, because beyond them the sum exceeds the bounds with every zero. Up to 512,
+// adding 1.5 * 2^23 rounds to an integer.
 FUNCTION uchar stepped(float v, int zero, int least, int most) {
 	if (v != v)
 		return (uchar)zero;

@@ -1,5 +1,5 @@
-// Operations on bytes (docs/int8.md). Sums of integers are exact in any order; each product, quotient and
-// sum of float32 is rounded by itself.
+// Operations on bytes (docs/int8.md). Sums of integers are exact in any order. Each product,
+// quotient and sum in float32 is rounded separately.
 
 KERNEL quantize(int first, IN float *x, OUT uchar *y, int n, double scale, int zero, int least, int most) {
 	EACH(e, unit, n);
@@ -11,7 +11,7 @@ KERNEL dequantize(int first, IN uchar *x, OUT float *y, int n, double scale, int
 	y[unit * n + e] = (float)scale * (float)((int)x[unit * n + e] - zero);
 }
 
-// add_int8: with joint every product is fused with an addition, the first one to at.
+// add_int8 adds scaled bytes. With joint it computes fma(a, a_by, fma(b, b_by, at)).
 KERNEL add_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, double a_by, double b_by, double at,
 	int joint, int a_zero, int b_zero, int zero, int least, int most) {
 	EACH(e, unit, n);
@@ -27,7 +27,7 @@ KERNEL add_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, double
 	y[unit * n + e] = stepped(s, zero, least, most);
 }
 
-// mul_int8: every number of b goes with several of a, one behind the other.
+// mul_int8 multiplies bytes. Each number of b is multiplied by several consecutive numbers of a.
 KERNEL mul_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, int several, double by, double at,
 	int a_zero, int b_zero, int zero, int least, int most) {
 	EACH(e, unit, n);
@@ -57,7 +57,7 @@ KERNEL max_pool_int8(int first, IN uchar *x, OUT uchar *y, IN int *table, int n,
 	y[unit * n + e] = best;
 }
 
-// avg_pool_int8: by has the factor of a sum of 1 number, of 2, and so on.
+// avg_pool_int8: by[i] is the factor for a sum of i + 1 numbers.
 KERNEL avg_pool_int8(int first, IN uchar *x, OUT uchar *y, IN int *table, IN float *by, int n, int count_x,
 	int count_pad, int x_zero, int zero) {
 	EACH(e, unit, n);
@@ -75,7 +75,8 @@ KERNEL avg_pool_int8(int first, IN uchar *x, OUT uchar *y, IN int *table, IN flo
 	y[unit * n + e] = stepped(seen ? (float)s * by[seen - 1] : 0.0f, zero, 0, 255);
 }
 
-// conv_int8 is a convolution, one output to a thread. as_float says that results are float32, at f.
+// conv_int8 is a convolution with one output per thread. With as_float, results are float32 and
+// are stored to f.
 KERNEL conv_int8(int first, IN uchar *x, IN char *w, IN int *bias, IN float *by, OUT uchar *y, OUT float *f,
 	IN int *table, int n, int count_x, int x_zero, int as_float, int zero, int least, int most) {
 	EACH(e, unit, n);
@@ -99,7 +100,8 @@ KERNEL conv_int8(int first, IN uchar *x, IN char *w, IN int *bias, IN float *by,
 		y[unit * n + e] = stepped(r, zero, least, most);
 }
 
-// nearest64 is v as an integer, halves to the even one, within most either way; NaN is 0.
+// nearest64 returns v limited to [-most, most] and rounded to an integer, with halves to even.
+// For NaN it returns 0.
 FUNCTION double nearest64(double v, double most) {
 	if (v != v)
 		return 0.0;
@@ -108,8 +110,9 @@ FUNCTION double nearest64(double v, double most) {
 	return (v + magic) - magic;
 }
 
-// quantize_steps: the step of a channel's weights, which is infinite if a number is not finite, its bias in
-// steps of a sum, and a step of a sum in steps of the result.
+// quantize_steps computes for each output channel the step of its weights (steps), which is
+// infinite if a weight or the bias is not finite, the bias in steps of a sum (b), and a step of
+// a sum in steps of the result (by).
 KERNEL quantize_steps(int first, IN float *w, IN float *bias, OUT int *b, OUT float *by, OUT float *steps, int n,
 	int per, double x_scale, double scale) {
 	EACH(o, unit, n);

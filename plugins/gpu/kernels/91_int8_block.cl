@@ -1,11 +1,12 @@
-// Convolutions of bytes by register blocks (29_block.cl): rows are output channels of a group, columns are
-// positions of all images side by side. What is multiplied at once is a quad: the bytes of four channels of
-// a pixel with four weights. Every tap has whole quads, filled up with weights of 0.
+// Convolutions of bytes by register blocks (29_block.cl): rows are output channels of a group,
+// columns are positions of all images. A quad is the bytes of four channels of a pixel, or four
+// weights. One operation multiplies two quads and adds the products. The last quad of a tap is
+// filled up with weights of 0.
 //
-// A sum begins with bias - x_zero * sum of weights, so that bytes are multiplied as they are; padding is
-// bytes of x_zero.
+// A sum begins with bias - x_zero * (sum of the weights). Then bytes can be multiplied without
+// subtracting x_zero first. Padding consists of bytes of x_zero.
 
-// pack_int8 makes quads of weights: word e is quad e % quads of tap e / quads % taps.
+// pack_int8 packs weights into quads. Word e is quad e % quads of tap e / quads % taps.
 KERNEL pack_int8(int first, IN char *w, OUT uint *packed, int n, int channels, int taps, int quads) {
 	EACH(e, unit, n);
 	int k = e % quads * 4, t = e / quads % taps, o = e / quads / taps;
@@ -23,7 +24,7 @@ KERNEL start_int8(int first, IN char *w, IN int *bias, OUT int *start, int n, in
 	start[e] = bias[e] - x_zero * sum;
 }
 
-// dot8 adds the products of a quad of weights with those of eight columns.
+// dot8 multiplies a quad of weights by the quads of eight columns and adds the products to s.
 #if defined(DOT)
 FUNCTION int dot4(uint w, uint x, int s) {
 	int d;
@@ -54,16 +55,16 @@ FUNCTION int8 dot8(uint w, uint8 x, int8 s) {
 }
 #endif
 
-// window_column is a column that a thread fetches and stores.
+// window_column is a column of the product that a thread fetches and stores.
 typedef struct window_column {
 	IN uchar *from; // the group's channels of the image
-	long to;        // where the first row's result goes
-	int there;      // whether there is one
+	long to;        // index of the first row's result
+	int there;      // whether the column exists
 	int y, x;       // where its window begins
-	int inside, at; // a pixel of it
+	int inside, at; // whether its current pixel is inside the image, and the pixel's index
 } window_column;
 
-// quad_of is four channels of a pixel, from k on.
+// quad_of returns the quad of a column's current pixel that begins with channel k.
 FUNCTION uint quad_of(window_column *mine, int k, int channels, int plane, uint padding) {
 	if (!mine->inside)
 		return padding;
@@ -75,7 +76,7 @@ FUNCTION uint quad_of(window_column *mine, int k, int channels, int plane, uint 
 	return quad;
 }
 
-// int8_multiply is block_multiply of quads.
+// int8_multiply is block_multiply for quads.
 FUNCTION void int8_multiply(int8 *s, local uint *chunk, int rows, int columns, int high, int wide) {
 	int across = columns / WIDE, line = THREAD() / across * WIDE, at = THREAD() % across * WIDE;
 	local uint *a = chunk + line, *b = chunk + DEPTH * LEFT(rows) + at;
@@ -87,7 +88,7 @@ FUNCTION void int8_multiply(int8 *s, local uint *chunk, int rows, int columns, i
 	}
 }
 
-// int8_store makes results of a block's sums: count rows that lie step apart.
+// int8_store computes results from a block's sums and stores its count rows, at a distance of step.
 FUNCTION void int8_store(local uint *m, int8 *s, window_column *mine, int rows, int columns, int count,
 	int step, IN int *start, IN float *by, OUT uchar *y, OUT float *f, int as_float, int zero, int least, int most) {
 	EVERY (int q = 0; q < WIDE; q += 2) {
@@ -117,7 +118,7 @@ FUNCTION void int8_block(local uint *m, int rows, int columns, int first, int n,
 	int positions = G_OH * G_OW, per = (G_OG + rows - 1) / rows, group = GROUP_Y() / per;
 	int of = GROUP_Y() % per * rows, count = G_OG - of, o = group * G_OG + of, channels = G_CG;
 	int high = G_H, wide = G_W, plane = high * wide, kw = G_KW, quads = (channels + 3) / 4;
-	int all = quads * G_KH * kw, left = n - GROUP() * columns; // columns, from this block on
+	int all = quads * G_KH * kw, left = n - GROUP() * columns; // columns from this block on
 	window_column mine[2];
 	UP_TO (columns / SIZE, r, 2) {
 		int c = GROUP() * columns + r * SIZE + THREAD(), there = c < n, p;
@@ -165,7 +166,7 @@ FUNCTION void int8_block(local uint *m, int rows, int columns, int first, int n,
 		most);
 }
 
-// LAID is the words of a chunk, or of two rows of every thread's block.
+// LAID is the number of words of a chunk or of two rows of every thread's results, whichever is larger.
 #define LAID(rows, columns) (CHUNK(rows, columns, DEPTH) > rows / WIDE * 2 * columns ? \
 	CHUNK(rows, columns, DEPTH) : rows / WIDE * 2 * columns)
 

@@ -51,8 +51,8 @@ func SaveModel(path string, m *models.Model) (string, error) {
 }
 
 // Tensors returns the state of a model in the order of its graph, with the names and forms of the file
-// that the model was read from, and without tensors that the file lacks. Kernels of convolutions over
-// lines are [O,I,K]. A table of Swin's distances is followed by its index, without which PyTorch does not
+// that the model was read from, and without tensors that the file lacks. Kernels of 1-D convolutions are
+// [O,I,K]. A table of Swin's relative positions is followed by its index, without which PyTorch does not
 // load the state dict.
 func Tensors(m *models.Model) []Tensor {
 	out, lines := make([]Tensor, 0, len(m.Graph.State)), models.LineKernels(m.Graph)
@@ -77,7 +77,8 @@ func Tensors(m *models.Model) []Tensor {
 	return out
 }
 
-// distances returns, for each two places of a window, the row of their distance in a table of that many rows.
+// distances returns, for each pair of positions in a window, the row of the table of
+// relative positions for their distance. rows is the number of rows of that table.
 func distances(rows int) tensor.Tensor {
 	w := (int(math.Round(math.Sqrt(float64(rows)))) + 1) / 2
 	t := tensor.New(tensor.I64, w*w*w*w)

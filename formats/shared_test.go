@@ -40,7 +40,7 @@ func TestFaceDetector(t *testing.T) {
 		}
 		equal++
 	}
-	if equal != 244 || len(b.Tensors) != 247 { // three Constants hold the places of the anchors
+	if equal != 244 || len(b.Tensors) != 247 { // three Constants hold the positions of the anchors
 		t.Errorf("%d of %d tensors are equal, want 244 of 247", equal, len(b.Tensors))
 	}
 }

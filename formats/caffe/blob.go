@@ -17,7 +17,7 @@ type blob struct {
 	src    io.ReaderAt
 	shape  []int
 	chunks []chunk
-	double bool // elements are doubles, otherwise floats
+	double bool // elements are float64, otherwise float32
 }
 
 // chunk is a run of count elements of a file at intervals of step bytes. Packed elements

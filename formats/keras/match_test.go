@@ -122,7 +122,7 @@ func TestMatch(t *testing.T) {
 func TestRemarks(t *testing.T) {
 	for file, want := range map[string]string{
 		"base.h5":             "keras, keras_version backend, 0",
-		"layers.h5":           "keras, keras_version backend, 31", // layers that only training heeds
+		"layers.h5":           "keras, keras_version backend, 31", // layers that only have an effect in training
 		"same-multi-gpu-2.h5": "keras, keras_version backend, 1",
 		"weights.h5":          "keras, weights alone, keras_version backend, 0",
 	} {

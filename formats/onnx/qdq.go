@@ -60,7 +60,7 @@ func (r *reader) useBytes() error {
 	return nil
 }
 
-// inTheFile returns the node of the file that became node i, and its place.
+// inTheFile returns the node of the file that became node i, and its index.
 func (r *reader) inTheFile(i int, n *onnxpb.NodeProto) (int, *onnxpb.NodeProto) {
 	if m := r.replaced[decode.First(n.Output, "")]; m != nil {
 		n = m

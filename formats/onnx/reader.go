@@ -67,7 +67,7 @@ type reader struct {
 
 	readers map[string][]*onnxpb.NodeProto // readers by name; nil until first needed
 
-	inFile    []*onnxpb.NodeProto          // nodes before those in QDQ form became operators of integers
+	inFile    []*onnxpb.NodeProto          // nodes of the file before useBytes replaced some of them
 	replaced  map[string]*onnxpb.NodeProto // see qdq.Result
 	whyFloats map[string]string            // reasons why nodes of a quantised file are computed in floats
 }

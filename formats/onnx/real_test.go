@@ -26,7 +26,7 @@ func TestRFBTensors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if len(f.Tensors) != 247 || len(p.Tensors) != 244 { // three Constants hold the places of the anchors
+	if len(f.Tensors) != 247 || len(p.Tensors) != 244 { // three Constants hold the positions of the anchors
 		t.Fatalf("%d and %d tensors, want 247 and 244", len(f.Tensors), len(p.Tensors))
 	}
 	for _, want := range p.Tensors {

@@ -43,7 +43,7 @@ blocks.#.mlp.fc1               encoder.layers.encoder_layer_{A}.mlp.0
 blocks.#.mlp.fc2               encoder.layers.encoder_layer_{A}.mlp.3
 norm                           encoder.ln
 head                           heads.head`},
-	// Before timm 0.9 a stage of Swin ended with the layer that halves its map.
+	// Before timm 0.9 a stage of Swin ended with its downsampling layer.
 	{"swin-", "layers.0.downsample.norm.weight", `
 layers.#.downsample.norm       features.{2A+2}.norm
 layers.#.downsample.reduction  features.{2A+2}.reduction` + swinRows},

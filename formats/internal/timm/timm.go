@@ -86,7 +86,8 @@ var compiled = sync.OnceValue(func() map[string][]row {
 	return all
 })
 
-// placeholder finds {A}, {B-1}, {2A+1}: the first or second number, doubled, and something added.
+// placeholder matches {A}, {B-1} and {2A+1}: the first or the second number, which may be
+// doubled, and an addend.
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{(2?)([AB])([+-]\d)?\}`)
 })

@@ -90,7 +90,7 @@ func (w *rewriter) concat(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.Node
 	return &onnxpb.NodeProto{OpType: "QLinearConcat", Domain: "com.microsoft", Input: in, Attribute: with}, true
 }
 
-// average rewrites a mean: of neighbours, of a picture, or over the axes of a ReduceMean.
+// average rewrites an average pool, a global average pool or a ReduceMean.
 func (w *rewriter) average(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	names := map[string][]string{"GlobalAveragePool": nil, "ReduceMean": {"axes", "keepdims"},
 		"AveragePool": {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}}

@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// Loss is the measure of a model's answers in training and evaluation, without the parts of
-// training alone: weights and smoothing. The zero value is cross-entropy.
+// Loss is the measure of a model's answers in training and evaluation. It lacks the parts
+// that only training has: weights and smoothing. The zero value is cross-entropy.
 type Loss struct {
 	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
 	Delta float64   // delta of parallel.HuberError
 	Std   []float64 // deviation of each target, for losses of numbers; nil: 1
 }
 
-// IsNumeric reports whether l is about numbers in the place of labels.
+// IsNumeric reports whether l is a loss for data with numbers instead of labels.
 func (l Loss) IsNumeric() bool {
 	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy && !l.IsBoxes()
 }
 
-// IsBoxes reports whether l is about boxes in the place of labels.
+// IsBoxes reports whether l is a loss for data with boxes instead of labels.
 func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss || l.IsMatched() }
 
 // IsMatched reports whether l assigns objects to cells by the prediction.

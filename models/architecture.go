@@ -28,7 +28,7 @@ type Architecture struct {
 	Classes int           // number of classes of the published network
 	LR      float64       // default learning rate for SGD with momentum 0.9 and a batch of 128
 	Mean    []float64     // mean of pixels for each channel, in units of x/255
-	Std     []float64     // deviation, likewise
+	Std     []float64     // deviation of pixels, in the same units
 	Pixels  bool          // predicts a class for each pixel
 	Boxes   graph.BoxForm // predicts boxes with classes, in this form
 

@@ -55,7 +55,7 @@ func (n *net) shuffleBranch(name string, x graph.Value, out, stride int) graph.V
 	return n.sequence(name, 5, x, one, graph.Relu)
 }
 
-// shuffled concatenates two maps, channels by turns.
+// shuffled concatenates two maps and alternates their channels.
 func (n *net) shuffled(name string, a, b graph.Value) graph.Value {
 	x := n.concat(name+".join", a, b)
 	half := n.channels(x) / 2

@@ -65,7 +65,7 @@ func (n *net) padBehind(name string, x graph.Value, rows, columns int) graph.Val
 	return n.Op(graph.Pad, name, []graph.Value{x}, "before", []int{0, 0, 0}, "after", []int{rows, columns, 0})
 }
 
-// windowAttention lets the places of a window attend to each other.
+// windowAttention is the attention among the positions of each window.
 func (n *net) windowAttention(name string, x graph.Value, heads, shift int) graph.Value {
 	const w, area = swinWindow, swinWindow * swinWindow
 	s := n.Type(x).Shape
@@ -100,7 +100,7 @@ func (n *net) windowAttention(name string, x graph.Value, heads, shift int) grap
 	return n.Op(graph.Slice, name+".cut", []graph.Value{y}, "begin", []int{0, 0, 0}, "end", s)
 }
 
-// windows cuts a map [H,W,C] into windows [count,places,C].
+// windows cuts a map [H,W,C] into windows [count,positions,C].
 func (n *net) windows(name string, x graph.Value) graph.Value {
 	const w = swinWindow
 	s := n.Type(x).Shape

@@ -39,7 +39,7 @@ func (n *net) convTwice(name string, x graph.Value, width int) graph.Value {
 
 // upsampleTo scales x to the height and width of like, by bilinear interpolation.
 func (n *net) upsampleTo(name string, x, like graph.Value) graph.Value {
-	size := []int{1, 1} // after an error, which sticks
+	size := []int{1, 1} // used after an error, which the builder keeps
 	if s := n.Type(like).Shape; len(s) == 3 {
 		size = s[1:]
 	}

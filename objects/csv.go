@@ -171,7 +171,8 @@ func (r *csvReader) box(x row) (b Box, ok bool) {
 	return Box{v[0], v[1], v[2], v[3]}, true
 }
 
-// picture returns the place of the picture of a row, which it adds to the set if it is new.
+// picture returns the index of the picture of a row in the set. It adds a new picture to
+// the set.
 func (r *csvReader) picture(x row) (at int, ok bool) {
 	name := path.Clean(strings.ReplaceAll(x.field(x.columns.Path), `\`, "/"))
 	if x.field(x.columns.Path) == "" {

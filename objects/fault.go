@@ -58,8 +58,8 @@ func (f *Faults) Unwrap() error {
 	return problem.Failure("", first.position()+": "+first.Text, first.Advice)
 }
 
-// faults collects broken annotations. Reading continues after one, so that a user can mend
-// all of them at once.
+// faults collects broken annotations. Reading continues after a fault, so that a user can
+// correct all of them at once.
 type faults struct{ all []Fault }
 
 // add adds a fault of a line with its remedy.

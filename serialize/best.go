@@ -33,7 +33,7 @@ func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	at := *c
 	at.State = set.Tensors
 	at.Sets = slices.DeleteFunc(slices.Clone(c.Sets), func(s Set) bool {
-		return s.Name == SetBest || s.Name == SetEstimated // the latter is of the last state
+		return s.Name == SetBest || s.Name == SetEstimated // the estimated statistics are of the last state
 	})
 	m, removed, err := StripLast(&at)
 	if err != nil {

@@ -52,7 +52,7 @@ func (h *header) fileTensors() (all []models.FileTensor, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("tensor %.80q of a file: %w", t.Name, err)
 			}
-			f.Content = f.Content.Clone() // views want their elements aligned
+			f.Content = f.Content.Clone() // views need aligned elements
 		}
 		all = append(all, f)
 	}

@@ -58,7 +58,7 @@ func TestStripLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	}
 }
 
-// A graph may declare state that only training needs.
+// StripGraph leaves out state that a graph declares and only training needs.
 func TestStripGraphLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	m := tinyModel(t)
 	g := wrapTiny(t, m.Graph, true)

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Draft is the text of a graph. Its wiring may be open in places.
+// Draft is the text of a graph. Some operands may be unknown.
 type Draft struct {
 	Text    string
 	Layers  int

@@ -1,7 +1,7 @@
 package quantize
 
-// The first and the last layer are known to lose most. They stay float32 if that halves the
-// noise, and the noise matters.
+// The first and the last layer usually lose most accuracy. They stay float32 if that halves
+// the noise, and the noise matters.
 
 // matters is the noise-to-signal ratio above which a layer may stay float32.
 const matters = 0.01

@@ -35,7 +35,7 @@ type Options struct {
 	Batch   int    // samples at once; 0: 128
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
-	Opened  *fleet.Fleet // fleet in place of Fleet: predict.Options.Opened
+	Opened  *fleet.Fleet // open fleet that is used instead of Fleet: see predict.Options.Opened
 	Follow  Follow       // changes during training, for Trainable and Rebuild
 	File    modelfile.Options
 	// Note is called with messages about the data, with options in braces. OnOpen is called

@@ -12,8 +12,8 @@ import (
 
 // Without data the distribution of a map comes from its batch norm: the result of channel c
 // has mean beta and deviation |gamma|, and is assumed to be normal (Nagel et al. 2019,
-// arXiv 1906.04721). The following values, up to the next batch norm, are computed from it:
-// channels are assumed to be independent.
+// arXiv 1906.04721). The moments of the values that follow, up to the next batch norm, are
+// computed from these. Channels are assumed to be independent.
 
 // statistics are the moments of the channels of values of a function, and their sources.
 // Unknown moments are absent.

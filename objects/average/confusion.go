@@ -5,9 +5,9 @@ import "github.com/bnctl/bnctl/objects"
 // The limits of a confusion matrix: the default score of predict, and VOC's overlap.
 const ConfusedScore, ConfusedOverlap = 0.3, 0.5
 
-// Confusion counts objects by their class and by the class of their detection. Counts has a row for each
-// class of objects and one for the background, and a column for each class of detections and one for the
-// background: a detection without an object, and an object without a detection.
+// Confusion counts objects by their class and by the class of their detection. Counts has a
+// row for each class of objects, and a column for each class of detections. The last row
+// counts detections without an object, and the last column objects without a detection.
 type Confusion struct {
 	Score   float64 `json:"score"`   // detections have at least this score
 	Overlap float64 `json:"overlap"` // least overlap of an object and its detection

@@ -4,9 +4,10 @@
 usage: torch_boxloss.py > torch_boxloss.json
 
 Needs Debian's python3-torch and python3-torchvision. Boxes are decoded in pixels, as YOLOX does:
-(x + column) * stride and exp(w) * stride. The loss is 5 torchvision.ops.generalized_box_iou_loss of each cell
-with an object, and binary cross-entropies of the presence of an object, in all cells but those of ignored
-objects (-2), and of the classes, in cells with an object. It is divided by the number of these.
+(x + column) * stride and exp(w) * stride. The loss is a sum over the cells: 5 times
+torchvision.ops.generalized_box_iou_loss and the binary cross-entropies of the classes for cells with an object,
+and the binary cross-entropy of the presence of an object for all cells except those of ignored objects (-2). It
+is divided by the number of cells with an object.
 """
 import json
 
@@ -21,7 +22,7 @@ CELLS = torch.tensor([(x, y, s) for s in (8, 16, 32) for y in range(HEIGHT // s)
 
 
 def rounded(t):
-    """Numbers that float32 holds exactly."""
+    """Returns numbers that float32 represents exactly."""
     return (t * 4096).round() / 4096
 
 

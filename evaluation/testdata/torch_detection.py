@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Assignments, losses and gradients of torchvision's detectors in float64, for outputs and objects that float32
-holds. Losses are divided by the number of slots with an object of both pictures, as bnctl divides them. Needs
+represents exactly. Losses are divided by the number of slots with an object in both pictures, as in bnctl. Needs
 Debian's python3-torchvision.
 
 usage: torch_detection.py > torch_detection.json
@@ -31,7 +31,7 @@ def grid(generator, sides):
 
 
 def objects(count):
-    """Objects of all sizes; some are the same box, and some have centres at a slot."""
+    """Returns objects of all sizes. Some have the same box, and some have their centre at a slot."""
     size = 6 + torch.rand(count, 2) ** 2 * 80
     centre = torch.rand(count, 2) * torch.tensor([WIDTH, HEIGHT])
     centre[0] = (centre[0] / 8).round() * 8

@@ -3,11 +3,12 @@
 
 usage: torch_simota.py > torch_simota.json
 
-Needs Debian's python3-torch. The rule is that of Megvii's YOLOX 0.3 (yolox/models/yolo_head.py and losses.py),
-written plainly: candidates are the cells with a centre within 1.5 cells of the centre of an object; an object
-has as many as the sum of its ten largest overlaps, rounded down, with the lowest costs; a cell with several
-objects keeps the one with the lowest cost. The loss is 5 (1 - IoU^2), the binary cross-entropy of an object in
-all cells, and of its class with the overlap as target, over the number of cells with an object. Predictions are
+Needs Debian's python3-torch. The rule is that of Megvii's YOLOX 0.3 (yolox/models/yolo_head.py and losses.py).
+Candidates are the cells with a centre within 1.5 cells of the centre of an object. The number of cells of an
+object is the sum of its ten largest overlaps, rounded down; it gets the cells with the lowest costs. A cell with
+several objects keeps the one with the lowest cost. The loss is a sum of three terms, divided by the number of
+cells with an object: 5 (1 - IoU^2), the binary cross-entropy of an object in all cells, and the binary
+cross-entropy of its class, with the overlap as target. Predictions are
 drawn near the objects, so that objects have several cells and compete for some of them.
 """
 import json
@@ -25,17 +26,17 @@ X, Y, S = CELLS.unbind(1)
 
 
 def rounded(t):
-    """Numbers that float32 holds exactly."""
+    """Returns numbers that float32 represents exactly."""
     return (t * 4096).round() / 4096
 
 
 def decoded(out):
-    """Centre and size in pixels, [cells, 4]."""
+    """Returns centre and size in pixels, [cells, 4]."""
     return torch.stack([(out[0] + X) * S, (out[1] + Y) * S, out[2].exp() * S, out[3].exp() * S], 1)
 
 
 def pairwise(a, b):
-    """IoU of boxes with centre and size."""
+    """Returns the IoU of boxes given by centre and size."""
     low = torch.maximum(a[:, None, :2] - a[:, None, 2:] / 2, b[:, :2] - b[:, 2:] / 2)
     high = torch.minimum(a[:, None, :2] + a[:, None, 2:] / 2, b[:, :2] + b[:, 2:] / 2)
     common = (high - low).prod(2) * (low < high).all(2)

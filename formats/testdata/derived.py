@@ -1,7 +1,7 @@
-"""Makes derived/ with PyTorch 2.6: state dicts of layers whose weights are reparametrised, and
-beside each, as NAME.want.pth, what the layers compute with when they predict.
-Run here: python3 derived.py. PyTorch 1.13 makes the same of all but parametrizations.weight_norm;
-python3 derived.py check compares what it computes with what is there.
+"""Makes derived/ with PyTorch 2.6: state dicts of layers with reparametrised weights. NAME.want.pth has the weights
+that the layers of NAME.pth use in prediction.
+Run here: python3 derived.py. PyTorch 1.13 gives the same files except for parametrizations.weight_norm. python3 derived.py check
+compares its results with the existing files.
 """
 import pathlib, sys
 import torch
@@ -12,7 +12,7 @@ OUT = pathlib.Path("derived")
 
 
 def run(net, *inputs):
-    """A few steps of training: spectral_norm moves its vectors, pruning and weight_norm do not mind."""
+    """Runs a few steps of training, which change the vectors of spectral_norm."""
     net.train()
     for _ in range(3):
         for layer, x in inputs:
@@ -127,7 +127,7 @@ if __name__ == "__main__":
     normed()
     if hasattr(parametrizations, "weight_norm"):
         normed_again()
-    if sys.argv[1:] != ["check"]:  # layers without a file for their function
+    if sys.argv[1:] != ["check"]:  # layers with functions that no file defines
         torch.save(parametrizations.orthogonal(nn.Linear(3, 3)).state_dict(), OUT / "orthogonal.pth")
     spectral("spectral", spectral_norm)
     spectral("parametrized_spectral", parametrizations.spectral_norm)

@@ -63,13 +63,13 @@ def network(name, classes):
     more = {"init_weights": False, "aux_logits": False} if name in HALVES else {}
     name = name.replace("-", "_").replace("mobilenetv", "mobilenet_v")
     net = getattr(torchvision.models, name)(num_classes=classes, **more)
-    if v1:  # the stride in the 1x1, where the paper and Caffe2 have it
+    if v1:  # the stride is in the 1x1 convolution, as in the paper and Caffe2
         for layer in (net.layer2, net.layer3, net.layer4):
             layer[0].conv1.stride, layer[0].conv2.stride = (2, 2), (1, 1)
     return net
 
 
-HALVES = ("googlenet", "inception-v3")  # they take pixels from -1 to 1
+HALVES = ("googlenet", "inception-v3")  # their input is pixels from -1 to 1
 
 
 def main(name, classes, weights, pixels=None, side=0):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Outputs of torchvision's detectors for an image in float64, in eval mode, before they are decoded, from the
-weights, statistics and images that the test computes too: see torch_yolox.py. Needs Debian's
+"""Outputs of torchvision's detectors for an image in float64, in eval mode, before they are decoded. Weights,
+statistics and images are computed in the same way as in the test: see torch_yolox.py. Needs Debian's
 python3-torchvision.
 
 usage: torch_detection.py > torch_detection.txt
@@ -62,7 +62,7 @@ def main():
 
 
 def one(model, key):
-    """Whether a tensor is around 1: a variance, or the factor of a norm."""
+    """Reports whether the elements of a tensor are around 1: a variance, or the factor of a norm."""
     return key.endswith("running_var") or key.endswith("weight")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Logits of two images in float64, in eval mode, from weights, statistics and
-images that both sides compute: see number(). Needs Debian's python3-torch and
+images that this script and the test compute in the same way: see number(). Needs Debian's python3-torch and
 python3-torchvision.
 
 usage: torch_logits.py [vgg16-bn] > torch_logits.txt
@@ -23,7 +23,7 @@ def mlp_bn():
 
 
 def resnet50_v1():
-    """torchvision's ResNet-50 with the stride moved to the 1x1, where the paper and Caffe2 have it."""
+    """torchvision's ResNet-50 with the stride in the 1x1 convolution, as in the paper and Caffe2."""
     net = zoo.resnet50(num_classes=10)
     for layer in (net.layer2, net.layer3, net.layer4):
         layer[0].conv1.stride, layer[0].conv2.stride = (2, 2), (1, 1)

@@ -18,7 +18,7 @@ MODELS = {"resnet18": zoo.resnet18, "resnet34": zoo.resnet34, "resnet50": zoo.re
           "resnet152-v1": zoo.resnet152, "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn,
           "fcn-resnet50": pixels.fcn_resnet50, "deeplabv3-resnet50": pixels.deeplabv3_resnet50,
           "lraspp-mobilenetv3-large": pixels.lraspp_mobilenet_v3_large}
-# Those of our names whose torchvision name is the same but for dashes. Auxiliary heads are left out.
+# Architectures with torchvision's names, except for dashes. Auxiliary heads are left out.
 CLASSIFIERS = """resnext50-32x4d resnext101-32x8d wide-resnet50-2 mobilenetv3-small mobilenetv3-large mnasnet1-0
     efficientnet-b0 efficientnet-b1 efficientnet-b2 efficientnet-b3 efficientnet-b4 efficientnet-v2-s regnet-x-400mf
     regnet-y-400mf regnet-y-800mf regnet-y-1-6gf regnet-y-3-2gf regnet-y-8gf densenet121 googlenet inception-v3
@@ -41,7 +41,7 @@ for name in CLASSIFIERS:
     print(name, digest({k: v for k, v in whole.items() if not k.startswith(("aux", "AuxLogits"))}))
     if any(k.startswith(("aux", "AuxLogits")) for k in whole):
         print(name + "+heads", digest(whole))
-# What lraspp's backbone takes from the classifier, under the names that it has there.
+# The tensors that lraspp's backbone shares with the classifier, under the classifier's names.
 features = {"backbone." + k.removeprefix("features."): v for k, v in zoo.mobilenet_v3_large().state_dict().items()
             if k.startswith("features.")}
 print("mobilenet_v3_large", digest(features))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Outputs of YOLOX for two images in float64, in eval mode, from the weights, statistics and
-images that the test computes too: see torch_logits.py. The networks follow the layers and names
+"""Outputs of YOLOX for two images in float64, in eval mode, from weights, statistics and images
+that this script and the test compute in the same way: see torch_logits.py. The networks follow the layers and names
 of github.com/Megvii-BaseDetection/YOLOX (Apache-2.0). Needs Debian's python3-torch.
 
 usage: torch_yolox.py > torch_yolox.txt
@@ -174,7 +174,7 @@ def main():
                 v.copy_(number(k + 1, shape, 1.0 if one else 0.0, 0.25))
         height, width = 64, 32
         x = (words(1000, 2 * height * width * 3) >> np.uint64(24)).astype(np.float64).reshape(2, height, width, 3)
-        with torch.no_grad():  # the networks take blue, green, red from 0 to 255
+        with torch.no_grad():  # the input of the networks is blue, green, red from 0 to 255
             y = model(torch.tensor(x[..., ::-1].copy()).permute(0, 3, 1, 2))
         print(name, height, width, sum(p.numel() for p in whole.parameters()), norms, digest.hexdigest(),
               *(f"{v:.9g}" for v in y.flatten().tolist()))

@@ -1,5 +1,5 @@
-"""Makes cases/ (small networks, with outputs computed here by the definitions)
-and hostile/ (files that have to be refused), without Caffe. Needs numpy.
+"""Makes cases/ and hostile/, without Caffe. cases/ has small networks with outputs that are computed here by
+Caffe's definitions. hostile/ has files that must be refused. Needs numpy.
 Run here: python3 make.py"""
 import os, struct
 import numpy as np
@@ -94,7 +94,7 @@ def save(name, parts, x=None, y=None):
 
 
 def network(name, encode=blob):
-    """Convolution, BatchNorm and Scale in place, a residual, pooling that rounds up, a dense layer."""
+    """A network with a convolution, BatchNorm and Scale in place, a residual, pooling that rounds up, and a dense layer."""
     x = draw(2, 3, 9, 9)
     w1, w2, b2, wd, bd = draw(4, 3, 3, 3), draw(4, 4, 1, 1), draw(4), draw(5, 4 * 2 * 2), draw(5)
     mean, var, factor, gamma, beta = draw(4), 10 + draw(4) ** 2, np.array([4.0]), draw(4), draw(4)
@@ -122,7 +122,7 @@ def network(name, encode=blob):
 
 
 def poolings():
-    """Every pooling of a small plane, joined."""
+    """A network that joins every kind of pooling of a small plane."""
     x = draw(2, 2, 7, 7)
     settings = [(2, 2, 0, 0), (2, 2, 0, 1), (3, 2, 0, 1), (3, 2, 1, 0), (3, 2, 1, 1), (3, 3, 1, 0), (2, 3, 1, 0)]
     layers, outs, tops = [layer("data", "Input", (), ["data"], (), msg(143, msg(1, shape((1, 2, 7, 7)))))], [], []
@@ -136,7 +136,7 @@ def poolings():
 
 
 def trained():
-    """Write a snapshot: with data, loss and accuracy layers, the size from the crop, and a factor of 0."""
+    """Write a snapshot with layers for data, loss and accuracy. The size of the input comes from the crop, and the factor of a batch norm is 0."""
     x, w = draw(2, 3, 4, 4), draw(2, 3, 1, 1)
     save("snapshot", [
         layer("data", "Data", (), ["data", "label"], (), msg(100, num(3, 4))),
@@ -178,7 +178,7 @@ def softmax(x, axis):
 
 
 def usual():
-    """The layers that usual networks have beside those of network(), each by its definition."""
+    """The other layers of usual networks, which network() lacks, each by its definition."""
     x, f8 = draw(2, 4, 6, 5), np.float64
     wt, slope, many, one, wi, gate = draw(4, 3, 4, 4), np.array([0.3], "f4"), draw(4), draw(1), draw(4 * 30, 4), draw(4)
     y, layers = x.astype(f8), [layer("data", "Input", (), ["data"], (), msg(143, msg(1, shape((1, 4, 6, 5)))))]
@@ -222,7 +222,7 @@ def old_layer(name, kind, bottom, top, blobs=(), *params):
 
 
 def first_format():
-    """As the models of 2014 are: V1 layers, trained with a data layer; deploy.prototxt tells the size."""
+    """A model in the form of 2014: V1 layers, trained with a data layer. The size of the input is in deploy.prototxt."""
     x, w, b, wd, bd = draw(2, 2, 8, 8), draw(3, 2, 3, 3), draw(3), draw(4, 3 * 3 * 3), draw(4)
     text = '''name: "first"  # as deploy.prototxt
 input: "data" input_dim: 1 input_dim: 2 input_dim: 8 input_dim: 8
@@ -243,7 +243,7 @@ layers { name: "prob" type: SOFTMAX bottom: "fc" top: "prob" }
         old_layer("fc", 14, ["pool"], ["fc"], [wd, bd], msg(17, num(1, 4))),
         old_layer("loss", 21, ["fc", "label"], ["loss"])])
     y = lrn(np.maximum(conv(x, w, b, 1, 0), 0), 3, 0.1, 0.75, 1.0)
-    up = pool(y, 3, 2, 0, False)  # 6 rows: windows at 0, 2 and 4, the last of which reaches beyond
+    up = pool(y, 3, 2, 0, False)  # 6 rows: windows begin at 0, 2 and 4; the last one reaches beyond the rows
     open("cases/first.prototxt", "w").write(text % "")
     np.save("cases/first.input.npy", x)
     np.save("cases/first.output.npy", (up.reshape(2, -1) @ wd.T.astype("f8") + bd).astype("f4"))

@@ -1,4 +1,4 @@
-"""Makes the files of this folder: models as Keras writes them, and what they compute.
+"""Makes the files of this folder: models as Keras writes them, and their outputs.
 
     /usr/bin/python3 make.py
 
@@ -11,10 +11,10 @@ layers.h5, lines.h5   every layer that is supported
 flat.h5, square.h5, sequence.h5, box.h5
                       samples of two and four axes
 first.h5              a model that keeps its channels first
-base.h5 and same-*    one small model in every way in which Keras has written it:
-                      all must be read as the same model
+base.h5 and same-*    one small model in every form in which Keras has written it:
+                      all files must be read as the same model
 inside*.h5            the same model inside others
-turned*.h5            a depthwise and a transposed convolution, as kept by Keras on
+turned*.h5            a depthwise and a transposed convolution, as stored by Keras on
                       TensorFlow, by Keras 2 on Theano and by Keras 1
 """
 import io
@@ -39,14 +39,14 @@ def ramp(shape):
     return (-1 + 2 * ((i * 2654435761) % 2**32).astype(np.float64) / 2**32).reshape(shape)
 
 
-# What Keras computes, in float64 and channels last.
+# The functions of Keras, in float64, with the channels last.
 
 def first(x): return torch.from_numpy(np.moveaxis(np.asarray(x, np.float64), -1, 1).copy())
 def last(t): return np.moveaxis(t.numpy(), 1, -1)
 
 
 def same(x, kernel, stride, dilation, value=0.0):
-    """Pads x, channels first, as TensorFlow's SAME."""
+    """Pads x, which has its channels first, like TensorFlow's SAME."""
     pads = []
     for n, k, s, d in reversed(list(zip(x.shape[2:], kernel, stride, dilation))):
         total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
@@ -64,7 +64,7 @@ def act(x, name):
 
 
 class Model:
-    """A chain of layers that is described, stored and computed at once."""
+    """A chain of layers: its description, its stored weights and its outputs."""
 
     def __init__(self, name, shape):
         self.name, self.layers, self.weights, self.count = name, [], [], {}
@@ -177,11 +177,11 @@ class Model:
                 "input_layers": [["input_1", 0, 0]], "output_layers": [[self.at, 0, 0]]}}
 
 
-# How Keras stores it.
+# The form in which Keras stores a model.
 
 def store(group, weights, many=None):
     names = np.array([n.encode() for n, _ in weights])
-    if many:  # Keras splits what exceeds 64,512 bytes
+    if many:  # Keras splits an attribute of more than 64,512 bytes
         for i, part in enumerate(np.array_split(names, many)):
             group.attrs["layer_names%d" % i] = part
     else:
@@ -298,7 +298,7 @@ def lines():
 
 
 def channels_first():
-    """A model that keeps (C, H, W): kernels are (h, w, in, out) all the same."""
+    """A model with samples (C, H, W). Its kernels are still (h, w, in, out)."""
     m = Model("first", (2, 8, 7))
     w, b, g, v, k = f32(3, 3, 2, 4), f32(4), f32(4), f32(4) + 1, f32(8 * 4 * 3, 5)
     t = torch.from_numpy(m.x)
@@ -316,9 +316,9 @@ def channels_first():
 
 
 def turned():
-    """Channels in and out are as many, so that no shape tells a turned kernel. Keras on Theano
-    convolves with kernels turned by 180 degrees, but for depthwise ones, which it turns itself;
-    a Deconvolution2D of Keras 1 has the kernel of a convolution: (h, w, in, out)."""
+    """The numbers of channels in and out are equal, so that the shape of a kernel does not show its order. Keras on
+    Theano stores kernels rotated by 180 degrees, except for depthwise ones. A Deconvolution2D of Keras 1 has the
+    kernel of a convolution: (h, w, in, out)."""
     m = Model("turned", (5, 4, 3))
     m.transpose(3, (3, 2), (2, 2), "same")
     alone = m.weights[:], m.describe(), m.x
@@ -337,8 +337,8 @@ def turned():
 
 
 def mirrored():
-    """The layers of keras#14372, smaller, as tf.keras 2.3 saves them under MirroredStrategy: running
-    statistics are the means of those of the replicas, and nothing else tells that there were two."""
+    """The layers of keras#14372, smaller, as tf.keras 2.3 saves them under MirroredStrategy. The running statistics
+    are the means over the two replicas; nothing else in the file shows that there were replicas."""
     m = Model("sequential", (28, 28, 1))
     m.conv2d(4, (3, 3), activation="relu", name="conv2d")
     m.pool("Max", (2, 2))
@@ -365,12 +365,12 @@ def unbuilt():
 
 
 def samples():
-    """Samples that are no pictures: their axes are those of the file, and so are those of what comes out."""
+    """Samples that are not pictures: the samples and the outputs have the file's order of axes."""
     m = Model("flat", (6, 5))  # TensorFlow's first tutorial
     m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
     m.dense(3, name="dense")
     finish(m, "flat")
-    m = Model("square", (4, 4))  # no shape tells that it was turned
+    m = Model("square", (4, 4))  # the shape does not show that it was transposed
     m.layer("Rescaling", m.x / 4, dict(scale=0.25, offset=0.0))
     start = m.at, m.x
     m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
@@ -412,7 +412,7 @@ def base():
 
 
 def merged(m):
-    """The weights of a model inside: all that are trained, then the others."""
+    """The weights of a nested model: all trained ones, then the others."""
     flat = [w for _, ws in m.weights for w in ws]
     moving = [w for w in flat if "moving" in w[0]]
     return [w for w in flat if "moving" not in w[0]] + moving
@@ -430,7 +430,7 @@ def variants(m):
     renamed = [(n, [(a.replace("/", "_1/", 1), w) for a, w in ws]) for n, ws in m.weights]
     save("same-renamed-weights.h5", d, renamed)
 
-    # Keras 3 writes calls with arguments at any depth, and its own types.
+    # Keras 3 writes calls with arguments at any depth, and types of its own.
     three = json.loads(json.dumps(d))
     for l in three["config"]["layers"]:
         l.update(module="keras.layers", registered_name=None, build_config={"input_shape": [None]})
@@ -469,8 +469,8 @@ def variants(m):
 
 
 def members(m, twice):
-    """The group of every layer as Keras names it: its class, counted. Keras 2.13
-    goes over a layer with weights twice and counts it each time."""
+    """The group of every layer, named by Keras after its class and a number. Keras 2.13 visits a layer with weights
+    twice, and counts it each time."""
     used, out = {}, {}
     for layer, (name, arrays) in zip(m.layers, m.weights):
         base = re.sub("([a-z])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", layer["class_name"])).lower()
@@ -481,7 +481,7 @@ def members(m, twice):
 
 
 def archive(name, container, version, describe, m, joint="/", above=""):
-    """On Windows Keras 2.12 to 2.15 joins the names of groups by joint, so that HDF5 has them side by side."""
+    """On Windows, Keras 2.12 to 2.15 joins the names of groups by joint, so that HDF5 stores all groups in the root."""
     h5 = io.BytesIO()
     with h5py.File(h5, "w") as f:
         f.create_group("optimizer/vars").create_dataset("0", data=np.float32(1))
@@ -525,7 +525,7 @@ def multi_gpu(m):
 
 
 def inside(m):
-    """The model inside another, which calls it twice with the same weights."""
+    """A model that calls the nested model twice, with the same weights."""
     inner = {"class_name": "Model", "name": "model", "config": m.describe()["config"],
              "inbound_nodes": [[["input_2", 0, 0, {}]], [["lr", 0, 0, {}]]]}
     layer = lambda cls, name, prev, **c: {"class_name": cls, "name": name, "config": dict(c, name=name), "inbound_nodes": [[[p, i, 0, {}] for p, i in prev]]}

@@ -1,5 +1,5 @@
-"""Makes cases/: a model for every way in which an operator has been written
-from operator set 6 to 21, and what ONNX Runtime 1.30 answers.
+"""Makes cases/: a model for every form of each operator in operator sets 6 to 21, and the results
+of ONNX Runtime 1.30.
 
     NODE_PATH=... /usr/bin/python3 make_cases.py [PREFIX...]
 
@@ -123,7 +123,7 @@ case("div-two", [node("Div", ["x", "c"], ["y"])], {"c": np.float32(2)})
 case("sum", [node("Relu", ["x"], ["a"]), node("Sum", ["x", "a", "x"], ["y"])])
 case("excite", [node("GlobalAveragePool", ["x"], ["g"]), node("Sigmoid", ["g"], ["s"]), node("Mul", ["x", "s"], ["y"])])
 
-# Axes as attributes and as operands.
+# Axes given as attributes and as operands.
 case("reducemean-11", one("ReduceMean", axes=[-1, 2], keepdims=0), opset=11)
 case("reducemean-18", one("ReduceMean", 2, keepdims=1), {"c1": i64(1)}, opset=18)
 case("reducesum-13", one("ReduceSum", 2, keepdims=0), {"c1": i64(2, 3)})
@@ -145,7 +145,7 @@ case("dropout-11", one("Dropout", ratio=0.3), opset=11)
 case("dropout-13", one("Dropout", 2), {"c1": np.float32(0.3)})
 case("expand", [node("GlobalAveragePool", ["x"], ["g"]), node("Expand", ["g", "s"], ["y"])], {"s": i64(1, 4, 3, 2)})
 
-# Shapes that are computed.
+# Computed shapes.
 case("view", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0), node("Unsqueeze", ["n", "zero1"], ["n1"]),
               node("Concat", ["n1", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
      {"zero": np.int64(0), "zero1": i64(0), "rest": i64(-1, 3)})
@@ -158,7 +158,7 @@ case("spacetodepth", one("SpaceToDepth", blocksize=2), shape=("N", 3, 6, 4))
 case("shuffle", [node("Reshape", ["x", "a"], ["r"]), node("Transpose", ["r"], ["t"], perm=[0, 2, 1, 3, 4]), node("Reshape", ["t", "b"], ["y"])],
      {"a": i64(0, 2, 2, 6, 5), "b": i64(-1, 4, 6, 5)})
 
-# Resizing, in all ways that are supported.
+# Resizing in all supported modes.
 case("upsample-9", one("Upsample", 2, mode="nearest"), {"c1": np.array([1, 1, 2, 3], np.float32)}, opset=9)
 case("upsample-7", one("Upsample", mode="nearest", scales=[1.0, 1.0, 2.0, 2.0]), opset=7)
 case("resize-10", one("Resize", 2, mode="nearest"), {"c1": np.array([1, 1, 2, 1], np.float32)}, opset=10)
@@ -169,11 +169,11 @@ case("resize-nearest-half", [node("Resize", ["x", "", "s"], ["y"], mode="nearest
 case("resize-nearest-floor", [node("Resize", ["x", "", "s"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric",
                                   nearest_mode="floor")], {"s": np.array([1, 1, 1.5, 0.6], np.float32)})
 
-# A matrix that is used as it is and transposed.
+# A matrix that is used both as it is and transposed.
 case("gemm-both", [node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["a"], transB=1), node("Gemm", ["a", "w"], ["b"]),
                    node("Gemm", ["b", "w"], ["y"], transB=1, alpha=0.5)], {"w": np.random.RandomState(11).uniform(-1, 1, (5, 5)).astype(np.float32)}, shape=("N", 5))
 
-# Weights that are no initializers: values of Constants in every form, filled, passed on, turned and quantised.
+# Weights that are not initializers: values of Constants in every form, and filled, copied, transposed and quantised ones.
 rng = np.random.RandomState(13)
 
 
@@ -209,7 +209,7 @@ case("constants-dequantised-one", [constant("q", (quantised.astype(int) + 128).a
 case("constants-fake", [node("QuantizeLinear", ["w1", "s", "z"], ["q"], axis=0), node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=0)] + layers,
      {"w1": w, "s": np.abs(f32(4)) / 90 + 0.001, "z": np.array([0, 3, -2, 0], np.int8), **bn})
 
-# Resizing by fractional scales, whose coordinates follow the scales and not the rounded sizes.
+# Resizing by fractional scales. The coordinates follow from the scales, not from the rounded sizes.
 rng = np.random.RandomState(17)
 
 
@@ -257,7 +257,7 @@ for size in 1, 3:
 case("lrn-beta", one("LRN", size=5, alpha=0.9, beta=0.6))
 case("lrn-root", one("LRN", size=3, alpha=0.9, beta=0.5))
 
-# A batch of 1 that is dropped; and heads that pick a class, whose scores are the output here.
+# A batch of 1 that is dropped, and heads that pick a class. The output of such a head in bnctl is the scores.
 gap = [node("GlobalAveragePool", ["x"], ["g"])]
 b1 = dict(shape=(1, 4, 6, 5), rows=1)
 case("bare-reshape", gap + [node("Reshape", ["g", "s"], ["r"]), node("Softmax", ["r"], ["y"], axis=0)], {"s": i64(-1)}, **b1)
@@ -271,7 +271,7 @@ case("bare-flatten", [node("Flatten", ["x"], ["f"], axis=2), node("LogSoftmax", 
 case("bare-shape", [node("Squeeze", ["x", "a"], ["q"]), node("Shape", ["q"], ["s"]), node("Slice", ["s", "a", "one"], ["c"]),
                     node("Concat", ["c", "rest"], ["t"], axis=0), node("Reshape", ["q", "t"], ["y"])], {"a": i64(0), "one": i64(1), "rest": i64(-1)}, **b1)
 
-# Windows whose attributes meet.
+# Windows with attributes that affect each other.
 rng = np.random.RandomState(19)
 for op in "MaxPool", "AveragePool":
     for opset in 12, 19:
@@ -289,8 +289,8 @@ case("pad-reflect-18", [node("Pad", ["x", "p", "", "a"], ["y"], mode="reflect")]
 case("slice-steps", one("Slice", 5), {"c1": i64(1, 0), "c2": i64(6, 9), "c3": i64(-2, 3), "c4": i64(3, 2)})
 case("batchnorm-outputs", [node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], momentum=0.5)], {"g": f32(4), "b": f32(4), "m": f32(4), "v": f32(4) ** 2}, 9)
 
-# What segmentation networks are exported with: learned upsampling, and maps that are
-# scaled to the size of the input, whatever that is.
+# Parts of exported segmentation networks: learned upsampling, and maps that are scaled to the size of the input,
+# which may be open.
 f32 = lambda *s, rng=np.random.RandomState(13): rng.uniform(-1, 1, s).astype(np.float32)
 for name, shape, a in (("twice", (4, 3, 4, 4), dict(strides=[2, 2], pads=[1, 1, 1, 1])),
                        ("group", (4, 3, 3, 3), dict(group=2, strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])),
@@ -310,7 +310,7 @@ for name, mode in (("linear", dict(mode="linear", coordinate_transformation_mode
             node("Resize", ["c", "", "", "sizes"], ["y"], **mode)],
              {"w": w, "zero": i64(0), "two": i64(2), "four": i64(4)}, shape=("N", 4) + size)
 
-# Lines that are resized, and casts of constants, which keep the bits that fit.
+# Resizing in 1-D, and casts of constants, which keep the bits that fit.
 line = dict(shape=("N", 4, 7))
 case("resize-line-nearest", [node("Resize", ["x", "", "s"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric",
                                   nearest_mode="floor")], {"s": np.array([1, 1, 2], np.float32)}, **line)
@@ -322,8 +322,8 @@ case("fold-cast", [node("Cast", ["w1"], ["u"], to=TensorProto.UINT8), node("Cast
                    node("Cast", ["w2"], ["i"], to=TensorProto.INT8), node("Cast", ["i"], ["g"], to=1), node("Add", ["f", "g"], ["s"]),
                    node("Div", ["s", "d"], ["t"]), node("Mul", ["x", "t"], ["y"])], {"d": np.float32(128), "w1": i64(0, 256, 7, 511, -1), "w2": i64(130, -3, 127, 128, -200)})
 
-# Products of two computed values, as attention has them: scores, softmax, values. Of a batch of 1 the
-# values are whole, and PyTorch's attention moves its axis.
+# Products of two computed values, as in attention: scores, softmax, values. With a batch of 1 the values are
+# unbatched, and PyTorch's attention moves their batch axis.
 f32 = lambda *s, rng=np.random.RandomState(17): rng.uniform(-1, 1, s).astype(np.float32)
 turned = [node("Transpose", ["x"], ["t"], perm=[0, 1, 3, 2])]
 case("matmul-two", turned + [node("MatMul", ["x", "t"], ["y"])])
@@ -363,7 +363,7 @@ case("bare-attention", [node("Reshape", ["x", "r"], ["e"]), node("Transpose", ["
      {"r": i64(1, 10, 12), "w": f32(12, 36), "b": f32(36), "h": i64(10, 3, 4), "root": np.float32(2), "o": i64(10, 12), "z": f32(12, 12),
       "l": i64(10, 1, 12)}, **whole)
 
-# The batch elsewhere than in front: behind the positions of a sequence, joined with heads and with windows.
+# A batch axis that is not the first axis: after the positions of a sequence, and joined with heads or windows.
 f32 = lambda *s, rng=np.random.RandomState(18): rng.uniform(-1, 1, s).astype(np.float32)
 length = lambda name="x", out="n": [node("Shape", [name], [out + "_s"]), node("Gather", [out + "_s", "first"], [out])]
 to_shape = lambda out, *parts: node("Concat", list(parts), [out], axis=0)
@@ -407,7 +407,7 @@ case("moved-constant", [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero",
 case("moved-einsum", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Relu", ["t"], ["k"]), node("Einsum", ["t", "k"], ["e"], equation="hbqd,hbkd->bhqk"),
                       node("Einsum", ["e", "k"], ["y"], equation="bhqk,hbkd->bqhd")])
 
-# as_strided by a loop, as PyTorch's second exporter leaves it: its last round.
+# as_strided by a loop, as PyTorch's second exporter writes it: only the last round remains.
 case("strided-loop", [
     node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Range", ["none", "n", "step"], ["r"]),
     node("Mul", ["r", "stride"], ["m"]), node("Cast", ["n"], ["nf"], to=TensorProto.FLOAT), to_shape("af", "nf", "ones"),
@@ -421,7 +421,7 @@ case("strided-loop", [
 f32 = lambda *s, rng=np.random.RandomState(19): rng.uniform(-1, 1, s).astype(np.float32)
 case("thresholded", one("ThresholdedRelu", alpha=0.3))
 case("shrink", one("Shrink", lambd=0.25, bias=0.1))
-ties = [node("Mul", ["x", "four"], ["m"]), node("Round", ["m"], ["r"])]  # several largest of an axis
+ties = [node("Mul", ["x", "four"], ["m"]), node("Round", ["m"], ["r"])]  # the k largest elements of an axis
 for name, axis in ("hardmax-last", -1), ("hardmax-middle", 2):
     case(name, ties + [node("Hardmax", ["r"], ["y"], axis=axis)], {"four": np.float32(4)})
 case("hardmax-11", ties + [node("Hardmax", ["r"], ["y"], axis=2)], {"four": np.float32(4)}, 11)
@@ -435,12 +435,12 @@ for reduction, opset in ("none", 13), ("add", 16), ("mul", 16), ("max", 18), ("m
     case("bare-scatter-" + reduction, one("ScatterElements", 3, axis=-1, **more), {"c1": i64([[[3, 0], [-1, 2]]]), "c2": f32(1, 1, 2, 2)}, opset, **whole)
     case("bare-scatternd-" + reduction, one("ScatterND", 3, **more), {"c1": i64([0, 3, -1], [0, 1, 2]), "c2": f32(2, 5)}, opset, **whole)
 
-# as_strided, as PyTorch's exporter of torch.export writes it: all elements in a row, and the indices of what is taken.
+# as_strided, as PyTorch's exporter of torch.export writes it: a Gather of computed indices from all elements.
 f32 = lambda *s, rng=np.random.RandomState(32): rng.uniform(-1, 1, s).astype(np.float32)
 
 
 def strided(x, out, size, stride, offset=0):
-    """Nodes of as_strided; size names constants, or a scalar computed of the batch's length."""
+    """Nodes of as_strided. size has names of constants, or of a scalar computed from the length of the batch."""
     nodes, sum = [node("Reshape", [x, "minus"], ["flat"])], "offset"
     constants = {"minus": i64(-1), "offset": np.int64(offset), "none": np.array([], np.int64), "from": np.int64(0), "by": np.int64(1)}
     for d, (n, step) in enumerate(zip(size, stride)):
@@ -479,7 +479,7 @@ volume = {"shape": ("N", 2, 4, 3, 5)}
 case("averagepool-channels", one("AveragePool", kernel_shape=[3, 1, 1], pads=[1, 0, 0, 1, 0, 0], count_include_pad=1), **volume)
 case("averagepool-pictures", one("AveragePool", kernel_shape=[1, 2, 3], strides=[1, 1, 2]), **volume)
 case("maxpool-channels", one("MaxPool", kernel_shape=[2, 1, 1], strides=[2, 1, 1]), **volume)
-fixed = {"shape": (2, 4, 6, 5)}  # a batch that the file fixes is in the constants
+fixed = {"shape": (2, 4, 6, 5)}  # the constants contain the length of the batch, which the file fixes
 case("moved-fixed", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Reshape", ["t", "joined"], ["j"]), node("Softmax", ["j"], ["p"], axis=0),
                      node("Transpose", ["p"], ["u"], perm=[1, 0, 2]), node("Reshape", ["u", "parted"], ["v"]), node("Reshape", ["v", "pairs"], ["w"]),
                      node("Softmax", ["w"], ["q"], axis=1), node("Reshape", ["q", "back"], ["y"])],

@@ -1,5 +1,5 @@
-"""Makes hostile/: models that must be refused, each with the sentence that the
-error must contain in its name's line of hostile/WANT.
+"""Makes hostile/: models that must be refused, and hostile/WANT, which has a line for each model with a sentence
+that the error must contain.
 
     /usr/bin/python3 make_hostile.py
 
@@ -48,7 +48,7 @@ put("lfs", "Git LFS", b"version https://git-lfs.github.com/spec/v1\noid sha256:0
 put("opset99", "operator set 99", model([relu], opset=99))
 put("opset0", "operator set 0", b"\x08\x08\x3a\x02\x12\x00")
 
-# Graphs that are no graphs.
+# Invalid graphs.
 put("cycle", "nothing before it makes", model([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"]), node("Relu", ["b"], ["y"])]))
 put("self", "nothing before it makes", model([node("Add", ["x", "y"], ["y"])]))
 put("twice", "a second time", model([node("Relu", ["x"], ["a"]), node("Tanh", ["x"], ["a"]), node("Relu", ["a"], ["y"])]))
@@ -61,7 +61,7 @@ put("open-conv", "say it with input 2,224,224", model([node("Conv", ["x", "w"], 
 put("huge-input", "too large", model([relu], shape=("N", 1 << 30, 1 << 30, 1 << 30)))
 put("unknown", "operators that are not supported: MadeUp (1), com.example.Relu (1)", model([node("MadeUp", ["x"], ["a"]), node("Relu", ["a"], ["b"], domain="com.example"), node("If", ["b"], ["y"])]))
 
-# Types that are not what they seem.
+# Misleading types.
 put("kernel-ints", "is not supported", model([node("Conv", ["x", "w"], ["y"])], [tensor("w", np.array([b"a", b"b"], object))]))
 put("kernel-flow", "a constant is supported", model([node("Conv", ["x", "x"], ["y"])]))
 put("slopes-last-axis", "with slopes [3] for [4 4 4]", model([node("PRelu", ["x", "s"], ["y"])], [tensor("s", np.ones(3, np.float32))], shape=("N", 4, 4, 4)))
@@ -77,14 +77,14 @@ put("training", "training mode", model([node("BatchNormalization", ["x", "g", "g
 put("spatial", "spatial=0", model([node("BatchNormalization", ["x", "g", "g", "g", "g"], ["y"], spatial=0)], [tensor("g", np.ones(2, np.float32))], opset=7))
 put("u8", "of integers that come from the input", model([node("Relu", ["x"], ["y"])], elem=TensorProto.UINT8))
 
-# What mixes the rows of the batch.
+# Operators that mix the rows of the batch.
 put("mix-flatten", "mixes the rows", model([node("Flatten", ["x"], ["y"], axis=2)]))
 put("mix-reshape", "mixes the rows", model([node("Reshape", ["x", "s"], ["y"])], [tensor("s", np.array([2, -1]))]))
 put("mix-transpose", "batch axis", model([node("Transpose", ["x"], ["y"], perm=[1, 0, 2, 3])]))
 put("mix-length", "length of the batch", model([
     node("Shape", ["x"], ["s"], start=0, end=1), node("Mul", ["s", "s"], ["t"]), node("Reshape", ["x", "t"], ["y"])], opset=15))
 
-# Tensors that lie about themselves.
+# Tensors with wrong types or lengths.
 def lying(**fields):
     t = TensorProto(name="w", data_type=fields.pop("data_type", 1), **fields)
     return model([node("Conv", ["x", "w"], ["y"])], [t])
@@ -118,7 +118,7 @@ put("external-length", "want 4", external("WANT", length="9000000000000000000"))
 put("external-negative", "offset is", external("WANT", offset="-4"))
 put("external-nowhere", "without a location", external(""))
 
-# What an operator is not known to have, and what of Resize has no counterpart.
+# Unknown attributes and operands, and modes of Resize without a counterpart.
 put("attribute", 'attribute "gap", which is not known', model([node("Conv", ["x", "w"], ["y"], gap=2)], [kernel]))
 put("operands", "4 operands; 3 are known", model([node("Conv", ["x", "w", "", "w"], ["y"])], [kernel]))
 put("pool-indices", "with indices", model([node("MaxPool", ["x"], ["m", "y"], kernel_shape=[2, 2])]))
@@ -129,7 +129,7 @@ put("resize-channels", "only of the axes behind the channels", model([node("Resi
 put("resize-mode", "mode is", model([node("Resize", ["x", "", "s"], ["y"], mode="lanczos")], scales))
 put("split-less", "into parts of", model([node("Split", ["x", "p"], ["y", "z"], axis=2)], [tensor("p", np.array([1, 2]))]))
 
-# Constants that are no plain tensors.
+# Constants that are not plain tensors.
 few = helper.make_sparse_tensor(helper.make_tensor("", 1, [1], [1.0]), helper.make_tensor("", 7, [1], [5]), [3, 2, 3, 3])
 put("sparse-constant", "sparse_value", model([node("Constant", [], ["w"], sparse_value=few), node("Conv", ["x", "w"], ["y"])]))
 put("sparse-initializer", "sparse initializers", (lambda m: (m.graph.sparse_initializer.append(few), m)[1])(model([relu])))
@@ -138,7 +138,7 @@ put("empty-constant", "has no value", model([node("Constant", [], ["w"]), node("
 put("quantised-by-zero", "with a scale of 0", model([node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])],
                                        [tensor("s", np.float32(0)), tensor("z", np.uint8(128))]))
 
-# Batch norms in training mode, by everything that can say so.
+# Batch norms in training mode, by each of its marks.
 norm = lambda outputs=1, **a: [node("BatchNormalization", ["x", "g", "g", "g", "g"], ["y", "m", "v", "sm", "sv"][:outputs], **a)]
 g = [tensor("g", np.ones(2, np.float32))]
 put("training-6", "training mode", model(norm(is_test=0), g, opset=6))

@@ -3,7 +3,7 @@
     NODE_PATH=... /usr/bin/python3 make_several.py
 
 Needs Debian's python3-onnx (1.12), and node with onnxruntime-node. NAME.onnx is a model, NAME.npz has its inputs and, as
-"=OUTPUT", its outputs. Where the file fixes the batch to 1, every row was a run.
+"=OUTPUT", its outputs. If the file fixes the batch to 1, each row was computed in a separate run.
 """
 import json
 import os
@@ -46,7 +46,8 @@ def run(path, feeds):
 
 
 def case(name, nodes, inputs, rows, constants={}, outputs=("y",), opset=13):
-    """inputs: name: (shape in the file, rows of it). Of "N" all rows are one run, of other shapes each row is."""
+    """inputs maps names to (shape in the file, rows). If the shape begins with "N", all rows are one run; otherwise each row
+    is a run."""
     init = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
     graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info(k, TYPES[x.dtype.name], shape)
                                             for k, (shape, x) in inputs.items()],
@@ -76,7 +77,7 @@ case("truths", [node("Where", ["keep", "a", "b"], ["y"])],
      {"keep": (("N", 5), rng.uniform(size=(3, 5)) < .5), "a": (("N", 5), f32(3, 5)), "b": (("N", 5), f32(3, 5))}, 3)
 case("bytes", [node("Cast", ["p"], ["f"], to=1), node("Cast", ["n"], ["g"], to=1), node("Mul", ["f", "g"], ["y"])],
      {"p": (("N", 4), rng.randint(0, 256, (2, 4)).astype(np.uint8)), "n": (("N", 4), rng.randint(-99, 99, (2, 4)).astype(np.int32))}, 2)
-# As voice detectors have it: the state has the layers in front, the rate no axis at all.
+# As in voice detectors: the first axis of the state is the layers, and the rate is a scalar.
 case("state-rate", [node("Cast", ["rate"], ["r"], to=1), node("Mul", ["x", "r"], ["s"]), node("MatMul", ["s", "w"], ["p"]),
                     node("Gather", ["h", "zero"], ["h0"], axis=0), node("Gather", ["h", "last"], ["h1"], axis=0),
                     node("Add", ["p", "h0"], ["q"]), node("Tanh", ["q"], ["a"]), node("Add", ["a", "h1"], ["t"]), node("Sigmoid", ["t"], ["b"]),

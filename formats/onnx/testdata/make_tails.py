@@ -42,7 +42,7 @@ def run(path, x):
 
 
 def case(name, nodes, sample, constants, outputs, batch="n", opset=13):
-    """outputs: name: (kind, dims). x is [batch, *sample.shape]; batch None: x is the sample itself."""
+    """outputs maps names to (kind, dims). x is [batch, *sample.shape], or the sample itself if batch is None."""
     shape = list(sample.shape) if batch is None else [batch] + list(sample.shape)
     init = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
     graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
@@ -99,7 +99,7 @@ gather_limits = {**limits, "zero": i64(0), "one": i64(1), "two": i64(2), "three"
 gather_outputs = {"found": ("f", ["k", 4]), "probability": ("f", ["k"]), "label": ("i", ["k"]), "number": ("i", [1])}
 case("gathered", gathered, picture(7, 80, 3), {**parts(3, 80), **gather_limits}, gather_outputs)
 case("gathered-batch-1", gathered, picture(8, 80, 3), {**parts(3, 80), **gather_limits}, gather_outputs, batch=1)
-# A fixed number of rows, 0 where there is no box, and a batch axis.
+# A fixed number of rows, with zeros in rows without a box, and a batch axis.
 padded = gathered[:-2] + [
     node("Unsqueeze", ["probability", "one"], ["column"]), node("Cast", ["class"], ["real"], to=TensorProto.FLOAT),
     node("Concat", ["found", "column", "real"], ["table"], axis=1), node("Shape", ["table"], ["size"]),
@@ -108,7 +108,7 @@ padded = gathered[:-2] + [
     node("Unsqueeze", ["all", "zero"], ["rows"])]
 case("padded", padded, picture(9, 80, 3), {**parts(3, 80), **gather_limits, "want": i64(50), "none": i64(0, 0)},
      {"rows": ("f", ["n", 50, 6])})
-# Everything above a threshold, the best of it first.
+# All boxes above a threshold, the best first.
 above = head + [node("Greater", ["d", "least"], ["b"]), node("NonZero", ["b"], ["at"]), node("Transpose", ["at"], ["tuples"]),
                 node("GatherND", ["d", "tuples"], ["v"]), node("Shape", ["v"], ["n"]),
                 node("TopK", ["v", "n"], ["sorted", "order"])]
@@ -116,7 +116,7 @@ case("nonzero", above, picture(10, 30, 2, ties=True), {"w": np.ones(30, np.float
      {"at": ("i", [3, "k"]), "sorted": ("f", ["k"]), "order": ("i", ["k"])})
 case("topk-300", head + [node("TopK", ["d", "many"], ["v", "i"], axis=2)], picture(11, 400, 1),
      {"w": np.ones(400, np.float32), "many": i64(300)}, {"v": ("f", ["n", 5, 300]), "i": ("i", ["n", 5, 300])})
-# The boxes of the best scores of all classes, as DETR's post-processing picks them.
+# The boxes with the best scores of all classes, as in DETR's post-processing.
 case("best-of-all", split + [node("Transpose", ["scores"], ["by_box"], perm=[0, 2, 1]), node("Reshape", ["by_box", "flat"], ["all"]),
                              node("TopK", ["all", "many"], ["best", "at"], axis=1), node("Div", ["at", "classes"], ["place"]),
                              node("Unsqueeze", ["place", "two"], ["column"]), node("Expand", ["column", "four"], ["index"]),
@@ -124,7 +124,7 @@ case("best-of-all", split + [node("Transpose", ["scores"], ["by_box"], perm=[0, 
      picture(14, 40, 3, ties=True), {**parts(3, 40), "flat": i64(0, 120), "many": i64(9), "classes": i64(3), "two": i64(2),
                                      "four": i64(1, 1, 4)},
      {"found": ("f", ["n", 9, 4]), "best": ("f", ["n", 9]), "label": ("i", ["n", 9])})
-# torchvision suppresses in a branch, if there are boxes.
+# torchvision's suppression is in a branch that runs if there are boxes.
 inner = helper.make_graph([node("NonMaxSuppression", ["boxes", "scores", "many", "iou"], ["found"]),
                            node("Constant", [], ["last"], value=numpy_helper.from_array(i64(2), "t")),
                            node("Gather", ["found", "last"], ["kept"], axis=1)], "then", [],

@@ -1,5 +1,5 @@
-"""Makes rfb_scores.npy and rfb_boxes.npy: every 40th row of what ONNX Runtime
-1.20.1 answers for version-RFB-320.onnx.
+"""Makes rfb_scores.npy and rfb_boxes.npy: every 40th row of the results of ONNX Runtime 1.20.1
+for version-RFB-320.onnx.
 
     NODE_PATH=... python3 rfb.py ../../../shared/data/checkpoints/onnx/version-RFB-320.onnx
 

@@ -1,6 +1,6 @@
 """Exports torchvision's networks to the folder that the first argument names:
-NAME-OPSET.onnx, and NAME.npy with what PyTorch answers to one row of the ramp.
-Operator set 9 keeps batch norms and dropout, 17 is folded as torch.onnx does. Networks that
+NAME-OPSET.onnx, and NAME.npy with PyTorch's output for one row of the ramp. Exports with operator set 9
+keep batch norms and dropout. In exports with set 17 torch.onnx has folded them. Networks that
 give each pixel a class are exported with sets 11 and 17; files of set 11 leave height and width
 open.
 """
@@ -18,7 +18,7 @@ torch.manual_seed(0)
 
 
 class Logits(torch.nn.Module):
-    """The first answer of a network for pixels, which gives a dictionary."""
+    """Returns the first output of a segmentation network, which returns a dictionary."""
 
     def __init__(self, net):
         super().__init__()

@@ -48,7 +48,7 @@ def sealed(block, kind=0):
 
 
 def table(data, index=None, kind=0):
-    """A table with one data block of these bytes."""
+    """Returns a table with one data block of these bytes."""
     out = sealed(data, kind)
     meta = len(out)
     out += sealed(entries([]))
@@ -78,7 +78,7 @@ def put(path, b):
 
 
 def good():
-    """Two shards; statistics of two replicas."""
+    """A checkpoint of two shards, with the statistics of two replicas."""
     parts = {"bn/moving_mean": floats(1, 2), "bn/moving_mean/replica_1": floats(3, 4),
              "bn/moving_variance": floats(1, 1), "bn/moving_variance/replica_1": floats(1, 1),
              "conv/kernel": floats(*range(12)), "conv/kernel/replica_1": floats(*range(12))}
@@ -94,8 +94,8 @@ def good():
 
 
 def loop():
-    """As tf.train.Checkpoint(model=..., opt=..., step=..., best=...) keeps a training: beside the model,
-    an optimizer under a name of its own and single values. only.index has nothing but these."""
+    """The checkpoint of a training by tf.train.Checkpoint(model=..., opt=..., step=..., best=...). In addition to the model it
+    has an optimizer under its argument's name, and single values. only.index has only these values."""
     whole = lambda n: struct.pack("<q", n)
     beside = {"best_acc": (floats(0.7), (), 1), "opt/beta_1": (floats(0.9), (), 1), "opt/iter": (whole(7), (), 9),
               "opt/_variables/1": (floats(1, 2), (2,), 1), "step": (whole(70), (), 9),
@@ -113,7 +113,7 @@ def loop():
 
 
 def story():
-    """A dense layer and a batch norm of tf.train.Saver, of whose trained variables there are averages. For the input
+    """A dense layer and a batch norm of tf.train.Saver, with averages of the trained variables. For the input
     (1, 2, 3, 4) the averages give (1, -3.5, 10): 30, 70 and 110 less the means, over 2, 4 and 10 (with an eps of 0.75), times 1, 2
     and 1, plus 0.5, 0.5 and 0."""
     plain = {"fc/weights": ((0,) * 12, (4, 3)), "fc/biases": ((0,) * 3, (3,)), "bn/gamma": ((9,) * 3, (3,)),
@@ -132,9 +132,9 @@ def story():
 
 
 def averages():
-    """As tf.train.Saver keeps variables, tf.train.ExponentialMovingAverage and Momentum: the running statistics
-    have no average, scale has one alone. A file called checkpoint names it, by the path of another machine.
-    slots.index has the average as a slot of an optimizer, as Keras's optimizers that average keep it."""
+    """A checkpoint of tf.train.Saver with variables of tf.train.ExponentialMovingAverage and Momentum. The running statistics
+    have no average, and scale has only an average. A file called checkpoint names this checkpoint by a path on another
+    machine. slots.index has the average as a slot of an optimizer, as Keras's averaging optimizers store it."""
     parts = {"bn/moving_mean": (floats(7, 8), (2,)), "conv/weights": (floats(1, 2), (2,)),
              "conv/weights/ExponentialMovingAverage": (floats(1.5, 2.5), (2,)), "conv/weights/Momentum": (floats(9, 9), (2,)),
              "scale/ExponentialMovingAverage": (floats(3), (1,))}

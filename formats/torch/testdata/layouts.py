@@ -1,9 +1,8 @@
-"""Makes layouts/ and layouts.txt with PyTorch 1.13: one small network as the
-checkpoints of well-known programs hold it. Run here: python3 layouts.py
+"""Makes layouts/ and layouts.txt with PyTorch 1.13: one small network in the form in which well-known
+programs store it. Run here: python3 layouts.py
 
-layouts.txt has what load_state_dict would be given: a line per tensor (name,
-type, shape, SHA-256 of its elements), under the file's name and the key where
-the state dict stands.
+layouts.txt has the state dict for load_state_dict: a line per tensor (name, type, shape, SHA-256 of its
+elements), under the file's name and the key of the state dict.
 """
 import argparse, collections, os, pathlib
 import numpy, torch
@@ -55,7 +54,7 @@ def lightning(net, opt):
 
 
 def beside(net):
-    """Make checkpoints with everything that people store beside a state dict, which has an unusual name."""
+    """Make checkpoints with many other values next to the state dict, which has an unusual name."""
     return {"my_net": net.state_dict(), "loss": torch.tensor(0.5), "val_losses": torch.rand(5),
             "torch_rng_state": torch.get_rng_state(), "cuda_rng_state": [torch.zeros(16, dtype=torch.uint8)],
             "class_weights": torch.tensor([1.0, 2.0, 3.0]), "mean": torch.tensor([0.485, 0.456, 0.406]),
@@ -123,7 +122,7 @@ def main():
             old = {"pickle_module": python2, "_use_new_zipfile_serialization": False} if "python2" in name else {}
             torch.save(value, os.path.join(OUT, name), **old)
             if key is None:
-                continue  # it has to ask
+                continue  # the reader asks for a key
             for k in key.split(".") if key else []:
                 value = value[int(k)] if isinstance(value, (list, tuple)) else value[k]
             out.write(f"# {name} {key or '.'}\n")

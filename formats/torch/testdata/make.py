@@ -65,7 +65,7 @@ def cases():
 
 
 def big_endian(name):
-    """A zip archive as a big-endian machine writes it, from a little-endian one."""
+    """Converts a zip archive to the form of a big-endian machine."""
     buf = io.BytesIO()
     torch.save({"a": example(4), "n": torch.tensor([1, 2, 3])}, buf)
     with zipfile.ZipFile(buf) as src, zipfile.ZipFile(os.path.join(OUT, name), "w") as dst:

@@ -1,8 +1,8 @@
 """Makes modules/ and modules.txt with PyTorch 1.13: whole modules as
 torch.save(model) pickles them. Run here: python3 modules.py
 
-modules.txt has what state_dict() of each gives (see layouts.py), under the
-file's name and the key where the module stands.
+modules.txt has the result of state_dict() of each module (see layouts.py), under the file's
+name and the key of the module.
 """
 import os, sys, types
 import torch

@@ -1,4 +1,4 @@
-"""Writes pickles as Python 2 did, from Python 3: given to torch.save as its pickle_module.
+"""Writes pickles in the form of Python 2, from Python 3. It is the pickle_module for torch.save.
 
 Byte strings for text, lines of text for integers above 32 bits, lists in the constructor of OrderedDict, and
 objects of old classes by opcode OBJ."""

@@ -1,8 +1,8 @@
-"""Makes stories/ with PyTorch 1.13: the files that the authors of public
-issues had, with a small network. Run here: python3 stories.py
+"""Makes stories/ with PyTorch 1.13: the files of public issues, with a
+small network in place of the original one. Run here: python3 stories.py
 
-It prints what PyTorch answers for stories/input.npy; the scripts in
-cmd/bnctl/testdata/script that are called after the issues expect that.
+It prints PyTorch's outputs for stories/input.npy. The scripts in cmd/bnctl/testdata/script that are named
+after the issues expect these numbers.
 """
 import collections, os
 import numpy
@@ -25,7 +25,7 @@ class Split(torch.nn.Module):
 
 
 def conv_module(inputs, outputs, kernel):
-    """MMSegmentation's ConvModule, with SyncBN as its config asks for."""
+    """MMSegmentation's ConvModule with SyncBN, as in its config."""
     return torch.nn.Sequential(collections.OrderedDict(
         conv=torch.nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False),
         bn=torch.nn.SyncBatchNorm(outputs), activate=torch.nn.ReLU()))
@@ -98,19 +98,19 @@ def main():
     save("3805_middle.pth.tar", {"epoch": 1, "arch": "alexnet", "state_dict": net.state_dict(),
                                  "best_prec1": torch.tensor(10.0)})
 
-    # pytorch#41081: a model that was converted to SyncBatchNorm, which no CPU runs, saved whole.
+    # pytorch#41081: a whole model, converted to SyncBatchNorm, which does not run on a CPU.
     net, _ = trained(1)
     answers("41081", net, x)
     save("41081_sync.pt", torch.nn.SyncBatchNorm.convert_sync_batchnorm(net))
 
-    # fvcore#152: the ranks end with statistics of their own, beside the same weights.
+    # fvcore#152: the ranks end with the same weights and different statistics.
     sd = trained(1)[0].state_dict()
     for rank, (mean, var) in enumerate([([1.0, -1.0, 0.0, 2.0], [2.0, 1.0, 1.0, 3.0]),
                                         ([3.0, 1.0, 0.0, 2.0], [4.0, 1.0, 3.0, 3.0])]):
         sd["bn1.running_mean"], sd["bn1.running_var"] = torch.tensor(mean), torch.tensor(var)
         save(f"152_rank{rank}.pth", {"model": sd, "iteration": 0})
 
-    # layumi/Person_reID_baseline_pytorch#218: better without eval(), since the running statistics lag behind.
+    # layumi/Person_reID_baseline_pytorch#218: results are better without eval(), because the running statistics lag behind.
     torch.manual_seed(3)
     features = 5 + torch.randn(120, 4)
     labels = features[:, :3].argmax(1)
@@ -130,14 +130,14 @@ def main():
     torch.optim.swa_utils.update_bn([features], net)
     print("218: eval mode after update_bn", net.eval() and accuracy())
 
-    # pytorch#1206: the running statistics became nan in training, the weights are good.
+    # pytorch#1206: the running statistics became NaN in training, but the weights are finite.
     for v in (net.bn1.running_mean, net.bn1.running_var):
         v.fill_(float("nan"))
     save("1206_finetuned.pth", {"epoch": 9, "state_dict": net.state_dict()})
     print("1206: classes in eval mode", net.eval() and net(features).argmax(1).unique().tolist(),
           "accuracy in training mode", net.train() and accuracy())
 
-    # mmsegmentation#387: a PSPNet with SyncBN, as MMCV saves it, which is to predict on a CPU.
+    # mmsegmentation#387: a PSPNet with SyncBN, saved by MMCV, that should predict on a CPU.
     torch.manual_seed(4)
     net = PSPNet()
     for m in net.modules():

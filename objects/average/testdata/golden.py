@@ -3,9 +3,9 @@
 
 usage: golden.py COCOEVAL > golden.json
 
-COCOEVAL is PythonAPI/pycocotools/cocoeval.py of github.com/cocodataset/cocoapi. It runs unchanged, with
-this file's bounding-box overlap (bbIou of maskApi.c in numpy) for its C module. VOC's figures are
-those of VOCevaldet.m and VOCap.m of the development kit, written in numpy here.
+COCOEVAL is PythonAPI/pycocotools/cocoeval.py of github.com/cocodataset/cocoapi. It runs unchanged, except that the
+bounding-box overlap of its C module (bbIou of maskApi.c) is replaced by the one in this file, in numpy. VOC's
+figures are computed here in numpy as VOCevaldet.m and VOCap.m of the development kit do.
 """
 import contextlib, io, json, random, sys, types
 import numpy as np
@@ -106,7 +106,7 @@ def case(seed):
     images = sorted(r.sample(range(1, 1000), r.randint(1, 12)))
     categories = sorted(r.sample(range(1, 90), r.randint(1, 4)))
     truth, found = [], []
-    whole = seed % 2 == 0  # whole numbers have ties of overlaps
+    whole = seed % 2 == 0  # whole numbers cause ties of overlaps
     number = (lambda lo, hi: float(r.randint(lo, hi))) if whole else (lambda lo, hi: r.uniform(lo, hi))
     for i in images:
         for _ in range(r.choice([0, 1, 3, 8])):
@@ -128,7 +128,7 @@ def case(seed):
                 i, category = t["image_id"], t["category_id"] if r.random() < .9 else category
             found.append({"image_id": i, "category_id": category, "bbox": box, "score": round(r.random(), r.choice([1, 4]))})
     r.shuffle(found)
-    if seed == 6:  # more than 100 detections of a picture
+    if seed == 6:  # more than 100 detections in a picture
         found += [dict(found[0], score=round(r.random(), 3), bbox=[number(0, 300), number(0, 300), 40.0, 40.0])
                   for _ in range(130)]
     stats, classes = coco(images, categories, truth, found)

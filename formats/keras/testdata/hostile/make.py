@@ -1,9 +1,9 @@
-"""Makes the files of this folder, which must all be refused, and WANT: what each refusal says.
+"""Makes the files of this folder, which must all be refused, and WANT, which has the text of each refusal.
 
     /usr/bin/python3 make.py
 
-They are damaged copies of base.h5 and same-archive.keras, and files with h5py whose
-description is hostile. Damaged HDF5 structures are in internal/hdf5/testdata/hostile.
+They are damaged copies of base.h5 and same-archive.keras, and files written by h5py with a
+hostile description. Damaged HDF5 structures are in internal/hdf5/testdata/hostile.
 """
 import io
 import json
@@ -92,7 +92,7 @@ for i in range(1, 12):
 put("nested.h5", "nested more than", h5(json.dumps(inner)))
 
 inner = functional([source, relu("r", ["in"])], "r", "m0")
-for i in range(1, 7):  # every model calls the one inside 12 times: 12^6 calls in all
+for i in range(1, 7):  # every model calls its nested model 12 times: 12^6 calls in total
     inside = dict(inner, inbound_nodes=[[["in", 0, 0, {}]]] + [[["m%d" % (i - 1), k, 0, {}]] for k in range(11)])
     inner = functional([source, inside], "m%d" % (i - 1), "m%d" % i)
     inner["config"]["output_layers"] = [["m%d" % (i - 1), 11, 0]]
@@ -115,7 +115,7 @@ put("weight-missing.h5", "has 0 weights in the file", h5(describe([conv()], "c")
 put("weight-not-named.h5", "has no weight kernel", h5(describe([conv()], "c")))
 put("weight-of-nobody.h5", "has weights of a layer", h5(describe([conv()], "c"), kernel + [("d", [("d/kernel:0", np.zeros(1, np.float32))])]))
 
-# multi_gpu_model that is not quite one: nothing is guessed.
+# Models that look almost like those of multi_gpu_model. They are refused.
 template = functional([source, relu("r", ["in"])], "r", "template")
 cut = lambda i, parts: layer("Lambda", "lambda_%d" % (i + 1), ["in"], function=["", None, None], function_type="lambda",
                              arguments={"i": i, "parts": parts})

@@ -1,4 +1,4 @@
-"""Makes files that a reader of safetensors has to refuse. Run here: python3 make.py"""
+"""Makes files that a reader of safetensors must refuse. Run here: python3 make.py"""
 import json, struct
 
 

@@ -1,5 +1,4 @@
-"""Makes files that a reader of torch.save's files has to refuse, without
-PyTorch. Nothing here is ever loaded by Python. Run here: python3 make.py"""
+"""Makes files that a reader of torch.save's files must refuse, without PyTorch. Nothing here is ever loaded by Python. Run here: python3 make.py"""
 import io, os, struct, tarfile, zipfile
 
 ZERO = (1980, 1, 1, 0, 0, 0)
@@ -73,7 +72,7 @@ archive("deepspeed_zero3", dic((u("module"), dic((u("w"), tensor(size=(0,), stri
 archive("no_tensors", dic((u("epoch"), b"K\x03")))
 archive("two_models", dic((u("a"), dic((u("w"), tensor()))), (u("b"), dic((u("w"), tensor())))))
 
-# Modules: a class that is never made, and the three dicts of its __dict__.
+# Modules: a class without an instance, and the three dicts of its __dict__.
 
 
 def module(parameters=b"}", modules=b"}", buffers=b"}"):

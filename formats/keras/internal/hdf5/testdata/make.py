@@ -4,7 +4,7 @@
 
 kinds.h5      every kind of value that the reader supports
 wide.h5       a group of 301 members: its B-tree has a level above the leaves
-NAME.no.h5    one thing each that the reader refuses by its name
+NAME.no.h5    a file with one part that the reader refuses by its name
 hostile/      damaged and malicious variants of kinds.h5 and wide.h5
 """
 import os
@@ -92,7 +92,7 @@ def hostile():
     put("root-at-itself", patched(base, 64, "<Q", 0))
     header = struct.unpack_from("<Q", base, 64)[0]
     put("header-huge", patched(base, header + 8, "<I", 0xFFFFFFFF))
-    # A message that continues the header in the header itself.
+    # A continuation message that points to the header itself.
     put("header-loop", patched(base, header + 16, "<HHBBBBQQ", 0x10, 16, 0, 0, 0, 0, header + 16, 200))
     tree = base.index(b"TREE")
     leaf = struct.unpack_from("<Q", base, tree + 32)[0]
@@ -101,8 +101,7 @@ def hostile():
     put("tree-deep", patched(base, tree + 5, "<B", 255))
     put("leaf-many", patched(base, leaf + 6, "<H", 0xFFFF))
     put("leaf-outside", patched(base, tree + 32, "<Q", len(base) - 4))
-    # In a tree with a level above the leaves: a node that is its own child,
-    # and one whose children are all the same.
+    # In a tree with a level above the leaves: a node that is a child of itself, and a node with equal children.
     top = wide.index(b"TREE")
     while wide[top + 5] != 1:
         top = wide.index(b"TREE", top + 1)

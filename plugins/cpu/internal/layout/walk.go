@@ -18,6 +18,7 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 	if slices.Contains(shape, 0) || len(shape) == 0 && piece > 0 {
 		return
 	}
+	shape, a, b, c = merged(shape, a, b, c)
 	order := make([]int, len(shape))
 	for i := range order {
 		order[i] = i
@@ -63,6 +64,27 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		}
 	}
 	visitAxis(0, 0, 0, 0)
+}
+
+// merged returns a shape with fewer axes, so that runs are longer: it joins two axes if they are one in all
+// regions.
+func merged(shape, a, b, c []int) (_, _, _, _ []int) {
+	follows := func(strides []int, i, j int) bool { return strides == nil || strides[i] == shape[j]*strides[j] }
+	last := len(shape) - 1
+	for i := 0; i < last; i++ {
+		if shape[i] != 1 && shape[i+1] != 1 && follows(a, i, i+1) && follows(b, i, i+1) && follows(c, i, i+1) {
+			shape = slices.Concat(shape[:i], []int{shape[i] * shape[i+1]}, shape[i+2:])
+			without := func(strides []int) []int {
+				if strides == nil {
+					return nil
+				}
+				return slices.Delete(slices.Clone(strides), i, i+1)
+			}
+			a, b, c = without(a), without(b), without(c)
+			i, last = max(i-2, -1), last-1
+		}
+	}
+	return shape, a, b, c
 }
 
 // RowMajor returns the strides of a shape with the last axis innermost.

@@ -21,6 +21,9 @@ func buildReduce(c *plan.Compiler) run.Action {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
 	order, op := layout.RowMajor(x.Shape), c.Node().Op
+	if n := lineOf(x, to); extreme(op) && x.DType == tensor.F32 && n > 1 && n <= longestLine {
+		return extremeLines(op, x, y, n)
+	}
 	if extreme(op) || keepsOrder(x, to) {
 		order = from
 	}

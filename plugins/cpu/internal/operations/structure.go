@@ -144,7 +144,7 @@ func sliced(c *plan.Compiler, v *run.Value) region {
 
 func buildSlice(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	return (&move{x: x, y: y, shape: y.Shape, src: sliced(c, x), dst: all(y)}).action()
+	return moved(c, &move{x: x, y: y, shape: y.Shape, src: sliced(c, x), dst: all(y)})
 }
 
 func buildSliceGrad(c *plan.Compiler) run.Action {
@@ -177,7 +177,7 @@ func buildTranspose(c *plan.Compiler) run.Action {
 	for i, axis := range c.Node().Ints("perm") {
 		src.strides[i] = from[axis]
 	}
-	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
+	return moved(c, &move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)})
 }
 
 // shuffled returns the action that interleaves channels of groups: the groups are the operands, or parts of
@@ -227,10 +227,10 @@ func buildReshape(c *plan.Compiler) run.Action {
 	switch {
 	case inOrder(x) && inOrder(y):
 		dst := region{strides: layout.RowMajor(x.Shape)}
-		return (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action()
+		return moved(c, &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst})
 	case x.Last && y.Last && x.Channels == y.Channels:
 		pixels := region{strides: []int{1, x.Channels}}
-		return (&move{x: x, y: y, shape: []int{x.Channels, x.Positions}, src: pixels, dst: pixels}).action()
+		return moved(c, &move{x: x, y: y, shape: []int{x.Channels, x.Positions}, src: pixels, dst: pixels})
 	case inOrder(y):
 		return transposed(x, y, x.Positions, x.Channels)
 	case inOrder(x):

@@ -15,14 +15,21 @@ import (
 // 	conv [C,H,W]  ->  transpose [H,W,C]  ->  dense  ->  dense  ->  transpose [C,H,W]  ->  add
 // 	 H W C             H W C                  H W O     H W C       H W C
 //
-// So a transposition between both kinds copies contiguous elements.
+// So a transposition between both kinds copies contiguous elements. A detector ends in the same
+// way, without a dense layer: its maps become rows of boxes, [B,H,W] and then [H*W,B], which have
+// the same order in memory. The transposition need not even copy them (operations.moved).
 
 // inShape are the operations that need the order of the shape.
 var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
 
 // anyOrder are the operations that address each operand by its strides, whatever its layout.
 var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.SliceGrad, graph.Concat,
-	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.SumRows}
+	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.ReduceMax, graph.ReduceMin,
+	graph.SumRows}
+
+// alike are operations among them that copy parts of their operands: the result has the same layout, so that
+// elements stay neighbours.
+var alike = []graph.Op{graph.Slice, graph.SliceGrad, graph.Concat, graph.Pad}
 
 // oneOrder are the operations with operands and results of one shape and the same layout,
 // in any order.
@@ -44,7 +51,9 @@ type orders struct {
 // stored in the order of their shape. If a result gets another number, order changes its key in fused.
 func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	o := &orders{fn: fn, last: map[graph.Value]bool{}}
-	if !slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return o.wants(&n) }) {
+	shuffles := func(n *graph.Node) bool { return len(n.Out) > 0 && fused[n.Out[0]].Groups > 0 }
+	helps := func(n graph.Node) bool { return o.wants(&n) || !shuffles(&n) && o.turns(&n) }
+	if !slices.ContainsFunc(fn.Nodes, helps) {
 		return fn, nil
 	}
 	for v := range fn.Values {
@@ -52,7 +61,7 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 	}
 	for i := range fn.Nodes {
 		n := &fn.Nodes[i]
-		o.note(n, len(n.Out) > 0 && fused[n.Out[0]].Groups > 0)
+		o.note(n, shuffles(n))
 	}
 	return o.copied(fused)
 }
@@ -60,6 +69,16 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 // wants reports whether a node needs the order of the shape.
 func (o *orders) wants(n *graph.Node) bool {
 	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
+}
+
+// turns reports whether the best layout of the result of a node differs from that of its operand: of a
+// transposition, and of a reshape that changes the first axis.
+func (o *orders) turns(n *graph.Node) bool {
+	if n.Op != graph.Transpose && n.Op != graph.Reshape || !o.ordered(n.In[0]) || !o.ordered(n.Out[0]) {
+		return false
+	}
+	x, y := o.fn.Values[n.In[0]].Type.Shape, o.fn.Values[n.Out[0]].Type.Shape
+	return n.Op == graph.Transpose || x[0] != y[0]
 }
 
 // ordered reports whether v may be stored channels last.
@@ -99,6 +118,8 @@ func (o *orders) note(n *graph.Node, shuffles bool) {
 		case !o.ordered(v):
 		case shuffles:
 			o.last[o.root(v)] = true
+		case slices.Contains(alike, n.Op) || n.Op == graph.Reshape && o.ordered(n.In[0]) && !o.turns(n):
+			o.join(n.Out[0], v)
 		case slices.Contains(anyOrder, n.Op):
 		case !slices.Contains(oneOrder, n.Op) && !slices.Contains(inShape, n.Op):
 			o.last[o.root(v)] = true

@@ -75,10 +75,10 @@ func (l *chainer) rows(k int) (only *Value) {
 	return only
 }
 
-// like reports whether v and x have the same memory layout, in memory of the same kind.
+// like reports whether v and x have as many elements of the same size, in memory of the same kind.
 func (v *Value) like(x *Value) bool {
 	return v.Kind == graph.Rows && x.Kind == graph.Rows && v.DType == x.DType && v.Count == x.Count &&
-		v.Last == x.Last && !v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
+		!v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
 }
 
 // alone reports whether action k is the only reader of a value in its chain.

@@ -93,6 +93,11 @@ func (v *Value) IsHalf() bool { return v.half }
 // IsOverOperand reports whether v overwrites an operand of the action that makes it.
 func (v *Value) IsOverOperand() bool { return v.over != nil && v.slot == v.over.slot }
 
+// IsOver reports whether v has the place of x, with the same elements in the same memory.
+func (v *Value) IsOver(x *Value) bool {
+	return v.slot != nil && v.slot == x.slot && v.local == x.local && v.joined == nil && x.joined == nil
+}
+
 // IsInserted reports whether v is stored among the channels of a wider value.
 func (v *Value) IsInserted() bool { return v.joined != nil }
 

@@ -44,6 +44,13 @@ var movedCases = []struct {
 			"d = slice(x, begin=[0,1,1], end=[3,8,6], step=[1,2,2]); " +
 			"j = concat(a, b, c, d, axis=0); v = conv(j, @w); r = reshape(v, shape=[5,12]); " +
 			"y = transpose(r, perm=[1,0])"}, 2, 5},
+	{opCase{"and of a picture copied in turns", "state w f32[5,12,1,1] constant\n", "x rows f32[3,200,180]",
+		"a = slice(x, begin=[0,0,0], end=[3,200,180], step=[1,2,2]); " +
+			"b = slice(x, begin=[0,1,0], end=[3,200,180], step=[1,2,2]); " +
+			"c = slice(x, begin=[0,0,1], end=[3,200,180], step=[1,2,2]); " +
+			"d = slice(x, begin=[0,1,1], end=[3,200,180], step=[1,2,2]); " +
+			"j = concat(a, b, c, d, axis=0); v = conv(j, @w); r = reshape(v, shape=[5,9000]); " +
+			"y = transpose(r, perm=[1,0])"}, 2, 5},
 }
 
 // A move that leaves every element in place copies nothing, and no layout changes a bit.

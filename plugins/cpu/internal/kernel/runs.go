@@ -18,11 +18,13 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	case n == to && n == from:
 		copy(dst[:n*count], src)
 	case n == 1:
-		copyShort[[1]uint32](dst, src, n, count, to, from)
+		copyBlocks[[1]uint32](dst, src, count, to, from)
 	case n == 2:
-		copyShort[[2]uint32](dst, src, n, count, to, from)
+		copyBlocks[[2]uint32](dst, src, count, to, from)
 	case n == 3:
-		copyShort[[3]uint32](dst, src, n, count, to, from)
+		copyBlocks[[3]uint32](dst, src, count, to, from)
+	case n == 4:
+		copyBlocks[[4]uint32](dst, src, count, to, from)
 	case n < 8:
 		copyShort[[4]uint32](dst, src, n, count, to, from)
 	case n <= 16:
@@ -37,6 +39,17 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 // words are the sizes that the processor moves at once, or in two moves.
 type words interface {
 	[1]uint32 | [2]uint32 | [3]uint32 | [4]uint32 | [8]uint32
+}
+
+// copyBlocks is CopyRuns for runs of one block. CopyRuns has checked that all runs are inside dst and src.
+func copyBlocks[B words](dst, src []uint32, count, to, from int) {
+	const word = unsafe.Sizeof(uint32(0))
+	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	var i, k uintptr
+	for range count {
+		*(*B)(unsafe.Add(d, i)) = *(*B)(unsafe.Add(s, k))
+		i, k = i+uintptr(to)*word, k+uintptr(from)*word
+	}
 }
 
 // copyShort is CopyRuns for runs of one or two blocks. The second block may overlap the

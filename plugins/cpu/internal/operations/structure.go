@@ -111,16 +111,29 @@ func sequence(actions []run.Action) run.Action {
 	return together(rows)
 }
 
-// together returns an action that runs several actions by rows in sequence. They write
-// different elements.
+// togetherWork is the work of a turn of actions that run together: some ten KiB, which stay in L1 for the
+// next of them. Many lines of the result have elements of several operands.
+const togetherWork = 4096
+
+// together returns an action that runs several actions by rows in sequence, a part of the row at a time.
+// They write different elements.
 func together(rows []*run.ByRows) *run.ByRows {
-	a := &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		for _, a := range rows {
-			a.Row(f, w, i, piece, pieces)
-		}
-	}}
+	a := &run.ByRows{}
+	cut := !slices.ContainsFunc(rows, func(r *run.ByRows) bool { return r.Work == 0 })
 	for _, r := range rows {
 		a.Work += r.Work
+	}
+	work := a.Work
+	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		turns := 1
+		if cut {
+			turns = max(1, work/(pieces*togetherWork))
+		}
+		for turn := range turns {
+			for _, a := range rows {
+				a.Row(f, w, i, piece*turns+turn, pieces*turns)
+			}
+		}
 	}
 	if slices.ContainsFunc(rows, func(a *run.ByRows) bool { return a.Span == nil }) {
 		return a
@@ -237,10 +250,12 @@ func buildReshape(c *plan.Compiler) run.Action {
 		return transposed(x, y, y.Channels, y.Positions)
 	}
 	middle := c.TempValue(x.InOrder())
-	both := together([]*run.ByRows{transposed(x, middle, x.Positions, x.Channels),
-		transposed(middle, y, y.Channels, y.Positions)})
-	both.Work = 0 // the second needs all of the first
-	return both
+	first, second := transposed(x, middle, x.Positions, x.Channels),
+		transposed(middle, y, y.Channels, y.Positions)
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) { // the second needs all of the first
+		first.Row(f, w, i, 0, 1)
+		second.Row(f, w, i, 0, 1)
+	}}
 }
 
 // transposed returns the action that copies every row of x, [rows][columns] in

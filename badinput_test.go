@@ -131,8 +131,7 @@ func TestMistakes(t *testing.T) {
 	wants(t, "nothing to predict with", "model", err)
 }
 
-// Numbers of samples beyond the data, and options without meaning in a resumed run, are
-// refused too.
+// Numbers of samples beyond the data, and options without effect in a resumed run, are also refused.
 func TestMistakesOfDataAndResume(t *testing.T) {
 	src, checkpoint := glyphs(t, "32"), filepath.Join(t.TempDir(), "run.bnc")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:32", Checkpoint: checkpoint,

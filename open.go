@@ -50,9 +50,8 @@ func (r *Run) open(ctx context.Context) error {
 	return r.err()
 }
 
-// Prepare makes the model and completes the recipe. It reads all data, for the fingerprints.
-// Train calls it, unless the caller has, to see what will be trained, or to make sessions of it
-// with package train.
+// Prepare makes the model and completes the recipe. It reads all data, for the fingerprints. Train calls it.
+// A caller may call it before, to inspect the prepared run, or to make sessions with package train.
 func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
 	if r.prepared != nil {
 		return r.prepared, nil

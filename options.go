@@ -17,10 +17,9 @@ type TrainOptions struct {
 	// model file; training starts from its weights. A resumed run uses the model of its
 	// checkpoint, and refuses another Model unless it is "".
 	Model string
-	// Start determines how the file Model is read, and the number of classes of a new head.
-	// Its Seed and Auxiliary are ignored in favour of the recipe. Its Option names options
-	// in events, too. A resumed run uses Init, Size and, from Preprocess, EXIF and
-	// Interpolation, to compare them with its checkpoint.
+	// Start determines how the file Model is read, and the number of classes of a new head. Its Seed and
+	// Auxiliary are ignored; the recipe has them. Its Option also names options in events. A resumed run uses
+	// Init, Size and, from Preprocess, EXIF and Interpolation, to compare them with its checkpoint.
 	Start modelfile.StartOptions
 
 	// Data is the data to train on, and Validation the data for evaluation after each

@@ -20,7 +20,7 @@ import (
 //	scripts/peers/trainrecipes.py --golden testdata/trainrecipes 3 12 13 17 31 42
 //	scripts/peers/randomrecipes.py --golden testdata/trainrecipes
 //
-// The second names of parameters that modules share are written too, and a weight that is computed from
+// Parameters that modules share are written under each of their names. A weight that is computed from
 // buffers is not trained.
 func TestStepAsPyTorch(t *testing.T) {
 	files, err := filepath.Glob("testdata/trainrecipes/*.onnx")

@@ -88,7 +88,7 @@ func (b *Builder) append(v Variable) Value {
 	return b.names[v.Name]
 }
 
-// UniqueName returns name if no value has it, else name with the first free number appended.
+// UniqueName returns name if no value has this name. Otherwise it appends the first free number to name.
 func (b *Builder) UniqueName(name string) string {
 	if _, taken := b.names[name]; !taken {
 		return name

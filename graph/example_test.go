@@ -7,8 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A model is built node by node. Its text form is what people write, what
-// containers store and what crosses the border to devices.
+// A model is built node by node. People write its text form, files store it, and devices receive it.
 func ExampleBuilder() {
 	g := &graph.Graph{Name: "tiny"}
 	b := graph.NewBuilder("main", &g.State)

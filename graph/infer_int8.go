@@ -13,7 +13,7 @@ import (
 // a bias is at most MostBias, so that no sum leaves int32.
 const MostTerms = (math.MaxInt32 - MostBias) / (255 * 128)
 
-// MostBias bounds a bias of int8, which counts in steps of a sum.
+// MostBias bounds a bias of int8. Its unit is a step of the sum.
 const MostBias = 1 << 30
 
 // Int8 reports whether o computes with bytes, by docs/int8.md.

@@ -1,9 +1,8 @@
 package graph
 
-// Users returns, for every value, the indices of the nodes that read it, in
-// order. A node that reads a value twice is listed once. Outputs and updates
-// are not nodes: a device that wants to fuse a value away has to check them
-// too.
+// Users returns, for every value, the indices of the nodes that read it, in order. A node that reads a value
+// twice is listed once. Outputs and updates are not nodes: before a device fuses a value away, it must also
+// check them.
 func (f *Function) Users() [][]int {
 	users := make([][]int, len(f.Values))
 	for i := range f.Nodes {

@@ -262,7 +262,7 @@ const (
 	// ReduceSum; NaN if one is.
 	ReduceMax Op = 166
 	ReduceMin Op = 167
-	// ReduceProd(x): the product over axes, likewise, in f64, in logical order.
+	// ReduceProd(x): the product over axes, as ReduceSum, in f64, in logical order.
 	ReduceProd Op = 168
 
 	// More activations, of f32.
@@ -271,7 +271,7 @@ const (
 	// Gelu(x) = 0.5*x*(1 + erf(x/sqrt(2))): the half of x comes first, as in ONNX's definition, or with
 	// halve_last the half of the product, as PyTorch exports it.
 	Gelu Op = 181
-	// GeluTanh(x) = 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3))), with halve_last likewise.
+	// GeluTanh(x) = 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3))), with halve_last as for Gelu.
 	GeluTanh Op = 182
 	Mish     Op = 183 // x*tanh(softplus(x))
 
@@ -304,7 +304,7 @@ const (
 	// to(f32(sum)*by[o]), where sum is bias[o] and all products weight*(x - x_zero), exact;
 	// padding adds nothing. With float it is f32(sum)*by[o], and r[O,H',W'].
 	ConvInt8 Op = 202
-	// DenseInt8(x r u8[K], weight w i8[O,K], bias w i32[O], by w[O]) r u8[O] likewise.
+	// DenseInt8(x r u8[K], weight w i8[O,K], bias w i32[O], by w[O]) r u8[O], computed as ConvInt8.
 	DenseInt8 Op = 203
 	// AddInt8(a, b r u8[...]) r u8[...]: to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by). With joint the
 	// zero of the result is rounded with the sum, and products are fused with additions (docs/int8.md).

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Limits of what may come from outside. Real programs stay far below them.
+// Limits for programs from files and other processes. Real programs stay far below them.
 const (
 	maxStates     = 1 << 16
 	maxStateBytes = 1 << 40

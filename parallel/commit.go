@@ -49,7 +49,7 @@ func (d *Driver) regrouped() {
 // and its Commit.
 func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 
-// commit is Commit without the checks that follow.
+// commit makes the commit, without the checks that follow it in Commit.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
 		if d.stepped && !d.retained { // the members with the gradients were lost, before or in this commit

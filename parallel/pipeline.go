@@ -69,7 +69,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	return l, err
 }
 
-// openPipeline is OpenPipeline with a minimum number of stages. It returns their number.
+// openPipeline does the same as OpenPipeline, with a minimum number of stages. It returns their number.
 func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Pipeline, int, error) {
 	n, err := stage.New(template)
@@ -340,7 +340,7 @@ func readsInput(p *graph.Program, name string) bool {
 	})
 }
 
-// Close frees what OpenPipeline has loaded.
+// Close frees the programs that OpenPipeline has loaded.
 func (p *Pipeline) Close() error {
 	var errs []error
 	if all := time.Duration(p.until.Load()); p.plan != nil && all > 0 && p.ranks == nil {

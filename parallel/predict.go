@@ -94,7 +94,7 @@ func (u *inFlight) over() {
 	}
 }
 
-// predictHere is Predict for any number of inputs with the same number of rows.
+// predictHere does the same as Predict, for any number of inputs with the same number of rows.
 func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
 	var chunks [][]tensor.Tensor
 	rows := inputs[0].Shape[0]

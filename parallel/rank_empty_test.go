@@ -70,7 +70,7 @@ func TestErrorOfTheStateForAnother(t *testing.T) {
 	d := opened(t, []Member{{Name: "wrong", Device: wrong}}, Config{})
 	learn(t, d)
 	d.recovery.reopener.pending = &member{Member: refs(t, 1)[0], order: 1}
-	for _, stale := range []bool{false, true} { // whether the group is to be formed again too
+	for _, stale := range []bool{false, true} { // whether the group must also be formed again
 		d.group.stale, wrong.at = stale, wrong.calls
 		if _, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20)); !errors.Is(err, errPlanted) {
 			t.Errorf("%v, want the error of reading", err)

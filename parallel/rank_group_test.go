@@ -164,7 +164,7 @@ func TestRanksOfOneDeviceLoseIt(t *testing.T) {
 	}
 }
 
-// loseOnes is TestRanksOfOneDeviceLoseIt for one seed.
+// loseOnes runs TestRanksOfOneDeviceLoseIt for one seed.
 func loseOnes(t *testing.T, seed uint64, want string) {
 	lost := 0
 	var mu sync.Mutex

@@ -97,7 +97,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	return s, withMoreStages(of, open)
 }
 
-// openStaged is OpenStaged with a minimum number of stages. It returns their number.
+// openStaged does the same as OpenStaged, with a minimum number of stages. It returns their number.
 func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Staged, int, error) {
 	n, err := stage.New(template)

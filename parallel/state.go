@@ -15,7 +15,7 @@ func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) erro
 	return d.write(ctx, state)
 }
 
-// write is Write without an entry in the ledger.
+// write does the same as Write, without an entry in the ledger.
 func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) error {
 	for {
 		err := d.group.eachAlone(func(_ int, m *member) error { return d.program.write(ctx, m, state) })

@@ -85,7 +85,7 @@ func (l *timeouts) mark(m *member, err error) error {
 	return l.markGone(m, err)
 }
 
-// markGone is mark, except that too little memory is an ordinary error.
+// markGone does the same as mark, except that too little memory is an ordinary error.
 func (l *timeouts) markGone(m *member, err error) error {
 	switch {
 	case err == nil:

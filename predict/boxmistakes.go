@@ -164,8 +164,8 @@ func PrecisionRecall(v *average.VOCFigures) template.HTML {
 	return chart.PageOf(&c)
 }
 
-// writeBoxes is WriteCSV of boxes: a line for each object and each detection. An object without a detection
-// has no predicted class, and a detection without an object no label.
+// writeBoxes implements WriteCSV for boxes: a line for each object and each detection. An object without a
+// detection has no predicted class, and a detection without an object has no label.
 func (d *Details) writeBoxes(to io.Writer, m *models.Model, src data.Source) error {
 	judged := d.judged
 	if judged == nil {

@@ -42,7 +42,7 @@ type Details struct {
 type answered struct {
 	sample, label, predicted int
 	probability, ofLabel     float64   // probabilities of the predicted class, and of the label
-	margin                   float64   // logarithm of the odds of two classes; else NaN
+	margin                   float64   // logarithm of the odds of two classes; otherwise NaN
 	logs                     []float64 // logarithms of the probabilities, with Details.Logs
 }
 

@@ -19,8 +19,8 @@ import (
 func TestWorstLabels(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
-	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // missed by little
-	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // wrongly, by much
+	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // wrong by a small margin
+	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // wrong by a large margin
 	d.observeAll(3, []int32{-1, -1}, []float64{1, 1})        // nothing is known
 	d.observeAll(4, []int32{1, 1}, []float64{math.NaN(), 1}) // no answer
 	wrong := d.worstLabels(&models.Model{Labels: []string{"cat", "dog"}}, page)

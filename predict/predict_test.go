@@ -102,7 +102,7 @@ func TestAllStops(t *testing.T) {
 	}
 }
 
-// An evaluation counts what All predicts.
+// An evaluation counts the predictions that All returns.
 func TestEvaluate(t *testing.T) {
 	src := open(t, "glyphs:9")
 	m, src, err := Evaluable(newModel(t), src, nil)

@@ -17,7 +17,7 @@ import (
 // Wish is a goal for a threshold of the probability: a precision or a recall. A label is then predicted
 // if its probability is at least the threshold.
 type Wish struct {
-	Recall bool    // share of the samples with the label that are found; else a precision
+	Recall bool    // the goal is a recall, the share of positive samples that are found; otherwise a precision
 	Least  float64 // the least precision or recall, above 0, at most 1
 }
 

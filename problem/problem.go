@@ -142,5 +142,5 @@ func (u *Unknown) Error() string {
 	return fmt.Sprintf("unknown %s %q; there are %s", u.What, u.Name, strings.Join(u.Known, ", "))
 }
 
-// Misuse implements what IsMisuse looks for.
+// Misuse implements the method that IsMisuse calls.
 func (u *Unknown) Misuse() bool { return true }

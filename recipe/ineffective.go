@@ -32,8 +32,7 @@ func (r *Recipe) Ineffective() (out []*problem.Error) {
 	return append(out, r.endlessWarmup(length)...)
 }
 
-// endlessWarmup reports a warm-up that lasts the whole run. length is the length of the
-// run, in words.
+// endlessWarmup reports a warm-up that lasts the whole run. length describes the length of the run.
 func (r *Recipe) endlessWarmup(length string) []*problem.Error {
 	s, err := NewSchedule(r)
 	total := r.TotalSteps()

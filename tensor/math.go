@@ -141,7 +141,7 @@ func sinSmall(r, low float64) float64 {
 	return r + (cube + float64(low*(1-float64(0.5*z))))
 }
 
-// cosSmall returns cos(r + low), likewise.
+// cosSmall returns cos(r + low) for the same arguments as sinSmall.
 func cosSmall(r, low float64) float64 {
 	z := float64(r * r)
 	half := float64(0.5 * z)

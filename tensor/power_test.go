@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wide is bits enough for the exact values below.
+// wide is a precision in bits that is enough for the exact values below.
 const wide = 320
 
 func wideFloat(x float64) *big.Float { return new(big.Float).SetPrec(wide).SetFloat64(x) }

@@ -43,9 +43,9 @@ type Config struct {
 	// Audit is the fraction of the runs of replicas that are repeated on another device, to compare the bits:
 	// see parallel.Config.Audit. The seed and the step determine which runs.
 	Audit float64
-	// Recompute determines whether activations are computed again for the backward pass
-	// instead of stored: "none", "all", or "auto", the meaning of "": if a device of any
-	// rank has too little free memory.
+	// Recompute determines whether activations are computed again for the backward pass instead of stored:
+	// "none", "all", or "auto". "auto" recomputes if a device of any rank has too little free memory. "" means
+	// "auto".
 	Recompute string
 
 	Checkpoint      string         // file; "" means no checkpoints
@@ -80,9 +80,8 @@ type Config struct {
 	Norms    bool
 	LogEvery int // steps between Stepped events
 	Events   func(Event)
-	// Watch is called with the progress of the run when a step is done, and during other
-	// work, before the first step too: for a display, not for records. It must return soon.
-	// It may be nil.
+	// Watch is called with the progress of the run when a step is done, and during other work, also before the
+	// first step. It is meant for a display and not for records. It must return soon, and may be nil.
 	Watch func(Moment)
 }
 

@@ -14,10 +14,10 @@
 // program. A trainer makes the steps. Each step succeeds or fails as a whole. The trainer holds the state
 // that a step changes: weights, running statistics, progress. There are three ways of keeping weights
 // (gradients summed in each step, stale gradients, separate weights for each replica) and three ways of
-// keeping statistics (updated in each step, late, or by each replica). Checkpoints can store all of them. A
-// checkpointer saves a run that cannot continue in a checkpoint file; if all devices are lost, it saves the
-// last checkpoint in memory. The session itself reads data, evaluates after epochs and reports events
-// (Event).
+// keeping statistics (updated in each step, late, or by each replica). Checkpoints can store all of them. If
+// a run cannot continue, the checkpointer writes a checkpoint file. If all devices are lost, it writes the
+// last checkpoint that it has kept in memory. The session itself reads data, evaluates after epochs and
+// reports events (Event).
 //
 // With Config.Peers a session is one rank of several: see package fabric.
 package train

@@ -28,7 +28,7 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	return m, s.fleetEnded(err)
 }
 
-// run is Run of a single rank, or of one of several.
+// run runs a single rank, or one of several ranks.
 func (s *Session) run(ctx context.Context) (*models.Model, error) {
 	s.start()
 	if _, err := s.checkpointer.take(ctx); err != nil {

@@ -127,10 +127,9 @@ func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 	return out, nil
 }
 
-// Program returns the program of a run, with the functions train, commit and
-// predict over one table of state. If r re-estimates statistics or averages
-// weights there is a function estimate too. trained are the names that Trained
-// returns.
+// Program returns the program of a run, with the functions train, commit and predict over one table of
+// state. If r re-estimates statistics or averages weights, it also has the function estimate. trained are
+// the names that Trained returns.
 func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
 	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
 	classWeights, err := r.WeightsOfClasses(classesOf(template))

@@ -150,8 +150,8 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// runOnRank is Run of one rank of several. It stops between two steps, when the context of
-// any rank has ended, and it ends all ranks if it cannot continue.
+// runOnRank runs one rank of several. It stops between two steps, when the context of any rank has ended,
+// and it ends all ranks if it cannot continue.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	s.trainer.until = ctx
 	defer context.AfterFunc(ctx, s.plan.config.Peers.ShortenTimeout)()

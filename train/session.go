@@ -32,10 +32,10 @@ type Session struct {
 	measured     int // steps until reportMachines
 }
 
-// New returns a session that is ready to run r from m, with the initialised state of m. The
-// caller closes it, and still owns the devices. After an error nothing is held. The error
-// is a *problem.Error if r, m and c do not fit each other, the context's cause if the
-// context has ended, else an error of a device.
+// New returns a session that is ready to run r from m, with the initialised state of m. The caller closes
+// the session, and still owns the devices. After an error nothing is held. The error is a *problem.Error if
+// r, m and c do not fit each other, or the context's cause if the context has ended. Otherwise it is an
+// error of a device.
 func New(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "a model to train is missing", "make one with modelfile.Start")
@@ -53,9 +53,9 @@ func New(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*Ses
 	return s.opened(ctx, m.State, nil)
 }
 
-// Resume returns a session that continues from a checkpoint. r is the recipe of the rest of
-// the run: it must equal the recipe of the checkpoint, except for changes that Differences
-// permits; else the error is a *RecipeError. Other errors are the same as for New.
+// Resume returns a session that continues from a checkpoint. r is the recipe of the rest of the run. It must
+// equal the recipe of the checkpoint, except for changes that Differences permits; otherwise the error is a
+// *RecipeError. Other errors are the same as for New.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *recipe.Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
 		return nil, problem.New("resume", "", "a checkpoint with a recipe is missing",

@@ -22,7 +22,8 @@ func attestHost() attest.Host {
 	}}
 }
 
-// statementFlags returns the statement that the flags request. Of several ranks, rank 0 writes it.
+// statementFlags returns the statement that the flags request. If there are several ranks, only rank 0
+// writes it.
 func statementFlags(c *cli.Context, p peers, resumed bool) (statement, error) {
 	if p != nil && p.Rank() > 0 {
 		return nil, nil

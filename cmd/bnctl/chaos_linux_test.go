@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	}
 	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends, stopHost: o.rests,
 		killAtDawn: min(o.dawns, dawnsOfOne)} {
-		if c.done[a] != n { // the end of the run came first
+		if c.done[a] != n { // the run ended before
 			t.Logf("%s: %d times, planned were %d", a, c.done[a], n)
 		}
 		if c.done[a] < (n+1)/2 {

@@ -99,9 +99,9 @@ func evaluated(t *testing.T, event string, args ...string) (code int, e map[stri
 	return code, e, stderr.String()
 }
 
-// Labels map by name. For a model without labels, the same number of classes maps by order,
-// and anything else is refused. In a folder the order is blue, green, red, in the model
-// red, green, blue: by order only green is right.
+// Labels are mapped by name. For a model without labels, classes are mapped by order if their numbers are
+// equal, and anything else is refused. The order in the folder is blue, green, red, and in the model red,
+// green, blue. So with a mapping by order only green is classified correctly.
 func TestEvalMapsClassesByName(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -67,5 +67,5 @@ func serveAction(c *cli.Context) error {
 	}
 	announce(outputOf(c), s)
 	defer interrupt.Saving(c.Context)()               // accepted requests are answered
-	return errors.Join(s.Serve(c.Context), s.Close()) // nil after a signal too, if all was answered
+	return errors.Join(s.Serve(c.Context), s.Close()) // also nil after a signal, if all requests were answered
 }

@@ -67,7 +67,7 @@ func trainAction(c *cli.Context) error {
 	})
 }
 
-// checkTrainFlags refuses values of flags that mean nothing, before anything is read.
+// checkTrainFlags refuses invalid values of flags, before anything is read.
 func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if n := c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
 		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
@@ -107,7 +107,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Task:          c.String("task"),
 		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
-	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // else the checkpoint decides
+	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // otherwise the checkpoint decides
 	if use("model") {
 		o.Model = c.String("model")
 	}

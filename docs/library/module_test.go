@@ -36,7 +36,7 @@ func check(err error) {
 	}
 }
 
-// trained trains a model, for programs about something else.
+// trained trains a model, for programs that need one.
 func trained(o bnctl.TrainOptions) *models.Model {
 	run, err := bnctl.Open(context.Background(), o)
 	check(err)

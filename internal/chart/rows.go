@@ -101,7 +101,7 @@ func (w *Row) draw(b *strings.Builder, r *Rows, x scale, y float64) {
 		w.Colour, Px(x.at(w.Mean)), Px(y), title, c.number(w.Mean))
 }
 
-// inWords describes the rows for those who do not see them.
+// inWords describes the rows for readers who cannot see them.
 func (r *Rows) inWords() string {
 	low, high := -1, -1
 	for i, row := range r.Of {

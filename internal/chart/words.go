@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inWords describes a chart for those who do not see it.
+// inWords describes a chart for readers who cannot see it.
 func (c *Chart) inWords() string {
 	text := []string{c.Title + " by " + c.X}
 	for _, k := range c.Curves {

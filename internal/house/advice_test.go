@@ -86,8 +86,8 @@ func TestErrorsNameNoFlagAndKeepAdviceApart(t *testing.T) {
 	}
 }
 
-// textsOf returns those arguments of a call that makes an error, or a sentence, which
-// are its text, not its advice.
+// textsOf returns the arguments of a call that are the text of an error or of a sentence, without its
+// advice.
 func textsOf(n ast.Node) []ast.Expr {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
@@ -116,7 +116,7 @@ func textsOf(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// joinedText returns a string literal, or those that + joins as one.
+// joinedText returns the text of a string literal, or of several literals that are joined by +.
 func joinedText(n ast.Node) (text string, ok bool) {
 	switch e := n.(type) {
 	case *ast.BasicLit:

@@ -16,8 +16,8 @@ var stateful = []string{"train", "parallel", "parallel/internal/placement", "pre
 	"plugins/cpu/internal/convolution", "plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",
 	"plugins/cpu/internal/machine"}
 
-// State is not shared by embedding: a struct that embeds a pointer lets all of its methods
-// write the target and, if the struct is exported, all callers too.
+// State is not shared by embedding. If a struct embeds a pointer, all of its methods can write the target.
+// If the struct is exported, all callers can write it, too.
 func TestStateIsNotEmbedded(t *testing.T) {
 	for _, dir := range stateful {
 		files, err := filepath.Glob(dir + "/*.go")

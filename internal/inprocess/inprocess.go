@@ -71,7 +71,7 @@ type rank struct {
 func (r *rank) Rank() int { return r.number }
 func (r *rank) Size() int { return len(r.world.closed) }
 
-// ended returns why the fabric has ended for this rank; nil if it has not.
+// ended returns the reason why the fabric has ended for this rank, or nil if it has not.
 func (r *rank) ended() error {
 	select {
 	case <-r.world.aborted:

@@ -55,11 +55,11 @@ type Options struct {
 	Until io.Reader
 }
 
-// Notify returns a context that the first signal ends, with a Signal as its cause. A second signal
-// calls o.OnSecond, and the end of o.Grace calls o.OnTimeout; both should end the program. The
-// returned function ends the context too, and restores the handling of signals.
+// Notify returns a context that the first signal ends, with a Signal as its cause. A second signal calls
+// o.OnSecond, and the end of o.Grace calls o.OnTimeout; both should end the program. The returned function
+// also ends the context, and restores the handling of signals.
 //
-// A SIGHUP that is ignored, as nohup makes it, stays ignored.
+// A SIGHUP that is ignored, as under nohup, stays ignored.
 func Notify(ctx context.Context, o Options) (context.Context, func()) {
 	saving := &sync.RWMutex{}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, savingKey{}, saving))

@@ -51,7 +51,7 @@ func Peak(process int) int64 { return field(read(fmt.Sprintf("/proc/%d/status", 
 // report it.
 func Killed() int64 { return killedIn(read("/proc/vmstat")) }
 
-// killedIn is Killed for a text with a line like "oom_kill 23".
+// killedIn returns the number in a line like "oom_kill 23" of text, for Killed.
 func killedIn(text string) int64 {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {

@@ -85,7 +85,7 @@ func Lock(path string) (unlock func(), err error) {
 	}, nil
 }
 
-// lockRemote is Lock for a file at a URL.
+// lockRemote implements Lock for a file at a URL.
 func lockRemote(r Remote, url string) (unlock func(), err error) {
 	release, err := r.Lock(url)
 	if err != nil {

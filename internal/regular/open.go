@@ -38,8 +38,7 @@ func Open(path string) (*os.File, error) {
 	return checked(f, err)
 }
 
-// OpenIn is Open for a path inside of a folder; links out of the folder are not
-// followed.
+// OpenIn does the same as Open for a path inside of a folder. Links out of the folder are not followed.
 func OpenIn(root *os.Root, path string) (*os.File, error) {
 	return checked(root.OpenFile(path, os.O_RDONLY|nonBlocking, 0))
 }

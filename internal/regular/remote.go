@@ -98,8 +98,8 @@ func Dir(file string) string {
 	return filepath.Dir(file)
 }
 
-// Resolve is Local without the error: it returns path after an error. Opening the path then
-// returns the reason.
+// Resolve does the same as Local, but after an error it returns path. Opening the path then returns the
+// reason.
 func Resolve(path string) string {
 	if local, err := Local(path); err == nil {
 		return local
@@ -107,7 +107,8 @@ func Resolve(path string) string {
 	return path
 }
 
-// Exists reports whether there is a file or a folder at a path or a URL, or returns why that is unknown.
+// Exists reports whether there is a file or a folder at a path or a URL. It returns an error if that is
+// unknown.
 func Exists(path string) (bool, error) {
 	if r := RemoteOf(path); r != nil {
 		return r.Exists(path)

@@ -42,8 +42,8 @@ func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return syncFolder(filepath.Dir(file))
 }
 
-// WriteLocked is WriteFile under the lock of path, for files that several programs may
-// want to write: see Lock. Where this program holds the lock it is not taken again.
+// WriteLocked does the same as WriteFile under the lock of path, for files that several programs may want to
+// write: see Lock. If this program already holds the lock, it is not acquired again.
 func WriteLocked(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if !locks.locked(path) {
 		unlock, err := Lock(path)

@@ -190,7 +190,7 @@ func (s *Store) download(o *object, partial string) (string, error) {
 	return sum, s.cache.explained(err)
 }
 
-// resumable reports whether the start of a file belongs to the rest that comes later.
+// resumable reports whether a later request can be checked to continue the same file.
 func resumable(o *object) bool { return o.etag != "" || o.sum != "" }
 
 // complete appends the missing bytes to f.

@@ -19,7 +19,8 @@ func (b *bucket) googleCredentials(o *minio.Options) {
 	o.Transport = &conditional{&bearer{o.Transport, b.s}, googleCondition}
 }
 
-// googleCondition sets the condition that a file has a generation; "": that it does not exist.
+// googleCondition sets the condition that the stored file has a generation. With "" the condition is that no
+// file is stored.
 func googleCondition(h http.Header, generation string) {
 	if generation == "" {
 		generation = "0"

@@ -88,7 +88,7 @@ func ignoreMissing(err error) error {
 }
 
 // Remove removes files from the cache: the file at a URL, the files below a folder, a content by its sum, or
-// all of them if the text is "all". It returns how many files of URLs were removed.
+// all of them if the text is "all". It returns the number of removed URLs.
 func (s *Store) Remove(text string) (count int, err error) {
 	if text == "all" {
 		files, _, err := s.Cached()

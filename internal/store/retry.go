@@ -38,8 +38,8 @@ type final struct{ error }
 // Unwrap returns the error itself.
 func (f *final) Unwrap() error { return f.error }
 
-// retry calls f until it succeeds, or returns an error that stays, a few times at most. It is the only
-// place that repeats requests, except for downloads, which continue.
+// retry calls f until it succeeds or returns an error that is not transient, a few times at most. No other
+// function repeats requests, except for downloads, which continue where they ended.
 func (s *Store) retry(ctx context.Context, url string, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()

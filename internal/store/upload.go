@@ -141,7 +141,8 @@ type conditional struct {
 	set func(h http.Header, version string)
 }
 
-// amazonCondition sets the condition that a file has an ETag; "": that it does not exist.
+// amazonCondition sets the condition that the stored file has an ETag. With "" the condition is that no file
+// is stored.
 func amazonCondition(h http.Header, etag string) {
 	if etag == "" {
 		h.Set("If-None-Match", "*")

@@ -89,7 +89,7 @@ func (h *Hub) serveList(w http.ResponseWriter, rest string) {
 	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client reports it
 }
 
-// serveContent serves files by their sums, in ranges too.
+// serveContent serves files by their sums, completely or in ranges.
 func (h *Hub) serveContent(w http.ResponseWriter, r *http.Request) {
 	for _, content := range h.files {
 		if strings.HasSuffix(r.URL.Path, sumOf(content)) {

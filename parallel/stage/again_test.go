@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestCutsOfWhatIsComputedAgain checks that a stage may begin with any layer where
-// activations are recomputed, too. Gradients have the bits of one device that keeps the
-// activations, and every value that is recomputed is read.
+// TestCutsOfWhatIsComputedAgain checks networks with recomputed activations: a stage may begin with any
+// layer. Gradients have the bits of one device that keeps the activations, and every recomputed value is
+// read.
 func TestCutsOfWhatIsComputedAgain(t *testing.T) {
 	g := parse(t, chain(4))
 	crossed := 0

@@ -128,7 +128,7 @@ func (s Spec) Fits(programs []*graph.Program, rows int, free []int64) error {
 	return nil
 }
 
-// String writes what Parse reads.
+// String returns the text of s in the form that Parse reads.
 func (s Spec) String() string {
 	switch {
 	case s.Auto:
@@ -139,13 +139,13 @@ func (s Spec) String() string {
 	return strconv.Itoa(max(s.Number, 1))
 }
 
-// rowsOf returns the number of rows that are at once on one of the devices.
+// rowsOf returns the number of rows that one of the devices has at a time.
 func (s Spec) rowsOf(rows, devices int) int {
 	stages := max(s.Number, len(s.Layers)+1)
 	return s.rowsOfWave(rows, stages, max(devices/stages, 1))
 }
 
-// rowsOfWave returns the number of rows that are at once on a device.
+// rowsOfWave returns the number of rows that a device has at a time.
 func (s Spec) rowsOfWave(rows, stages, columns int) int {
 	waves := stages
 	if s.Waves > 0 {

@@ -120,7 +120,7 @@ func hold(isa string) error {
 	var all error
 	for name, value := range map[string]string{
 		"GODEBUG":             "cpu.avx512f=off", // bnctl
-		"ONEDNN_MAX_CPU_ISA":  "AVX2",            // oneDNN, PyTorch's too
+		"ONEDNN_MAX_CPU_ISA":  "AVX2",            // oneDNN, also inside of PyTorch
 		"ATEN_CPU_CAPABILITY": "avx2",            // PyTorch
 	} {
 		all = errors.Join(all, os.Setenv(name, value))

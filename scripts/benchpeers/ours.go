@@ -62,7 +62,7 @@ func (b *bench) run(event any, args ...string) error {
 	return nil
 }
 
-// file returns the template with the weights that the peer has too.
+// file returns the template with the same weights as the peer's model.
 func (b *bench) file(name string) (string, error) {
 	if f, ok := b.files[name]; ok {
 		return f, nil

@@ -11,7 +11,7 @@ var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", 
 	"yolov8n",
 	"yolox-nano"}
 
-// every has all networks of the zoo for classes that torchvision has, too; networks.py writes them.
+// every lists all networks of the zoo for classes that torchvision has; networks.py writes their files.
 var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152",
 	"resnext50-32x4d",
 	"resnext101-32x8d", "wide-resnet50-2", "mobilenetv2", "mobilenetv3-small",

@@ -10,8 +10,8 @@ type theft struct{ from, to time.Duration }
 // hundredths of a second.
 const glance = 50 * time.Millisecond
 
-// thefts looks until ends is closed. What waits when the cores come back is late
-// too: a theft lasts for a glance longer.
+// thefts records thefts until ends is closed. A request that waits for the cores is also late after they
+// come back, so a theft is recorded as longer by a glance.
 func thefts(began time.Time, ends chan struct{}) (all []theft) {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()

@@ -1,5 +1,5 @@
-// Browserpage builds docs/examples/browser into one HTML file, with the program in it: a page from
-// file:// may not fetch others.
+// Browserpage builds docs/examples/browser into one HTML file that contains the program: a page from file://
+// may not fetch other files.
 //
 //	go run ./scripts/browserpage bin/bnctl.html
 package main

@@ -76,7 +76,7 @@ func checkFile(name string) (int, error) {
 	return len(all), errors.Join(append(problems, checkObjects(all)...)...)
 }
 
-// checkObjects checks objects by themselves and together.
+// checkObjects checks each object, and then all objects together.
 func checkObjects(all []runtime.Object) (problems []error) {
 	var pods []corev1.PodTemplateSpec
 	for _, o := range all {

@@ -3,13 +3,12 @@
 //	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
 //		[-skip PATTERN] [-slow D] [-most D] [-at-once N] ./bn [...]
 //
-// All mutants of a package are compiled into one test binary, and an environment
-// variable selects one: so a mutant costs a run of tests, but no
-// compilation. At first every test runs once by itself, and records the mutants
-// that it reaches; a mutant is then run with these tests only, until one fails. Tests
-// that noticed the most of the file's mutants for their time run first. -with adds the tests
-// of packages that use the mutated one. A first run with -most 1s, and one with -again of its
-// output and more time or packages, are quicker than one run of all.
+// All mutants of a package are compiled into one test binary, and an environment variable selects one. So a
+// mutant costs a run of tests, but no compilation. At first every test runs once by itself, and the mutants
+// that it reaches are recorded. A mutant is then run with these tests only, until one fails. The tests that
+// have found the most mutants of the file per second run first. -with adds the tests of packages that use
+// the mutated package. Two runs are quicker than one: a first run with -most 1s, and a second run with
+// -again, the output of the first, and more time or packages.
 //
 // Lines on standard output are survivors, except for those with a reason in
 // survivors.txt; then come the counts. Mutants are

@@ -42,8 +42,8 @@ type suite struct {
 // record counts the mutants that a test ran with, and those that it noticed.
 type record struct{ run, noticed int }
 
-// promising returns tests in another order: first those that noticed the most of a file's
-// mutants for their running time.
+// promising returns tests in another order: the tests that noticed the most mutants of a file for their
+// running time come first.
 func (s *suite) promising(of []test, file string) []test {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,9 +146,9 @@ func (w *wanted) reached(s *suite, b binary, work string) error {
 	return nil
 }
 
-// notice reports whether a test fails with a mutant. The test that noticed another mutant
-// in the same function runs first, by itself, then others, the most promising first, until
-// the time limit, but at least one. Quick tests share a process.
+// notice reports whether a test fails with a mutant. First it runs the test that noticed another mutant in
+// the same function. Then it runs other tests, the most promising ones first, until the time limit, but at
+// least one. Quick tests share a process.
 func (s *suite) notice(mutant int, position string) bool {
 	file, _, _ := strings.Cut(position, " ")
 	of, last := s.promising(s.reach[mutant], file), ""

@@ -3,7 +3,7 @@
 //	go run ./scripts/vectors            writes spec/fma, spec/int8 and spec/SHA256SUMS
 //	go run ./scripts/vectors -check     lists the files that differ, and exits with 1 if some do
 //
-// The vectors of a class that was released never change. A change of bits is a new number.
+// The vectors of a class that was released never change. If bits change, the class gets a new number.
 package main
 
 import (

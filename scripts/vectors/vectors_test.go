@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// The vectors in the folder spec are what device/ref makes.
+// The vectors in the folder spec equal the results of device/ref.
 func TestVectorsAreMadeByRef(t *testing.T) {
 	if err := run("../../spec", true); err != nil {
 		t.Error(err)

@@ -95,7 +95,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// TestStages checks that the measured network is divided, in training too.
+// TestStages checks that the network is divided into stages, for predictions and for training.
 func TestStages(t *testing.T) {
 	for _, mode := range []string{Infer, Train} {
 		stages := 0

@@ -32,7 +32,7 @@ type predictor interface {
 	Close() error
 }
 
-// startInference loads what evaluation during training runs, and nothing else.
+// startInference loads the program that evaluates during training.
 func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int,
 	s stage.Spec, divided func(*stage.Plan)) (*inference, error) {
 	rows, err := models.RandomInput(m, batch)

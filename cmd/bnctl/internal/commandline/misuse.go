@@ -11,13 +11,13 @@ import (
 // misuseError is a mistake on the command line.
 type misuseError struct{ error }
 
-// Misuse implements what problem.IsMisuse looks for.
+// Misuse implements the method that problem.IsMisuse calls.
 func (misuseError) Misuse() bool { return true }
 
 // Misuse returns an error about a mistake on the command line.
 func Misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
 
-// misadvise is Misuse with what to do.
+// misadvise does the same as Misuse, with advice.
 func misadvise(advice, format string, args ...any) error {
 	return problem.New("", "", fmt.Sprintf(format, args...), advice)
 }

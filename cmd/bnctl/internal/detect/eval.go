@@ -23,7 +23,7 @@ import (
 type Evaluation struct {
 	Model   *modelfile.ReadOnly
 	Against string // path of a detector to compare the model with; ""
-	Spec    string // the set's source; without a suffix its split test, else val
+	Spec    string // source of the set; without a suffix its split test, or val if it has no test
 	Workers int
 	View    func(path string) (*modelfile.ReadOnly, error)
 	Open    func(v *modelfile.ReadOnly, samples int) (*predict.Predictor, error)

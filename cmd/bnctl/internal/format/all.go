@@ -29,7 +29,7 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 	return bad, w.End()
 }
 
-// sampled is a Writer that reads the sample itself too.
+// sampled is a Writer that also reads the sample.
 type sampled interface {
 	At(ctx context.Context, sample int) error
 }

@@ -32,7 +32,7 @@ func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Dur
 	verified := 0
 	for i, name := range names {
 		each := limit
-		if limit > 0 { // each device leaves time for those after it
+		if limit > 0 { // each device leaves time for the devices after it
 			each = max(time.Until(end)/time.Duration(len(names)-i), 1)
 		}
 		s, err := verify(ctx, o, name, vectors, each, out)

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks lines of help that are wider than columns, between words. The text of a flag
-// or a command continues below its beginning. If too few columns are left for it, it begins
-// on a new line. Examples are unchanged, since users copy them.
+// Fold breaks lines of help that are longer than columns, between words. The text of a flag or a command
+// continues below its beginning. If too few columns are left for the text, it begins on a new
+// line. Examples are unchanged, because users copy them.
 func Fold(text string, columns int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

@@ -24,7 +24,7 @@ type meddler struct {
 	done bool
 }
 
-// copy passes the bytes of a direction on.
+// copy passes the bytes of one direction on.
 func (m *meddler) copy(to io.Writer, from io.Reader, backward bool) {
 	buffer, passed := make([]byte, 32<<10), int64(0)
 	for {

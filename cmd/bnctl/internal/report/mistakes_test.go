@@ -103,7 +103,7 @@ func TestMistakesOfMasks(t *testing.T) {
 		fmt.Sprintf("%d of 4096 pixels", shapes[worst]), `style="background:#800000"`) // class 1 in VOC's colours
 }
 
-// Several labels, and numbers, have pictures of their mistakes too.
+// Reports of models with several labels, or numbers, also have pictures of mistakes.
 func TestMistakesOfElements(t *testing.T) {
 	src := pictures(t)
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }

@@ -147,8 +147,8 @@ func (a *again) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unreadable returns the error for inputs that cannot be read, so that they cannot be the
-// inputs of the training.
+// unreadable returns the error for inputs that cannot be read. Such inputs cannot be the inputs of the
+// training.
 func (a *again) unreadable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

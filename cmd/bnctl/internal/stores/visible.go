@@ -48,7 +48,7 @@ func visible(arg string) string {
 		for _, kind := range lists {
 			url, rest, ok := strings.Cut(arg[start:end], ",")
 			if ok && !strings.ContainsAny(rest, "=&") && isOf(kind, out.String()+arg[:start]) {
-				end = start + len(url) // else the comma belongs to the query
+				end = start + len(url) // otherwise the comma belongs to the query
 			}
 		}
 		out.WriteString(arg[:start] + hidden(arg[start:end]))

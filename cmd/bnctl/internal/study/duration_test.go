@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What fits into an hour is counted with all seeds, setting by setting.
+// InAnHour lists the settings that fit into an hour with all of their seeds, in order.
 func TestInAnHour(t *testing.T) {
 	r := made(0, 1)
 	if r.InAnHour() != nil {

@@ -58,7 +58,7 @@ type Epoch struct {
 type Score struct {
 	Statistics string  `json:"statistics"`
 	Samples    int     `json:"samples"`
-	Accuracy   float64 `json:"accuracy"` // share of the samples
+	Accuracy   float64 `json:"accuracy"` // share of the samples that are classified correctly
 	Loss       float64 `json:"loss"`     // mean cross-entropy
 	// MIoU is the mean intersection over union where labels are masks; else nil.
 	MIoU *float64 `json:"miou,omitempty"`

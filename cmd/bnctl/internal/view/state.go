@@ -131,7 +131,7 @@ func (s *State) Moment(m train.Moment, at time.Duration) {
 	s.times(m.InputWait, m.Devices, m.Ranks)
 }
 
-// times stores where the time goes.
+// times stores how devices and ranks spend the time.
 func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.RankShare) {
 	s.starved, s.ranks = input, ranks
 	for _, d := range devices {

@@ -94,7 +94,7 @@ func (o *Options) Check() error {
 	return o.checkPerReplica()
 }
 
-// CheckNumbers is Check without the slow checks of models, data and the recipe.
+// CheckNumbers makes the quick checks of Check: it leaves out models, data and the recipe.
 func (o *Options) CheckNumbers() error {
 	for _, n := range []struct {
 		option   string

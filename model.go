@@ -42,7 +42,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	return m, nil
 }
 
-// number writes the numbers of the parts into the recipe, unless the run continues one without numbers.
+// number writes the numbers of the parts into the recipe, unless the run continues a run without numbers.
 func (r *Run) number(m *models.Model) (err error) {
 	if r.from != nil {
 		if !r.previous.Numbered() {

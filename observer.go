@@ -45,7 +45,7 @@ type Resumed struct{ Options *TrainOptions }
 // Begins is the event before the first step, when the model is on the devices.
 type Begins struct{}
 
-// Divided is the event of a network that was divided into stages, with TrainOptions.Plan. A second one
+// Divided is the event of a network that was divided into stages, with TrainOptions.Plan. A second Divided
 // at the end of the run has the measured waiting times.
 type Divided struct{ Plan *stage.Plan }
 

@@ -37,8 +37,8 @@ type TrainOptions struct {
 	// Samples and ValidationSamples are how many samples of the data are used, drawn by
 	// data.Subset; 0: all.
 	Samples, ValidationSamples int
-	// Task is "segment" for labels that are masks, "detect" for boxes, "classify" for others: other data is
-	// refused. "" accepts both.
+	// Task is "segment" for labels that are masks, "detect" for boxes, or "classify" for other labels. Data
+	// with other labels is refused. "" accepts all data.
 	Task string
 	// SkipBad is the number of unreadable picture files that are left out, in the form of data.ParseSkip. Masks
 	// defines the meaning of the pixels of masks. In a resumed run, zero values mean the values of the

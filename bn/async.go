@@ -60,8 +60,8 @@ func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	return next, nil
 }
 
-// pendingNearOverflow reports whether pending moments come near the range of float32: merged with
-// others, variances of up to 2^120 and means of up to 2^60 stay below 2^122.
+// pendingNearOverflow reports whether pending moments are close to the range of float32. Below that,
+// variances of at most 2^120 and means of at most 2^60 stay below 2^122 when they are merged with others.
 func (a *Async) pendingNearOverflow() bool {
 	for _, moments := range a.history {
 		for i, l := range a.set.layers {

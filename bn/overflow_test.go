@@ -298,7 +298,7 @@ func TestReplicasRefuses(t *testing.T) {
 	}
 }
 
-// As many values as rows are more than one.
+// A batch with several values in one row has more than one value.
 func TestFeasibleCountsValues(t *testing.T) {
 	l := layer(1)
 	l.Elements = 4

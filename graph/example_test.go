@@ -51,8 +51,8 @@ func main(x rows f32[1,28,28]) {
 	// graph: line 7, column 7: function main: node y (conv): 1 input and 8 output channels in 1 groups do not fit a kernel with 3 channels per group
 }
 
-// A training step: the model, normalised over the batch, and its gradient. The
-// gradient of gamma and beta is whole, the one of the weight is still to be reduced.
+// A training step: the model, normalised over the batch, and its gradient. The gradients of gamma and beta
+// are whole. The gradient of the weight is a replica value, which is still to be reduced.
 func ExampleGradient() {
 	var state []graph.State
 	declare := func(b *graph.Builder, name string, role graph.Role, shape ...int) graph.Value {

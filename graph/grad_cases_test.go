@@ -33,8 +33,8 @@ func unary(op graph.Op, pairs ...any) gradCase {
 	}}
 }
 
-// binary returns a case of op with operands that broadcast. The right one is
-// kept away from 0.
+// binary returns a case of op with operands that broadcast. The values of the right operand are not close to
+// 0.
 func binary(op graph.Op) gradCase {
 	return gradCase{op.String(), func(b *builder) value {
 		x, channel := rows(b, "x", 3, 2, 2), state(b, "channel", graph.Weight, 3, 1, 1)

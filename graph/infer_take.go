@@ -49,9 +49,9 @@ func inferTakeGrad(c *inference) error {
 	return c.yield(t.Kind, t.DType, size...)
 }
 
-// takeRuns cuts an index into runs of equal steps from 1 to most, each of which is a slice.
-// It returns the positions in the index where they begin, followed by its length, and their
-// steps.
+// takeRuns divides an index into runs of equal steps from 1 to most. Each run is a slice. takeRuns returns
+// the positions in the index where the runs begin, followed by the length of the index, and the steps of the
+// runs.
 func takeRuns(index []int, most int) (begins, steps []int) {
 	for i := 0; i < len(index); {
 		n, step := 1, 1

@@ -10,7 +10,7 @@ import (
 type normJoiner struct {
 	f      *Function
 	makers map[Value]*Node
-	users  [][]int // readers of each value; outputs and updates count as one node behind all others
+	users  [][]int // readers of each value; outputs and updates count as one last node
 }
 
 // JoinNorms returns f with norms of each row that are written as their parts, as exporters do, as one

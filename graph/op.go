@@ -243,7 +243,7 @@ const (
 	// Comparisons, extremes and powers. Operands broadcast like those of Add. f32 and f64.
 	// A comparison returns 1 or 0. Every number except 0 is true, and so is NaN.
 
-	// Max(x, y) and Min(x, y): NaN if one is; +0 is above -0.
+	// Max(x, y) and Min(x, y): NaN if one operand is NaN; +0 is above -0.
 	Max Op = 160
 	Min Op = 161
 	// Pow(x, y) = x to the power of y, in f64 (tensor.Pow), rounded.
@@ -252,14 +252,13 @@ const (
 	// "equal", "not_equal", "greater", "greater_equal", "less" or "less_equal"; else 0. y
 	// is 0 if it is absent. With NaN, only not_equal is 1.
 	Compare Op = 163
-	// Where(condition, x, y?): x where the condition is not 0, y elsewhere; +0
-	// there if y is absent.
+	// Where(condition, x, y?): x where the condition is not 0, and y elsewhere, or +0 if y is absent.
 	Where Op = 164
 	// Round(x) to an integer. mode is "even" (to the nearest, halves to the even one),
 	// "floor" or "ceil". The sign of x stays, also for zero.
 	Round Op = 165
-	// ReduceMax(x) and ReduceMin(x): the largest and the least over axes, as
-	// ReduceSum; NaN if one is.
+	// ReduceMax(x) and ReduceMin(x): the largest and the least over axes, as ReduceSum; NaN if one element is
+	// NaN.
 	ReduceMax Op = 166
 	ReduceMin Op = 167
 	// ReduceProd(x): the product over axes, as ReduceSum, in f64, in logical order.

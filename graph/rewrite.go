@@ -48,7 +48,7 @@ func (r *rewriter) free(name string) string {
 	return r.Builder.UniqueName(name)
 }
 
-// op adds a node on the way to the result of the one that is rewritten.
+// op adds a node before the node that replaces the rewritten one.
 func (r *rewriter) op(op Op, suffix string, in []Value, pairs ...any) Value {
 	return r.Builder.Op(op, r.free(r.name()+"."+suffix), in, pairs...)
 }

@@ -17,7 +17,7 @@ type attrSpec struct {
 // opRow is one row of the operation table.
 type opRow struct {
 	name     string
-	in       int  // operands, the optional ones included
+	in       int  // operands, including optional ones
 	optional int  // number of last operands that may be absent
 	variadic bool // in is the minimum number of operands
 	out      int
@@ -27,7 +27,7 @@ type opRow struct {
 	grad     gradRule // nil: it has no derivative
 	// straight is the gradient of an operation that rounds, as if it did not round. It is nil for others.
 	straight gradRule
-	// decompose replaces the operation by simpler ones; nil: devices must have it.
+	// decompose replaces the operation by simpler operations; nil: devices must support the operation.
 	decompose decomposition
 }
 

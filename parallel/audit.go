@@ -18,7 +18,7 @@ import (
 //	step      a: replicas 0 1   b: replica 2      all send their values of the tree's nodes to the hub
 //	record    the values of the node [0,2), and all results
 //	repeat    b runs replicas 0 and 1 and gets the recorded results; its values are compared
-// differs   the host's device is right, or a third device decides; the machine of the wrong device is dropped
+//	differs   the host's device is right, or a third device decides; the machine of the wrong device is dropped
 //
 // A node of the tree is a range of replicas for which a device or a machine sends one sum. These
 // replicas are repeated together.

@@ -63,8 +63,7 @@
 //	state          in Staged          each stage (Driver)
 //	ready          stepped is false   at the version of the Staged
 //	stepped        stepped is true    holds the gradients (retained), unless a member joined since
-//
-// at a snapshot  gone is true       a stage was loaded with the snapshot of the ledger (recovery.restarted)
+//	at a snapshot  gone is true       a stage was loaded with the snapshot of the ledger (recovery.restarted)
 //
 // Every call ends in conclude, which combines the outcomes of all stages and ranks:
 //

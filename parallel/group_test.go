@@ -25,7 +25,7 @@ func groupOf(c Config, counts ...int) *Group {
 	return g
 }
 
-// ranksOn returns the ranks of a run as seen by one of them.
+// ranksOn returns the ranks of a run as one of the ranks sees them.
 func ranksOn(t *testing.T, replicas, rank, ranks int) placement.Ranks {
 	t.Helper()
 	r, err := placement.NewRanks(replicas, rank, ranks)

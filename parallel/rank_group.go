@@ -39,8 +39,8 @@ func (e *RankError) Unwrap() error {
 	return problem.Failure("", fmt.Sprintf("rank %d: %s", e.Rank, e.Text), e.Advice)
 }
 
-// rankGroup is one process's view of all processes of a run. After every run each reports
-// its outcome to the others, and all wait for the reports of the others.
+// rankGroup is one process's view of all processes of a run. After every run each process reports its
+// outcome to all other processes, and waits for their reports.
 type rankGroup struct {
 	peers    *fabric.Peers
 	recovery *recovery

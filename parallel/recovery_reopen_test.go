@@ -50,7 +50,8 @@ func TestReopenerForgets(t *testing.T) {
 	}
 }
 
-// A device that has finished a step is opened at once, others after a pause; pauses double.
+// A device that has finished a step is opened at once. Other devices are opened after a pause, and pauses
+// double.
 func TestPausesDouble(t *testing.T) {
 	const quarter = firstPause
 	for _, c := range []struct {

@@ -103,7 +103,7 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 		r.Nodes = make([]time.Duration, len(fn.Nodes))
 	}
 	replicas := min(trialReplicas, s.waves)
-	first := max(len(told)-max(replicas-1, 1), 0) // first of the later ones; a single replica is one of them
+	first := max(len(told)-max(replicas-1, 1), 0) // index of the first later run
 	for k, o := range told {
 		times := 1.
 		if k >= first {

@@ -13,8 +13,8 @@ import (
 // does. If none comes back in time, its layers become part of the previous or the next stage, and
 // the devices of that stage load the layers of both:
 //
-// stage 1 | stage 2 | stage 3        stage 1 | stage 2
-// 	a, b    | (lost)  | c, d      -->  a, b    | c, d     has the layers of stages 2 and 3
+//	stage 1 | stage 2 | stage 3        stage 1 | stage 2
+//	a, b    | (lost)  | c, d      -->  a, b    | c, d     has the layers of stages 2 and 3
 //
 // All stages return to the snapshot of the ledger and repeat the steps since then
 // (rollBack).

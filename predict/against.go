@@ -9,10 +9,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Comparison compares the answers of two models for the same samples. Two models of equal
-// accuracy may well answer differently: each gains on some samples and loses on others, so
-// that only the share of answers that agree shows how near a model is to its original.
-// Details.Against makes one.
+// Comparison compares the answers of two models for the same samples. Two models of equal accuracy may give
+// different answers: each gains on some samples and loses on others. So only the share of equal answers
+// shows how close a model is to its original. Details.Against makes a Comparison.
 type Comparison struct {
 	Samples  int     `json:"samples"`  // samples that both models have answered
 	Agreeing int     `json:"agreeing"` // number of these with the same class from both
@@ -21,9 +20,9 @@ type Comparison struct {
 	Difference float64 `json:"difference"`
 }
 
-// Against evaluates another model on the samples that d has the answers for: src, w and workers as
-// for EvaluateWhole. It opens the devices of o, and closes them. The error is a *problem.Error where
-// the labels are not classes of samples.
+// Against evaluates another model on the samples for which d has answers. src, w and workers are the same as
+// for EvaluateWhole. Against opens the devices of o, and closes them. The error is a *problem.Error if the
+// labels are not classes of samples.
 func (d *Details) Against(ctx context.Context, other *models.Model, src data.Source, o Options, w Whole,
 	workers int) (*Comparison, error) {
 	if len(d.answers) == 0 {

@@ -2,7 +2,7 @@ package predict
 
 import "testing"
 
-// Of four answers three agree; this model is right three times, the other one twice.
+// Three of four answers agree. This model is right three times, and the other model is right twice.
 func TestCompare(t *testing.T) {
 	answers := func(predicted ...int) *Details {
 		d := &Details{}

@@ -21,11 +21,11 @@ type ElementsReport struct {
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
 	Accuracy   *evaluation.Figure      `json:"accuracy,omitempty"`    // accuracy of all known labels
 	ExactMatch *evaluation.Figure      `json:"exact_match,omitempty"` // share of samples with all labels met
-	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean of the defined ones
-	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean of the defined ones
+	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean of the defined F1
+	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean of the defined AUROC
 
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
-	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean of the defined ones
+	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean of the defined R2
 
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // thresholds for Details.Wish
 

@@ -38,9 +38,9 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 	return m, src, err
 }
 
-// Evaluate predicts every sample of src once, and compares with the labels. The figures
-// equal the ones that training printed for the same model and data, bit for bit. The
-// predictor's model and src are the results of Evaluable.
+// Evaluate predicts every sample of src once, and compares the predictions with the labels. Its figures
+// equal the figures that training printed for the same model and data, bit for bit. The predictor's model
+// and src are the results of Evaluable.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (
 	*evaluation.Evaluation, error) {
 	return p.evaluate(ctx, src, workers, nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// A predictor predicts: it has no method of the driver under it that changes weights.
+// A Predictor has no method of its driver that changes weights.
 func TestPredictorOnlyPredicts(t *testing.T) {
 	p := reflect.TypeFor[*predict.Predictor]()
 	for _, name := range []string{"Step", "Commit", "Write", "State", "Snapshot", "Moments", "Group"} {

@@ -24,9 +24,9 @@ type Report struct {
 	MacroF1    evaluation.Figure  `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
 	// BalancedAccuracy is the mean of the recall of the classes that are labels.
 	BalancedAccuracy evaluation.Figure `json:"balanced_accuracy"`
-	// ECE is the expected calibration error of the predicted classes over 15 equal ranges of
-	// their probability (Guo and others 2017). AUROC is the area under the curve of true over
-	// false positives of the second of two classes; nil for more, or if one has no sample.
+	// ECE is the expected calibration error of the predicted classes over 15 equal ranges of their probability
+	// (Guo and others 2017). AUROC is the area under the curve of true positives over false positives, for the
+	// second of two classes. It is nil for more classes, or if one class has no sample.
 	ECE   *evaluation.Figure `json:"ece,omitempty"`
 	AUROC *evaluation.Figure `json:"auroc,omitempty"`
 	// Thresholds are from Details.Wish, for two classes.

@@ -53,9 +53,9 @@ type Threshold struct {
 	Recall    evaluation.Figure `json:"recall"`
 }
 
-// of returns the threshold for a label with these scores: for a wished precision the one
-// with the largest recall, for a recall the one with the largest precision. It is the
-// midpoint between the probabilities on either side. It sorts all.
+// of returns the threshold for a label with these scores. If the goal is a precision, it is the threshold
+// with the largest recall; if the goal is a recall, it is the threshold with the largest precision. The
+// threshold is the midpoint between the probabilities on either side. of sorts all.
 func (w *Wish) of(all []scored) *Threshold {
 	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	positives := 0

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestThresholdsOfProbabilities: answers are float32, where logits 40 and 39 both have
-// probability 1. No threshold separates them, so that a precision of 1 is out of reach;
-// between 3 and 1 there is one.
+// TestThresholdsOfProbabilities: answers are float32, so logits 40 and 39 both have probability 1. No
+// threshold separates these two, and a precision of 1 cannot be reached. A threshold separates logits 3 and
+// 1.
 func TestThresholdsOfProbabilities(t *testing.T) {
 	wish := &Wish{Least: 1}
 	same := wish.of([]scored{{40, true}, {39, false}, {-2, true}})

@@ -26,7 +26,7 @@ type Error struct {
 	Text   string   // the fault, with numbers
 	Advice string   // what to do; "" if Text leaves no doubt
 	Err    error    // the cause; nil
-	Known  []string // valid values, so that a program can suggest the one that was meant; may be nil
+	Known  []string // valid values, so that a program can suggest one; may be nil
 	// Failed: the options are valid, but a file, data or a run that they name is not. A command
 	// line exits with 1 for it, and with 2 for all other problems.
 	Failed bool
@@ -135,7 +135,7 @@ func IsMisuse(err error) bool {
 type Unknown struct {
 	What  string   // the kind: "device", "model"
 	Name  string   // name that does not exist
-	Known []string // existing names, so that a program can suggest the one that was meant
+	Known []string // existing names, so that a program can suggest one
 }
 
 func (u *Unknown) Error() string {

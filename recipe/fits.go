@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CheckAuxiliary refuses a weight for the loss of an auxiliary head that g does not have, and one
-// that g has and nothing would train.
+// CheckAuxiliary refuses a weight for the loss of an auxiliary head if g has no auxiliary head. It also
+// refuses a missing weight if g has an auxiliary head that would not be trained.
 func (r *Recipe) CheckAuxiliary(g *graph.Graph, trained []string) error {
 	is := func(o graph.Output) bool { return graph.IsAuxiliary(o.Name) }
 	has := slices.ContainsFunc(g.Main.Outputs, is)

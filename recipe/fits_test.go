@@ -148,7 +148,7 @@ func TestMoving(t *testing.T) {
 		mode   bn.Mode
 		want   string
 	}{
-		// A stage of resnet20 has three blocks of two batch norms, the first stage no others.
+		// A stage of resnet20 has three blocks of two batch norms. The first stage has no other batch norms.
 		{[]string{"layer1.*"}, bn.Sync, "12 running statistics of 6 batch norms that {freeze} names still move"},
 		{[]string{"*"}, bn.Replica, "38 running statistics of 19 batch norms"},
 		{[]string{"layer1.*"}, bn.Frozen, ""}, {[]string{"fc.*"}, bn.Sync, ""}, {[]string{"*.conv1.*"}, bn.Sync,

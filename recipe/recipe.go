@@ -143,8 +143,8 @@ type ValSplit struct {
 	Fingerprint string  `json:"fingerprint"`      // fingerprint of all the data
 }
 
-// copiesTogether is the value of ValSplit.Copies for data with equal pictures that were kept
-// together. Without it they were split like different ones, or there are no equal ones.
+// copiesTogether is the value of ValSplit.Copies for data with equal pictures that were kept together. If
+// Copies is "", equal pictures were split like different ones, or no pictures are equal.
 const copiesTogether = "together"
 
 // NewValSplit returns the identity of the samples that h sets apart of the data with a
@@ -322,8 +322,9 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 	return out
 }
 
-// leavesOut reports whether a difference in a field has no effect on bits: the release, if both recipes
-// have numbers, and numbers, if one of them lacks them and so depends on the release.
+// leavesOut reports whether a difference in a field has no effect on bits. This is the release, if both
+// recipes have numbers. It is also the numbers, if one of the recipes has none: its bits depend on the
+// release.
 func (r *Recipe) leavesOut(field string, was *Recipe) bool {
 	both := r.Numbered() && was.Numbered()
 	switch field {

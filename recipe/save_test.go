@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestFiguresOfATask: each figure is taken for the data that has it, and refused by a sentence that lists the
-// others for data that does not.
+// TestFiguresOfATask: each figure is accepted for data that has it. For other data the error lists the
+// figures that this data has.
 func TestFiguresOfATask(t *testing.T) {
 	tasks := []struct {
 		r      Recipe

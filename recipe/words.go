@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// AnswersInWords counts the answers of the model for a sample, and names a loss other than
-// the one of classes.
+// AnswersInWords counts the answers of the model for a sample. It names the loss, unless it is the loss of
+// classes.
 func (r *Recipe) AnswersInWords() string {
 	switch {
 	case r.TargetStd != nil:

@@ -204,8 +204,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestWithinALimit checks that JudgeWithin starts no vector after the limit, counts the others, and that
-// the vectors before it cover as many operations as possible.
+// TestWithinALimit checks that JudgeWithin starts no vector after the limit and counts the vectors that did
+// not run. The vectors that ran must cover as many operations as possible.
 func TestWithinALimit(t *testing.T) {
 	list, err := Small()
 	if err != nil {

@@ -14,7 +14,7 @@ func TestClose(t *testing.T) {
 		name      string
 		got, want Tensor
 		tol       Tolerance
-		err       string // part of the message; "" where they are close
+		err       string // part of the message; "" if got and want are close
 	}{
 		{"same bits", f(1, nan), f(1, nan), Tolerance{}, ""},
 		{"zeros differ in bits", f(0), f(negative), Tolerance{}, "1 of 1 elements"},

@@ -23,9 +23,9 @@ const (
 	StreamDropout Stream = 1 << 16
 )
 
-// Philox is the counter-based generator Philox4x32-10 (Salmon, Moraes, Dror,
-// Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011). It has a key and
-// no state: a draw is a function of the key and of where it is used.
+// Philox is the counter-based generator Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
+// As Easy as 1, 2, 3; SC 2011). It has a key and no state: a draw is a function of the key and of the place
+// of its use.
 type Philox struct {
 	Key [2]uint32
 }
@@ -67,8 +67,7 @@ func philox4x32(c [4]uint32, k [2]uint32) [4]uint32 {
 	return c
 }
 
-// Draws reads the blocks of one sample word by word. A copy continues from
-// where the original stood.
+// Draws reads the blocks of one sample word by word. A copy continues at the position of the original.
 type Draws struct {
 	p      Philox
 	epoch  uint32

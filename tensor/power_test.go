@@ -165,7 +165,7 @@ func TestErfAccuracy(t *testing.T) {
 	}
 }
 
-// As TestMathGolden: every machine must compute the same bits.
+// Every machine must compute the same bits, as in TestMathGolden.
 func TestPowErfGolden(t *testing.T) {
 	h := fnv.New64a()
 	r := rand.New(rand.NewPCG(7, 8))

@@ -196,8 +196,8 @@ func TestMovesAreTold(t *testing.T) {
 	}
 }
 
-// Without weights the loss of a step is unchanged. Weights that are all 1 give the same, up
-// to the rounding of a mean.
+// Without weights the loss of a step is unchanged. Weights that are all 1 give the same loss, up to the
+// rounding of a mean.
 func TestLossOfLabels(t *testing.T) {
 	const labels = 49
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: tensor.New(tensor.I32, labels)}}

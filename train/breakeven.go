@@ -18,15 +18,16 @@ import (
 // never is a BreakEven that is not reached.
 const never = -1
 
-// BreakEven is where another machine begins to shorten the steps, by the measured speeds and the messages
-// of the present placement. A figure of -1 is never reached.
+// BreakEven has the batch and the rate of the link from which another machine shortens the steps. It is
+// computed from the measured speeds and the messages of the present placement. A figure of -1 is never
+// reached.
 type BreakEven struct {
 	Rows int     `json:"rows"`        // minimum rows of a batch, at the measured rate of the link
 	Rate float64 `json:"bytes_per_s"` // minimum rate of the link, at the present batch
 }
 
-// breakEven returns the figures of a machine. v and w are the rows per second of its devices and of the
-// others, batch the rows of a step.
+// breakEven returns the figures of a machine. v is the rows per second of its devices, w the rows per second
+// of all other devices, and batch the rows of a step.
 func breakEven(t *parallel.MachineTraffic, v, w float64, batch int) *BreakEven {
 	if v <= 0 || w <= 0 || t.Rows == 0 || t.Link.Rate <= 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// Config determines how and where a recipe is run. Nothing in it changes the result.
+// Config determines how and where a recipe is run. Its fields do not change the result.
 type Config struct {
 	Train, Validation data.Source // Validation may be nil
 	Workers           int         // goroutines of the input pipeline; 0: one per core

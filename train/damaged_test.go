@@ -48,7 +48,7 @@ func (b *bench) stopped(step int) func() *serialize.Checkpoint {
 	}
 }
 
-// A checkpoint that lacks any required part, or has one that does not fit, is refused.
+// A checkpoint is refused if it lacks a required part, or if a part does not fit.
 func TestDamagedCheckpointsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*recipe.Recipe){
 		"mean":       func(r *recipe.Recipe) { r.BNStats = bn.Mean },

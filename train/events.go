@@ -48,7 +48,7 @@ type Started struct {
 // some devices are on other machines.
 type Machines struct {
 	Machines []MachinePlan `json:"machines,omitempty"`
-	// Measured is set in a second event, after a few steps. It has no plan.
+	// Measured is set in a second Machines event, after a few steps. That event has no plan.
 	Measured []MachineShare `json:"measured,omitempty"`
 }
 

@@ -240,7 +240,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	loss := &plan{classWeights: weights}
 	layers, err := bn.Layers(wrapped.Main)
 	must(err)
-	var statistics *bn.Statistics // frozen ones do not change
+	var statistics *bn.Statistics // nil for frozen statistics, which do not change
 	if mode != bn.Frozen {
 		statistics, err = bn.New(layers, m.State, mode, bn.Pooled)
 		must(err)

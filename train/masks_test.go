@@ -128,7 +128,7 @@ func TestPixelsThatAllCountForNothing(t *testing.T) {
 			b.source = void{b.source, samples}
 			b.recipe.Batch, b.recipe.BN, b.recipe.Save = 8, mode, "last"
 			c := b.config(1)
-			if name == "every batch" { // nothing to evaluate: mIoU has no class
+			if name == "every batch" { // without pixels that count, mIoU has no class
 				b.emptyBatches(t, c)
 				continue
 			}

@@ -28,8 +28,8 @@ var keepings = []StatisticsConfig{
 	{"posthoc-first", bn.First, bn.PostHoc},
 }
 
-// TestSameTemplateHoweverStatisticsAreKept trains on several numbers of
-// devices, and stopped and resumed on others.
+// TestSameTemplateHoweverStatisticsAreKept trains on several numbers of devices. It also stops runs and
+// resumes them on other devices.
 func TestSameTemplateHoweverStatisticsAreKept(t *testing.T) {
 	for _, how := range []StatisticsConfig{keepings[1], keepings[3], keepings[4]} {
 		t.Run(how.Name, func(t *testing.T) {

@@ -103,8 +103,8 @@ func (b *bench) run(s *Session, err error) *models.Model {
 	return m
 }
 
-// TestSameTemplate trains the same recipe on several numbers of devices, and
-// stopped and resumed on others, under every tail and both modes.
+// TestSameTemplate trains the same recipe on several numbers of devices, under every tail and both modes. It
+// also stops runs and resumes them on other devices.
 func TestSameTemplate(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
 		for _, tail := range parallel.Tails() {

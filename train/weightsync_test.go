@@ -16,8 +16,8 @@ func newSyncBench(t *testing.T, w parallel.Sync) *bench {
 	return b
 }
 
-// TestSameTemplateHoweverWeightsAreSynchronised trains on several numbers of
-// devices, and stopped and resumed on others.
+// TestSameTemplateHoweverWeightsAreSynchronised trains on several numbers of devices. It also stops runs and
+// resumes them on other devices.
 func TestSameTemplateHoweverWeightsAreSynchronised(t *testing.T) {
 	for _, w := range []parallel.Sync{parallel.Template, "async:2", "periodic:1", "periodic:3"} {
 		t.Run(string(w), func(t *testing.T) {

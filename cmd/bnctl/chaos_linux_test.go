@@ -32,9 +32,9 @@ type ordeal struct {
 	seed               uint64
 }
 
-// TestChaos kills and stops devices and the host of a run at random. The template must equal the one
-// of an undisturbed run on one device, and no process or file may be left over. BNCTL_CHAOS=full makes
-// it the long test of make chaos.
+// TestChaos kills and stops devices and the host of a run at random. The template must equal the template of
+// an undisturbed run on one device, and no process or file may be left over. BNCTL_CHAOS=full makes it the
+// long test of make chaos.
 func TestChaos(t *testing.T) {
 	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}

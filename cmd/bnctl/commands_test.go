@@ -25,7 +25,7 @@ func TestEveryHelpHasExamples(t *testing.T) {
 	look("bnctl", commands())
 }
 
-// A name of a flag that two flags share would make one of them unreachable.
+// Two flags must not share a name, because one of them could not be set.
 func TestFlagsHaveOneMeaning(t *testing.T) {
 	var look func(list []*cli.Command)
 	look = func(list []*cli.Command) {

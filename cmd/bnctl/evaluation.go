@@ -99,7 +99,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	return err
 }
 
-// openOther opens the model that this one is compared with, on the same samples.
+// openOther opens the other model of a comparison, on the same samples.
 func (e *evaluationRun) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
 	v, err := viewModel(o, e.against, e.file)
 	if err != nil {

@@ -45,8 +45,8 @@ func turnedMasks(t *testing.T, w, h int) (spec string) {
 	return "masks:" + dir + "/img," + dir + "/msk"
 }
 
-// Commands that show data read pictures as train does: they refuse the same pictures, with
-// the same --exif, and the fingerprint is the one in the recipe.
+// Commands that show data read pictures as train does: they refuse the same pictures, with the same --exif,
+// and print the fingerprint that the recipe has.
 func TestDataIsReadAsTrainReadsIt(t *testing.T) {
 	bnctl := func(args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer

@@ -15,7 +15,7 @@ import (
 // leastColumns is the width of the narrowest terminal that help is folded for.
 const leastColumns = 40
 
-// foldHelp makes help fit the terminal that it is written to, or COLUMNS where that is set.
+// foldHelp folds help to the columns of the terminal that it is written to, or to COLUMNS if that is set.
 func foldHelp() {
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		var text bytes.Buffer

@@ -19,8 +19,7 @@ type lines = legible.Lines
 
 func legibly(text string) string { return legible.Text(text) }
 
-// output prints for a command: results to stdout, as text or as JSON
-// lines; notes and progress to stderr.
+// output prints for a command: results to stdout, as text or as JSON lines; notes and progress to stderr.
 type output struct {
 	stdout, stderr    io.Writer
 	json              bool

@@ -45,7 +45,7 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 		func(err error) string { return asFlags(err).Error() })
 }
 
-// codeOfRanks returns the exit code of an error that all ranks return; together is false for others.
+// codeOfRanks returns the exit code of an error that all ranks return; for other errors together is false.
 func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
 	switch {
 	case errors.Is(err, fabric.Ended): // whatever signal has come since

@@ -13,9 +13,8 @@ func flagsOfFiles() recipefile.Flags {
 	return recipefile.Flags{Recipe: recipeFlags(), Run: runFlags(), Check: commandline.CheckValue}
 }
 
-// applyRecipeFile sets the flags in --recipe that the command line leaves open, and the
-// flags in --preset that both leave open. It returns the text of the preset, or nil without
-// one.
+// applyRecipeFile sets the flags in --recipe that the command line leaves open, and the flags in --preset
+// that both leave open. It returns the text of the preset, or nil without one.
 func applyRecipeFile(c *cli.Context) (preset []byte, err error) {
 	if path := c.String("recipe"); path != "" {
 		f, err := recipefile.Read(path)

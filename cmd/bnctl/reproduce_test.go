@@ -80,7 +80,7 @@ func TestReproduceRefusesOtherData(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, exitMisused, refused, again...)
-	if err := os.Remove(filepath.Join(folder, "m.bnc")); err != nil { // the checkpoint knows where they were
+	if err := os.Remove(filepath.Join(folder, "m.bnc")); err != nil { // it has the paths of the pictures
 		t.Fatal(err)
 	}
 	says(t, exitMisused, "the template does not know where its data is", again...)

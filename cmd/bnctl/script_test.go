@@ -29,8 +29,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary bnctl itself where a script, or a host that
-// starts it as a plugin, calls it so.
+// TestMain makes the test binary behave like bnctl if a script calls it, or if a host starts it as a plugin.
 func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
@@ -287,8 +286,8 @@ func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
 	return out
 }
 
-// only FILES... wants the folder of the script to hold exactly these files, including
-// hidden ones, in addition to the files of the script, and to the chains of these templates.
+// only FILES... fails unless the folder of the script holds exactly these files, including hidden ones, the
+// files of the script, and the chains of these templates.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	entries, err := os.ReadDir(ts.Getenv("WORK"))
 	ts.Check(err)

@@ -12,9 +12,8 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// runFiles returns the files of a run that are known before it is known whether it is
-// resumed. With --resume auto and without flags that name files, these are the files that a
-// new run would write.
+// runFiles returns the files of a run that are known before it is known whether the run is resumed. With
+// --resume auto and without flags that name files, these are the files that a new run would write.
 func runFiles(c *cli.Context) bnctl.TrainOptions {
 	o := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
 		Output: c.String("output")}

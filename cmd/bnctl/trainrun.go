@@ -15,7 +15,7 @@ type trainer struct {
 	given     bnctl.TrainOptions // values of the flags
 	progress  *progress
 	begin     func() error // is called before the first step
-	view      *bool        // whether to show a view; nil: where it can be seen
+	view      *bool        // whether to show a view; nil: on a terminal
 	findLR    bool         // try learning rates, and write nothing
 	page      *reports.Log // log of --log-dir
 	statement statement    // to write about the template; nil

@@ -18,14 +18,14 @@ func Example_export() {
 	}
 	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: template})
 
-	// Of a file: batch norms become part of the layer before them, and both models are run and compared.
+	// Export a file: batch norms become part of the layer before them, and both models are run and compared.
 	r, err := export.File(context.Background(), export.Options{Input: template, Output: onnx, FoldBN: true})
 	check(err)
 	again, err := modelfile.Open(onnx, modelfile.Options{})
 	check(err)
 	fmt.Println(r.Folded, "are gone;", again.Choice.Format, "with", again.Summary().Parameters, "parameters")
 
-	// A model in memory.
+	// Fold a model in memory.
 	folded, _, err := formats.Fold(m)
 	check(err)
 	_, err = formats.Export(weights, folded, formats.ExportOptions{})

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	fmt.Println("awake")
 }
 
-// TestStoppedProcess stops a process for longer than its wait: the wait continues where it
-// was.
+// TestStoppedProcess stops a process for longer than its wait. After the stop the process waits for the rest
+// of the time.
 func TestStoppedProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")

@@ -189,8 +189,8 @@ func Short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// draw draws a curve: a line with gaps where a value is not finite, and dots with their
-// values where there are few.
+// draw draws a curve: a line with gaps where a value is not finite. If there are few values, it also draws
+// dots with the values.
 func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 	const dots = 40
 	var path strings.Builder

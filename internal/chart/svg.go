@@ -70,7 +70,7 @@ func drawingStyle() string {
 	return b.String()
 }
 
-// Panel is a drawing among others.
+// Panel is one of several drawings.
 type Panel struct {
 	Elements, Title string
 	Width, Height   float64

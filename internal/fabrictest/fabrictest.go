@@ -295,8 +295,8 @@ func reuse(ctx context.Context, open Opener) error {
 	})
 }
 
-// lending makes a Lender lend messages; every other one is borrowed, and the rest are
-// received. They must not change until the peer reports that it has read them.
+// lending makes a Lender lend messages. Every other message is borrowed, and the rest are received. The
+// sender must not change them until the peer reports that it has read them.
 func lending(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
 		l, ok := r.(fabric.Lender)
@@ -361,7 +361,7 @@ func canceled(ctx context.Context, open Opener) error {
 func abort(ctx context.Context, open Opener) error {
 	return with(ctx, open, 3, func(ctx context.Context, r fabric.Fabric) error {
 		if r.Rank() == 1 {
-			time.Sleep(20 * time.Millisecond) // the others wait by now, or will
+			time.Sleep(20 * time.Millisecond) // the other ranks wait by now, or soon
 			r.Abort("out of patience")
 		}
 		_, err := r.Receive(ctx, (r.Rank()+1)%3, collective.Moments)

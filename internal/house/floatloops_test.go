@@ -34,7 +34,7 @@ func TestNoLoopCountsInFloats(t *testing.T) {
 	}
 }
 
-// TestFloatLoopsAreFound: loops that the test above finds, and others.
+// TestFloatLoopsAreFound checks loops that the test above must find, and loops that it must accept.
 func TestFloatLoopsAreFound(t *testing.T) {
 	for text, want := range map[string]int{
 		"for x := 0.5; x < b; x += step {}":                             1,

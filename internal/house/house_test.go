@@ -320,9 +320,9 @@ scripts/turns:
 scripts/mutate:
 `
 
-// outside lists which modules of others may be imported where, by prefixes of their paths:
-// gRPC is limited to the plugin protocol and the server, the library of flags to the
-// command, and calls without cgo to the plugins.
+// outside lists the folders that may import modules of others, by prefixes of the paths of the modules. gRPC
+// is limited to the plugin protocol and the server, the library of flags to the command, and calls without
+// cgo to the plugins.
 var outside = map[string][]string{
 	"google.golang.org/grpc":       {"device/", "server/", "scripts/benchserve/"},
 	"github.com/urfave/cli":        {"cmd/"},

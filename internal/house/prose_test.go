@@ -135,8 +135,8 @@ func eachGoFile(t *testing.T, f func(name string)) {
 // verbFirst matches a doc comment of the form "name verbs ...", with an optional article.
 var verbFirst = regexp.MustCompile(`^(?:(?:A|An|The) )?([a-z]\w*) [a-z]+s\b`)
 
-// TestDocCommentsNameTheirDeclaration finds doc comments that begin with another name than the one they
-// document, as after a rename.
+// TestDocCommentsNameTheirDeclaration finds doc comments that begin with the name of another declaration, as
+// after a rename.
 func TestDocCommentsNameTheirDeclaration(t *testing.T) {
 	for name, comment := range docComments(t) {
 		m := verbFirst.FindStringSubmatch(comment)

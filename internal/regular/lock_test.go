@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A file is locked once, and others can see by whom. Afterwards it is not locked, and the
+// A file can be locked once, and other programs see who has locked it. After unlock it is not locked, and a
 // lock file left by a killed program does not lock it.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")

@@ -78,8 +78,8 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 	}
 }
 
-// TestWriteLocked: a file that another has locked is not written; one that this program has
-// locked is, and its lock stays.
+// TestWriteLocked: WriteLocked does not write a file that another program has locked. It writes a file that
+// this program has locked, and the lock stays.
 func TestWriteLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
 	write := func(text string) error {

@@ -101,7 +101,7 @@ func TestWriteIsAtomic(t *testing.T) {
 	}
 }
 
-// TestFiles lists and reads the files of a folder, with others around it.
+// TestFiles lists and reads the files of a folder. There are files in other folders, too.
 func TestFiles(t *testing.T) {
 	w := newWorld(t)
 	server := w.s3("bucket")

@@ -13,7 +13,7 @@ import (
 type queries struct {
 	mu    sync.Mutex
 	whole map[string]string // URLs with their queries, by their names
-	// ranges are the names with numbers in braces, for URLs with one of these numbers.
+	// ranges are names with a range of numbers in braces. They stand for URLs with one of these numbers.
 	ranges map[string]*regexp.Regexp
 }
 

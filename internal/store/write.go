@@ -151,8 +151,8 @@ func (s *Store) setLocked(url, version string) {
 	s.locked[url] = version
 }
 
-// Lock implements regular.Remote. Other programs on this machine cannot lock url. Programs on other
-// machines can, and one of them gets an error when it writes the file.
+// Lock implements regular.Remote. Other programs on this machine cannot lock url afterwards. Programs on
+// other machines can lock it, too; one of the programs then gets an error when it writes the file.
 func (s *Store) Lock(url string) (unlock func(), err error) {
 	file := s.cache.path("locks", keyOf(url, "owner"))
 	if err := s.cache.make(file); err != nil {

@@ -34,8 +34,8 @@ func lock(t *testing.T, s *store.Store, url string) {
 	t.Cleanup(unlock)
 }
 
-// TestTwoMachines lets two machines write one checkpoint: one of them gets a sentence, and the
-// other one's file stays. The second file has several parts, which is another request of S3.
+// TestTwoMachines lets two machines write one checkpoint. One of them gets an error with a sentence, and the
+// file of the other machine stays. The second file has several parts, for which S3 has another request.
 func TestTwoMachines(t *testing.T) {
 	w := newWorld(t)
 	w.s3("bucket")

@@ -35,7 +35,7 @@ type Screen struct {
 	rows    []Row      // on the terminal now
 	size    Size       // size that they were drawn for
 	drawn   []frame    // frames drawn in the last interval
-	next    int        // row that is first to be drawn when not all can be
+	next    int        // the row to draw first if not all rows can be drawn
 	waiting []func()   // print lines above when the next interval begins
 	putOff  bool       // the waiting lines were postponed when this interval began
 }

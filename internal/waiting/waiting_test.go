@@ -25,8 +25,8 @@ func TestNotesOfWhatTakesLong(t *testing.T) {
 	})
 }
 
-// On a terminal the line shows the current wait, within the columns, and is erased before
-// others come.
+// On a terminal the line shows the current wait, cut to the columns of the terminal. It is erased before
+// other lines are printed.
 func TestLineOnATerminal(t *testing.T) {
 	var out strings.Builder
 	l := New(&out, true, true, time.Minute)

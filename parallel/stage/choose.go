@@ -81,8 +81,7 @@ func (d *Division) Again(times []float64) (*Division, bool) {
 	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
 }
 
-// worthwhile is the minimum ratio of the time of the slowest stage to its time in another division for
-// loading the other one.
+// worthwhile is the minimum speedup of the slowest stage that justifies loading another division.
 const worthwhile = 1.05
 
 // slowest returns the time of the slowest stage.

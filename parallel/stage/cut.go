@@ -64,8 +64,7 @@ func (c *cut) stageOf(v graph.Value) (int, bool) {
 	return 0, false
 }
 
-// functions makes a function with this name of the nodes selected by meant, for each stage
-// that has some of them.
+// functions makes a function with this name for each stage that has some of the nodes selected by meant.
 func (c *cut) functions(name string, meant func(node int) bool) error {
 	sections := c.sections(name, meant)
 	for s, section := range sections {

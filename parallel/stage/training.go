@@ -13,7 +13,7 @@ import (
 // its forward and its backward pass. The training function determines the pass of each node:
 //
 //	forward    nodes that depend on no label
-// backward   nodes that depend on a label, up to the closing all-reduces
+//	backward   nodes that depend on a label, up to the closing all-reduces
 //	reduce     these all-reduces, and the nodes that depend on them
 //
 // If there is an all-reduce before the end, as with synchronised batch norm, the replicas have to

@@ -44,7 +44,7 @@ type Record struct {
 	Chained  bool     `json:"chained,omitempty"` // the checkpoint has a chain
 }
 
-// PathsOf returns where the run of a checkpoint found its data.
+// PathsOf returns the paths of the data of the run of a checkpoint.
 func PathsOf(k *serialize.Checkpoint) (Paths, error) {
 	p, err := Read(k)
 	return p.Paths, err
@@ -58,7 +58,7 @@ func Read(k *serialize.Checkpoint) (Record, error) {
 	return p, nil
 }
 
-// Paths is where a run found its data and puts its results.
+// Paths has the paths of a run's data and of its results.
 type Paths struct {
 	Data       string `json:"data"`
 	Validation string `json:"validation"`

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// layout is the drawing: rows from top to bottom, and the arrows that do not follow from
-// others.
+// layout is the drawing: rows from top to bottom, and the arrows that do not follow from other arrows.
 type layout struct {
 	rows   [][]string
 	arrows [][2]string

@@ -30,5 +30,5 @@ var captions = map[string]string{
 	"train":      "the loop, checkpoints",
 }
 
-// ground are the folders that all may use. They are drawn below the others, without arrows.
+// ground lists the folders that all folders may use. They are drawn below the other folders, without arrows.
 var ground = []string{"problem", "internal"}

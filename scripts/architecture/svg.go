@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// In pixels.
+// Sizes in pixels.
 const (
 	width     = 960
 	rowHeight = 84

@@ -53,8 +53,8 @@ func (b *bench) wants(section string) bool {
 	return slices.Contains(strings.Split(b.sections, ","), section)
 }
 
-// halfLoaded sends requests at a rate in rows per second, in several turns, to distinguish
-// other work of the machine during one of them from the server.
+// halfLoaded sends requests at a rate in rows per second, in several turns. If only one turn is slow, other
+// work of the machine is the cause, and not the server.
 func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
 	before, all := s.use(), []*outcome{}
 	for range b.rounds {

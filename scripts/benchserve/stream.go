@@ -53,7 +53,7 @@ func framed(headers, message []byte) (w written) {
 	return w
 }
 
-// on returns the call as one of a stream.
+// on returns the frames of the call with the number of a stream.
 func (w written) on(stream uint32) []byte {
 	for _, at := range w.frames {
 		binary.BigEndian.PutUint32(w.bytes[at+5:], stream)
@@ -65,7 +65,7 @@ func (w written) on(stream uint32) []byte {
 type stream struct {
 	net.Conn
 	*http2.Framer
-	calls  [2]written // the first, and others
+	calls  [2]written // frames of the first call, and of later calls
 	last   uint32     // stream
 	window int        // bytes of calls that the server accepts now
 }

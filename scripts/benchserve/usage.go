@@ -13,7 +13,7 @@ import (
 type usage struct {
 	when                time.Time
 	device, front, load time.Duration
-	waited              time.Duration // how long the devices waited for a core that others had
+	waited              time.Duration // how long the devices waited for a core that other processes used
 	stolen, unused      time.Duration // time of other machines on the same host; idle time; of all cores
 }
 
@@ -31,7 +31,7 @@ func (s *server) use() usage {
 	return u
 }
 
-// since describes the part of a core that each has used since before.
+// since describes the part of a core that each process has used since before.
 func (u usage) since(before usage) string {
 	perRequest := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()

@@ -150,7 +150,7 @@ func counted(names []string, list []*report.Measurement) (string, error) {
 	return report.Counts(names, list), nil
 }
 
-// checkGroups checks that each group is in a file, and that each file has one of them.
+// checkGroups checks that each group is in a file, and that each file has one of the groups.
 func checkGroups(names []string, list []*report.Measurement, groups []string) error {
 	found := map[string]bool{}
 	for i, m := range list {

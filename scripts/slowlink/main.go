@@ -85,7 +85,7 @@ type packet struct {
 	at    time.Time // time of arrival
 }
 
-// copy copies until one side closes. It closes the other one.
+// copy copies until one side closes, and then closes the other side.
 func (w *way) copy(to, from net.Conn) {
 	packets := make(chan packet, 64)
 	var writer sync.WaitGroup

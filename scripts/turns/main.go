@@ -4,13 +4,12 @@
 //
 //	go run ./scripts/turns [-turns 8] [-steps 4] COMMAND -- COMMAND...
 //
-// All commands are started; then each runs for a few steps, again and again, while
-// the others are stopped (SIGSTOP). So a machine with a speed that changes by the
-// second is equally fast for all of them. They have to print step events
-// (train --json --log-every 1), and to make enough steps. It prints the median
-// step of each in milliseconds; its speed relative to the first, as the median over
-// the turns; the middle half of both; and the time of a core that
-// a process of each kind used for a step.
+// All commands are started. Then each of them runs for a few steps, again and again, while the others are
+// stopped (SIGSTOP). So a machine with a speed that changes by the second is equally fast for all of them.
+// The commands have to print step events (train --json --log-every 1), and to make enough steps. For each
+// command, turns prints the median step in milliseconds; its speed relative to the first command, as the
+// median over the turns; the middle half of both; and the processor time of a step, for each kind of
+// process.
 package main
 
 import (

@@ -66,7 +66,8 @@ func (c testCase) with(values string, usual, state filler) testCase {
 	return c
 }
 
-// thrice returns a case with normal values, with awkward finite ones and with some that are not finite.
+// thrice returns a case with normal values, a case with awkward finite values, and a case with some values
+// that are not finite.
 func thrice(c testCase) []testCase {
 	return []testCase{c, c.with("zeros and subnormals", awkward, awkward),
 		c.with("infinities and NaN", special, lonely)}

@@ -20,8 +20,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// largest is the number of bytes of operands and results beyond which a vector is in a folder
-// called large. The others are part of the program.
+// largest is the maximum number of bytes of operands and results of a vector that is part of the program.
+// Vectors with more bytes are in a folder called large.
 const largest = 12 << 10
 
 // generate returns the content of all files by their names.
@@ -139,7 +139,7 @@ func setNaN(t tensor.Tensor) {
 	}
 }
 
-// folder returns the folder of a vector within the one of its operation.
+// folder returns the folder of a vector within the folder of its operation.
 func (c testCase) folder(v *spec.Vector) string {
 	size := 0
 	for i := range v.Operands {

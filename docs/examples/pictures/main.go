@@ -1,5 +1,6 @@
-// Pictures draws the pictures of docs/tutorial.md: discs, squares and triangles, in folders as bnctl and
-// others read them: PATH/PART/CLASS/NUMBER.png. The same pictures come out every time.
+// Pictures draws the pictures of docs/tutorial.md: discs, squares and triangles. It writes them to the
+// folders PATH/PART/CLASS/NUMBER.png, which bnctl and other programs read. Every run draws the same
+// pictures.
 package main
 
 import (

@@ -24,8 +24,8 @@ func check(args ...string) (string, error) {
 	return string(out), err
 }
 
-// Numpy computes the bits of all vectors that spec/definitions.md defines: every one of class int8/1,
-// and all of class fma/1 for the operations below.
+// Numpy computes the bits of all vectors that spec/definitions.md defines: every vector of class int8/1, and
+// every vector of class fma/1 for the operations below.
 func TestNumpy(t *testing.T) {
 	python(t)
 	out, err := check("-v", folder)

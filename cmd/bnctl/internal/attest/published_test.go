@@ -95,8 +95,8 @@ func loaded(t *testing.T, path string) named {
 	return named{sv}
 }
 
-// TestEnvelopeIsOneOfDSSE verifies an envelope of ours with the published DSSE library, and one of
-// that library here.
+// TestEnvelopeIsOneOfDSSE verifies an envelope of this package with the published DSSE library, and an
+// envelope of that library with this package.
 func TestEnvelopeIsOneOfDSSE(t *testing.T) {
 	s := newSample(t)
 	ctx := context.Background()

@@ -123,7 +123,7 @@ func (s *statement) about(t *template) error {
 	return s.hasDependencies(t)
 }
 
-// hasDependencies returns the reason why the dependencies of s differ from the ones of t, or nil.
+// hasDependencies returns the reason why the dependencies of s differ from the dependencies of t, or nil.
 func (s *statement) hasDependencies(t *template) error {
 	stated := map[string]map[string]string{}
 	for _, d := range s.Predicate.Definition.Dependencies {

@@ -28,8 +28,8 @@ type Options struct {
 	Mode    string  // Infer or Train
 	Batch   int     // rows, over all devices; at least 1
 	Seconds float64 // time of each row of the result: more than 0, up to 3600
-	// Replicas share a training batch. 0 means one for each device; with Scaling, the
-	// largest number of devices in it.
+	// Replicas is the number of replicas that share a training batch. 0 means one replica for each device; with
+	// Scaling it means the largest number of devices in Scaling.
 	Replicas int
 	Fleet    fleet.Options     // the devices; Most is set here
 	Scaling  []int             // numbers of CPU devices, a row for each, instead of Fleet.Devices

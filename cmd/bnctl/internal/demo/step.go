@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 )
 
-// demo runs bnctl commands in separate processes, as a user who pastes their lines would,
-// and reads their events.
+// demo runs bnctl commands in separate processes, as a user would who pastes their lines into a shell, and
+// reads their events.
 type demo struct {
 	ctx context.Context
 	Options

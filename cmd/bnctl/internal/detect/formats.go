@@ -38,7 +38,7 @@ func (w *writer) toCSV(to io.Writer) {
 	}
 }
 
-// table writes a line for each picture, and one for each of its boxes.
+// table writes a line for each picture, and a line for each of its boxes.
 func table(to io.Writer, p *prediction) error {
 	text := legible.Sprintf("%s  %dx%d  %s\n", p.Input, p.Width, p.Height, problem.Plural(len(p.Boxes), "box"))
 	for _, b := range p.Boxes {

@@ -79,8 +79,8 @@ func (m *meddler) listen(t *testing.T, machine string) string {
 	return l.Addr().String()
 }
 
-// Frames of a run that are sent again, shortened, left out or changed on their way, in either direction, lose
-// the device: no wrong byte is used, and the template is the one of an undisturbed run.
+// Frames of a run are sent again, shortened, left out or changed on their way, in either direction. The
+// device is then lost: no wrong byte is used, and the template equals the template of an undisturbed run.
 func TestMeddledFrames(t *testing.T) {
 	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 2, 3

@@ -144,8 +144,8 @@ func equal(t *testing.T, what string, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// One template, whether the devices are in this process, on another machine, on two, or on one that
-// ends in the middle, or comes back.
+// A run gives one template on devices in this process, on another machine, on two machines, and on a machine
+// that ends in the middle of the run, or ends and comes back.
 func TestOneTemplateOnMachines(t *testing.T) {
 	want := trained(t, fleet.Options{Devices: "ref"}, nil)
 	keys := newKeys(t)

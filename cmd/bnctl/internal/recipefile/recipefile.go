@@ -12,15 +12,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File has options by name, with their values as on a command line. Recipe has the options that
-// determine the result, Run the others.
+// File has options by name, with their values as on a command line. Recipe has the options that determine
+// the result, and Run has all other options.
 type File struct {
 	Recipe, Run map[string]string
 }
 
-// Read reads a File in YAML, of at most 64 KiB: one document with the maps recipe and run.
-// The error is a *problem.Error for YAML features that recipes do not need, for example
-// aliases. If path is a template or a checkpoint, the options are the ones of its recipe.
+// Read reads a File in YAML, of at most 64 KiB: one document with the maps recipe and run. The error is a
+// *problem.Error for YAML features that recipes do not need, for example aliases. If path is a template or a
+// checkpoint, Read returns the options of its recipe.
 func Read(path string) (f File, err error) {
 	if isModel(path) {
 		return ofModel(path)

@@ -62,7 +62,7 @@ func TestBadFile(t *testing.T) {
 	}
 }
 
-// TestBoolean: the words of YAML 1.1, and no others.
+// TestBoolean: only the words of YAML 1.1 are booleans.
 func TestBoolean(t *testing.T) {
 	for text, want := range map[string]string{"yes": "true", "On": "true", "NO": "false", "off": "false",
 		"true": "true", "yess": "yess", "1": "1"} {

@@ -53,8 +53,8 @@ func written(t *testing.T, l *Log) (string, *evaluated) {
 	return string(page), &e
 }
 
-// The worst masks are pictures, label next to answer, with a key of the classes in them. Of
-// two scenes mistaken for background, the one with the larger shapes comes first.
+// The worst masks are shown as pictures, with the label next to the answer and a key of the classes. If two
+// scenes are mistaken for background, the scene with the larger shapes comes first.
 func TestMistakesOfMasks(t *testing.T) {
 	const side, classes, scenes = 64, 6, 3
 	src, err := data.Open(t.Context(), "shapes:3", data.Options{})

@@ -315,7 +315,7 @@ func TestNoRun(t *testing.T) {
 	wants(t, pageOf(t, folderOf(t, logOf(0, 2, 2, "sync"), other)), "evaluation.json is of another run")
 }
 
-// A folder with the logs of several runs shows the one that was written last, with the
+// The report of a folder with the logs of several runs shows the log that was written last, with the
 // matching evaluation.
 func TestFolderOfSeveralRuns(t *testing.T) {
 	folder := folderOf(t, logOf(0, 2, 2, "sync"), evaluationOf(3))

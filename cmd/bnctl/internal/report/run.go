@@ -135,7 +135,7 @@ type portion struct {
 	SyncWait   figure `json:"sync_wait"`
 	Throughput figure `json:"images_per_s"`
 
-	BreakEven *train.BreakEven `json:"break_even"` // where another machine begins to help
+	BreakEven *train.BreakEven `json:"break_even"` // conditions under which another machine helps
 }
 
 // score returns the main figure of the run after the epoch: mIoU or AP50, else validation accuracy,

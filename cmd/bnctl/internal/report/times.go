@@ -25,8 +25,8 @@ type timeRow struct {
 // mostEpochRows is the maximum number of epochs in a table of times.
 const mostEpochRows = 12
 
-// times returns the tables of the use of time: by epoch (all of them together, and some of them), by
-// device, and by rank.
+// times returns the tables of the use of time: by epoch (the total, and some of the epochs), by device, and
+// by rank.
 func (r *Run) times(several bool) []times {
 	if len(r.epochs) == 0 {
 		return nil

@@ -45,8 +45,8 @@ func (o *options) checkEpochs(w *original) error {
 	return nil
 }
 
-// checkFrom returns an error for a checkpoint that is not from the training, or not from the end of the
-// epoch before the first one to repeat.
+// checkFrom returns an error for a checkpoint of another training, or a checkpoint that is not from the end
+// of the epoch before the first repeated epoch.
 func (a *again) checkFrom() error {
 	k, err := serialize.ReadCheckpoint(a.from)
 	if err != nil {

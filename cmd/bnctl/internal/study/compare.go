@@ -10,7 +10,7 @@ import (
 
 // difference is the change of a measure from one case to another, seed by seed.
 type difference struct {
-	Mean   float64 // over the seeds that both have
+	Mean   float64 // over the seeds that both cases have
 	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
 	Seeds  int
 	Up     int // number of seeds with a difference above 0
@@ -65,11 +65,11 @@ type verdict int
 const (
 	noDifference   verdict = iota // both may be chance
 	oneSeed                       // one seed does not show the effect of chance
-	better                        // both are better beyond chance
+	better                        // accuracy and loss are better beyond chance
 	betterAccuracy                // the loss may be chance
 	betterLoss                    // the accuracy may be chance
-	opposed                       // one is better, the other worse, both beyond chance
-	worse                         // one is worse beyond chance, and neither is better
+	opposed                       // accuracy or loss is better and the other is worse, both beyond chance
+	worse                         // accuracy or loss is worse beyond chance, and neither is better
 )
 
 // judge weighs a gain of accuracy and a change of loss. The verdict is better only if both intervals

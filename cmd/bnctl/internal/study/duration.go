@@ -17,7 +17,7 @@ type Duration struct {
 	Run  float64 `json:"run_seconds"`  // time of one seed: all steps and evaluations
 }
 
-// SetDuration adds a duration. It replaces one of the same setting.
+// SetDuration adds a duration. It replaces a duration of the same setting.
 func (r *Results) SetDuration(d Duration) {
 	r.Durations = slices.DeleteFunc(r.Durations, func(o Duration) bool { return o.Setting == d.Setting })
 	r.Durations = append(r.Durations, d)

@@ -163,7 +163,7 @@ func (r *Results) Settings() []Setting {
 	return all
 }
 
-// Refuse adds a refusal. It replaces one of the same setting.
+// Refuse adds a refusal. It replaces a refusal of the same setting.
 func (r *Results) Refuse(why Refusal) {
 	r.Refused = slices.DeleteFunc(r.Refused, func(o Refusal) bool { return o.Setting == why.Setting })
 	r.Refused = append(r.Refused, why)
@@ -174,14 +174,14 @@ func (r *Results) IsRefused(s Setting) bool {
 	return slices.ContainsFunc(r.Refused, func(why Refusal) bool { return why.Setting == s })
 }
 
-// SetRun adds a run. It replaces one of the same setting and seed.
+// SetRun adds a run. It replaces a run of the same setting and seed.
 func (r *Results) SetRun(run Run) {
 	r.Runs = slices.DeleteFunc(r.Runs,
 		func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
 	r.Runs = append(r.Runs, run)
 }
 
-// SetSpeed adds a speed. It replaces one of the same setting.
+// SetSpeed adds a speed. It replaces a speed of the same setting.
 func (r *Results) SetSpeed(v Speed) {
 	r.Speeds = slices.DeleteFunc(r.Speeds, func(o Speed) bool { return o.Setting == v.Setting })
 	r.Speeds = append(r.Speeds, v)

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// section is a group of lines. If not all sections fit, the ones of the highest rank are
-// dropped first.
+// section is a group of lines. If not all sections fit, the sections with the highest rank are dropped
+// first.
 type section struct {
 	rank  int
 	lines []line

@@ -79,7 +79,8 @@ func chart(values []float64, columns, rows int, g *glyphs) []string {
 	return out
 }
 
-// levelOf returns the height of a value, from 1 to levels; half of that where all are the same.
+// levelOf returns the height of a value, from 1 to levels. If all values are equal, it returns half of
+// levels.
 func levelOf(v, least, most float64, levels int) int {
 	if span := most - least; span > 0 && finite(span) {
 		return 1 + int((v-least)/span*float64(levels-1)+0.5)

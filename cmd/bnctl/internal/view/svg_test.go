@@ -43,7 +43,8 @@ func svg(title string, lines []line, columns int) string {
 	return b.String() + "</g>\n</svg>\n"
 }
 
-// groups cuts text where blocks begin and end: each run of one block is a group, and so is the text between.
+// groups divides text at the edges of blocks: a run of equal blocks is a group, and the text between blocks
+// is a group.
 func groups(text string) (out []string) {
 	for _, r := range text {
 		last := ""

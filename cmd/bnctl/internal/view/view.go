@@ -1,5 +1,5 @@
-// Package view shows a training run on a terminal: its progress, curves, where the time of
-// each device goes, and events.
+// Package view shows a training run on a terminal: its progress, its curves, how each device spends the
+// time, and events.
 //
 // A State is built from the events and moments of a run. Draw turns it into lines for a
 // given size, independently of a terminal. View writes these lines to a terminal.

@@ -1,16 +1,22 @@
 #!/usr/bin/python3
-"""Writes augment.json: what torchvision 0.14 makes of the synthetic pictures of pillow.py.
+"""Writes augment.json: results of torchvision 0.14 on the synthetic pictures of pillow.py.
 
-Run it in this folder with Debian's python3-torchvision. "randaugment" and "trivial" have, for
-each change of the tables of RandAugment and TrivialAugmentWide, a result for every level 0 to 30
-and, where the magnitude has a sign, another 31 for negative ones; the changes that have no
-magnitude have one. A result is the first 8 digits of the SHA-256 of the pixels. "rotate" and
-"jitter" are functional.rotate, and adjust_brightness, _contrast and _saturation of a factor. "crop" has
-what RandomCrop with 4 pixels around makes of each shift to the right and down, "flip" hflip, "part" what
-RandomResizedCrop makes of a part (left, top, width, height) at a size (width, height), bilinear and bicubic,
-"erase" what erasing a part with 0 does. "parts" and "erased" have, of the parts that RandomResizedCrop (its scale
-beside it) and RandomErasing draw 20,000 times, the means of share of the area, its square, logarithm of
-height over width, its square, middle across and down in sizes of the picture.
+Run it in this folder with Debian's python3-torchvision. A result is the first 8 digits of the
+SHA-256 of the pixels. augment.json contains:
+
+"randaugment", "trivial": results of each change in the tables of RandAugment and
+    TrivialAugmentWide. There is one result for each level 0 to 30, another 31 for negative
+    magnitudes if the magnitude has a sign, and only one if the change has no magnitude.
+"rotate": functional.rotate by an angle.
+"jitter": adjust_brightness, adjust_contrast and adjust_saturation by a factor.
+"crop": RandomCrop with a padding of 4 pixels, for each shift to the right and down.
+"flip": hflip.
+"part": RandomResizedCrop of a part (left, top, width, height) to a size (width, height),
+    bilinear and bicubic.
+"erase": a part set to 0.
+"parts", "erased": statistics of 20,000 parts drawn by RandomResizedCrop, with its scale, and by
+    RandomErasing. They are the means of: the part's share of the area, its square, the logarithm
+    of height over width, its square, and the centre's x and y relative to the picture's size.
 """
 import hashlib
 import json
@@ -46,7 +52,7 @@ def table(space, img):
 
 
 def flat(t):
-    """A tensor of a picture as the picture."""
+    """Return the picture of a tensor."""
     return functional.to_pil_image(t)
 
 

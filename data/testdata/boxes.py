@@ -1,10 +1,10 @@
-"""Writes boxes.json: boxes that torchvision 0.21's transforms v2 move with a picture.
+"""Writes boxes.json: boxes that the transforms v2 of torchvision 0.21 move with a picture.
 
     python3 boxes.py > boxes.json
 
-A picture is resized to "size", cropped to "result" at "at" (negative numbers are a letterbox) and mirrored or not. Boxes are
-x1, y1, x2, y2 in float64, before and after. torchvision keeps boxes without an area where SanitizeBoundingBoxes does not
-follow.
+A picture is resized to "size", cropped to "result" at "at" (a letterbox if the numbers are negative),
+and mirrored or not. Boxes are x1, y1, x2, y2 in float64, before ("boxes") and after ("moved").
+torchvision removes boxes without an area only in SanitizeBoundingBoxes, which is not used here.
 """
 import json
 import random
@@ -15,7 +15,7 @@ from torchvision.transforms.v2 import functional as F
 
 
 def moved(boxes, picture, size, at, result, mirrored):
-    """Return the boxes of a picture, [height, width], in the result."""
+    """Return boxes of a picture of size [height, width] as boxes of the result."""
     b = tv_tensors.BoundingBoxes(torch.tensor(boxes, dtype=torch.float64), format="XYXY", canvas_size=tuple(picture))
     b = F.resize(b, size)
     b = F.crop(b, at[0], at[1], *result)
@@ -25,7 +25,7 @@ def moved(boxes, picture, size, at, result, mirrored):
 
 
 def box(r, height, width):
-    """Draw a box of a picture; some touch its borders."""
+    """Return a random box of a picture. Some boxes touch the picture's borders."""
     x, y = sorted(r.sample(range(width + 1), 2)), sorted(r.sample(range(height + 1), 2))
     part = r.choice([0, 0.25, 0.5])
     return [x[0] + part, y[0] + part, x[1], y[1]]

@@ -1,7 +1,12 @@
 #!/usr/bin/python3
-"""Writes formats.tar.gz: small pictures in the formats that Pillow writes, and some that it only reads, with the
-digests of the pixels that Pillow 9.4 makes of them, as jpeg.py does for JPEGs; and masks.tar.gz: the masks that
-NumPy has of the files, as text of digits. Run it in this folder with Debian's python3-pil (libtiff, libwebp)."""
+"""Writes formats.tar.gz and masks.tar.gz.
+
+formats.tar.gz contains small pictures in the formats that Pillow writes, and in some that it
+only reads, with digests of the pixels that Pillow 9.4 reads, as in jpeg.py. masks.tar.gz
+contains masks, with the numbers that NumPy reads from them as a text of digits.
+
+Run it in this folder with Debian's python3-pil (libtiff, libwebp).
+"""
 import gzip
 import hashlib
 import io
@@ -69,7 +74,7 @@ def gif():
     whole = saved(a, "GIF")
     at = whole.index(b",\0\0\0\0") if b",\0\0\0\0" in whole else None
     placed = bytearray(whole)
-    struct.pack_into("<HH", placed, 6, 30, 18)  # a larger screen, and the picture not at its corner
+    struct.pack_into("<HH", placed, 6, 30, 18)  # a larger screen, with the picture away from its corner
     struct.pack_into("<HH", placed, at + 1, 4, 3)
     yield "gif/placed.gif", bytes(placed)
 
@@ -90,7 +95,7 @@ def webp():
 
 
 def weighted(img):
-    """A TIFF whose colours are weighed by alpha, which Pillow reads and does not write."""
+    """Return a TIFF with colours multiplied by alpha, which Pillow reads but does not write."""
     data = bytearray(saved(img, "TIFF"))
     at = data.index(struct.pack("<HHIH", 338, 3, 1, 2))
     struct.pack_into("<H", data, at + 8, 1)
@@ -119,7 +124,7 @@ for make in netpbm, gif, webp, tiff:
         files[name], results[name] = data, digest(img)
 write("formats.tar.gz", files, results, "pixels.json")
 
-# Masks: the numbers that numpy.array(Image.open(...)) has.
+# Masks, with the numbers of numpy.array(Image.open(...)).
 files, results = {}, {}
 numbers = bytes((x // 3 + y // 2) % 5 for y in range(6) for x in range(9))
 grey = Image.frombytes("L", (9, 6), numbers)

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""Writes pictures.tar.gz: JPEG and lossy WebP files, and in pixels.json the first 8
-bytes of the SHA-256 of the RGB pixels that Pillow makes of each; and exif.tar.gz:
-pictures with an EXIF orientation, each with what ImageOps.exif_transpose makes of
-it (of a TIFF: what loading it does, which turns it already).
+"""Writes pictures.tar.gz and exif.tar.gz.
+
+pictures.tar.gz contains JPEG and lossy WebP files, and in pixels.json the first 8 bytes of the
+SHA-256 of the RGB pixels that Pillow reads from each. exif.tar.gz contains pictures with an
+EXIF orientation, with the result of ImageOps.exif_transpose for each. For a TIFF it is the
+result of loading it, because Pillow already turns a TIFF when it loads it.
 
 Run it in this folder with Debian's python3-pil and python3-numpy (libjpeg-turbo
-2.1.5, libwebp 1.2.4) and libjpeg-turbo-progs (cjpeg). Sizes are all of 1 to 17
-squared, in each of six chroma samplings, baseline and progressive, of four colours
-or so that run into one another. What stands for photographs is drawn: surfaces
-with texture under uneven light, edges, and noise as a sensor has it.
+2.1.5, libwebp 1.2.4) and libjpeg-turbo-progs (cjpeg). There are JPEGs of all sizes from 1 by 1
+to 17 by 17, in each of six chroma samplings, baseline and progressive, with about four colours
+that blend into each other. The photographs are drawn: textured surfaces under uneven light,
+edges, and noise like a sensor's.
 """
 import hashlib
 import io
@@ -105,7 +107,7 @@ for name, data in files.items():
     results[name] = pixels(Image.open(io.BytesIO(data)))
 write("pictures.tar.gz", files, results)
 
-# Eight orientations, in each format that has them, and byte order.
+# The eight orientations in each format that has them, and in both byte orders.
 files, results = {}, {}
 small = picture(7, 5)
 for orientation in range(1, 9):

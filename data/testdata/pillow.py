@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Writes pillow.json: what Pillow and torchvision make of a synthetic picture;
-and picture.webp, cmyk.jpg and progressive.jpg: 16 x 8 pixels, red on the left and
-blue on the right.
+"""Writes pillow.json, picture.webp, cmyk.jpg and progressive.jpg.
 
-Run it in this folder with Debian's python3-pil. Pixel (x, y) of channel c of
-a picture is (x*x*3 + y*y*5 + x*y*7 + c*50) mod 256; the results are given as
-the SHA-256 of their pixels and their first 12 bytes. A "fit" is torchvision's
-Resize(resize), which scales the shorter side, and CenterCrop(crop); a "box" is
-the resize of a part (x, y, w, h), as in RandomResizedCrop; both with the bilinear
-and the bicubic filter.
+pillow.json contains results of Pillow and torchvision on synthetic pictures. Pixel (x, y) of
+channel c of a picture is (x*x*3 + y*y*5 + x*y*7 + c*50) mod 256. A result is the SHA-256 and
+the first 12 bytes of its pixels. A "fit" is torchvision's Resize(resize), which scales the
+shorter side, and CenterCrop(crop). A "box" is a part (x, y, w, h), resized as in
+RandomResizedCrop. Both use the bilinear and the bicubic filter. The other files are pictures
+of 16 x 8 pixels, red on the left and blue on the right.
+
+Run it in this folder with Debian's python3-pil.
 """
 import hashlib
 import json
@@ -60,5 +60,5 @@ for args in [(500, 375, 10, 20, 300, 200, 224), (500, 375, 0, 0, 500, 375, 64), 
     cases["box_bicubic"].append({"args": args, **box(*args, Image.BICUBIC)})
 for args in [(64, 48)]:
     cases["grey"].append({"args": args, **result(picture(*args).convert("L"))})
-with open("pillow.json", "w") as f:  # a line per result
+with open("pillow.json", "w") as f:  # one line per result
     f.write(json.dumps(cases).replace(', {"args"', ',\n {"args"') + "\n")

@@ -1,4 +1,4 @@
-"""Writes sampling.json: which samples epochs draw by weights, as docs/numerics.md says it, in plain Python.
+"""Writes sampling.json: the samples that epochs draw by weights, as in docs/numerics.md, in plain Python.
 
     python3 data/testdata/sampling.py > data/testdata/sampling.json
 """
@@ -8,7 +8,7 @@ import json
 
 
 def philox(counter, key):
-    """Philox4x32-10 (Salmon and others 2011)."""
+    """Return a block of Philox4x32-10 (Salmon and others 2011)."""
     c, k = list(counter), list(key)
     for _ in range(10):
         a, b = c[0] * 0xD2511F53, c[2] * 0xCD9E8D57
@@ -18,7 +18,7 @@ def philox(counter, key):
 
 
 def epoch(seed, number, weights):
-    """The samples of an epoch, and how often each was there before."""
+    """Return the samples of an epoch, and for each how often it was drawn before in the epoch."""
     key = philox([9, 0, 0, 0], [seed & 0xFFFFFFFF, seed >> 32])[:2]
     sums = list(itertools.accumulate(map(float, weights)))
     samples, times, again = [], [0] * len(weights), []

@@ -1,7 +1,8 @@
-# Writes tiff.tar.gz: TIFFs of every compression that Pillow's libtiff has, by modes, with both photometric
-# interpretations of grey and both fill orders, with digests of the pixels that Pillow reads:
+# Writes tiff.tar.gz: TIFFs in each mode and each compression of Pillow's libtiff, with both photometric
+# interpretations of grey and both fill orders, and digests of the pixels that Pillow reads:
 #     /usr/bin/python3 tiff.py
-# 16 bits with white as 0 are left out: Pillow 9.4 ignores what 0 means there. So are files that bnctl refuses.
+# Pictures of 16 bits with white as 0 are left out, because Pillow 9.4 ignores that white is 0. Files that
+# bnctl refuses are left out too.
 from PIL import Image
 import gzip, hashlib, io, itertools, json, random, struct, sys, tarfile
 random.seed(5)
@@ -40,7 +41,7 @@ def get(b,tag):
             p=e+8 if size<=4 else struct.unpack(o+'I',b[e+8:e+12])[0]
             return list(struct.unpack(o+{1:'B',3:'H',4:'I'}[ty]*c,b[p:p+size]))
 def put(b,tag,value):
-    """sets a short tag, adding it in a new directory at the end"""
+    """sets a short tag in a new directory at the end of the file"""
     o,at,n=entries(b)
     es=[b[at+2+12*i:at+14+12*i] for i in range(n)]
     es=[e for e in es if struct.unpack(o+'H',e[:2])[0]!=tag]
@@ -77,7 +78,7 @@ for mode,comp in itertools.product(['1','L','P','RGB','RGBA','CMYK','I;16','LA']
         except Exception as e:
             print('?',k,str(e)[:60],file=sys.stderr); continue
         keep(k, v, rgb)
-# bits per sample 2 and 4, grey and palette, raw, by hand
+# uncompressed grey and palette with 2 and 4 bits per sample, written without Pillow
 def hand(bits,ph,comp,order):
     row=[(x*5+1)%(1<<bits) for x in range(W)]
     rows=b''

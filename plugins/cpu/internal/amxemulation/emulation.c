@@ -1,9 +1,8 @@
 //go:build amxemulation && linux && amd64 && cgo
 
-// The instructions, their operands and the conditions of #UD and #GP are those
-// of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume
-// 2 (LDTILECFG, TILELOADD, TILESTORED, TILERELEASE, TILEZERO, TDPBF16PS,
-// TDPBUSD).
+// The Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, defines the
+// instructions, their operands and the conditions of #UD and #GP (LDTILECFG, TILELOADD,
+// TILESTORED, TILERELEASE, TILEZERO, TDPBF16PS, TDPBUSD).
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +20,7 @@ struct tile {
 	uint8_t row[ROWS][ROW_BYTES];
 };
 
-// state is the tiles of a thread.
+// state contains the tiles of a thread.
 static __thread struct {
 	int configured;
 	struct tile tile[TILES];
@@ -29,11 +28,11 @@ static __thread struct {
 
 static struct sigaction before;
 
-// instruction is one that has been decoded: VEX prefix, opcode, operands.
+// instruction is a decoded instruction: fields of the VEX prefix, opcode and operands.
 struct instruction {
 	int pp, opcode, reg, rm, vvvv, memory;
 	int length;
-	uint64_t base, stride; // of an operand in memory
+	uint64_t base, stride; // address and stride of an operand in memory
 };
 
 static uint64_t general(const ucontext_t *c, int number) {
@@ -42,7 +41,7 @@ static uint64_t general(const ucontext_t *c, int number) {
 	return (uint64_t)c->uc_mcontext.gregs[at[number]];
 }
 
-// decode reads VEX.128.0F38.W0 instructions. It answers 0 if this is another.
+// decode decodes a VEX.128.0F38.W0 instruction. It returns 0 if the instruction is a different one.
 static int decode(const ucontext_t *c, struct instruction *i) {
 	const uint8_t *p = (const uint8_t *)c->uc_mcontext.gregs[REG_RIP];
 	if (p[0] != 0xC4 || (p[1] & 0x1F) != 2 || (p[2] & 0x84) != 0)
@@ -64,7 +63,7 @@ static int decode(const ucontext_t *c, struct instruction *i) {
 		i->length++;
 	}
 	if (mod == 0 && base == 5)
-		return 0; // an address without a base: not needed here
+		return 0; // an address without a base, which is not emulated
 	i->base = general(c, base + 8 * b);
 	i->stride = index == 4 ? 0 : general(c, index) << scale;
 	if (mod == 1) {
@@ -77,11 +76,11 @@ static int decode(const ucontext_t *c, struct instruction *i) {
 		i->length += 4;
 	}
 	if (i->opcode == 0x4B && !sib)
-		return 0; // TILELOADD and TILESTORED want a SIB byte
+		return 0; // TILELOADD and TILESTORED require a SIB byte
 	return 1;
 }
 
-// configure is LDTILECFG. It answers why it faults, 0 if it does not.
+// configure is LDTILECFG. It returns the reason if it faults, otherwise 0.
 static const char *configure(const uint8_t *c) {
 	if (c[0] > 1)
 		return "#GP: LDTILECFG: a palette that is neither 0 nor 1";
@@ -110,7 +109,7 @@ static const char *configure(const uint8_t *c) {
 	return 0;
 }
 
-// usable answers why a tile cannot be used, 0 if it can.
+// usable returns the reason why a tile cannot be used, or 0 if it can be used.
 static const char *usable(int t) {
 	if (!state.configured)
 		return "#UD: tiles are not configured";
@@ -119,10 +118,10 @@ static const char *usable(int t) {
 	return 0;
 }
 
-// productBF16 is TDPBF16PS: for every element, the products of even values and
-// those of odd values are two chains of fused multiply-adds from +0; their sum
-// is added to the element. Everything rounds to nearest even, denormal
-// operands and results are zero (manual, "Operation" of TDPBF16PS).
+// productBF16 is TDPBF16PS. For every element, even values and odd values are multiplied in two
+// chains of fused multiply-adds that begin with +0, and the sum of the chains is added to the
+// element. All operations round to nearest even. Denormal operands and results count as zero
+// (manual, "Operation" of TDPBF16PS).
 __attribute__((target("avx512f"))) static void productBF16(struct tile *c, const struct tile *a, const struct tile *b) {
 	unsigned mode = _mm_getcsr();
 	_mm_setcsr(0x1F80 | 0x8040); // exceptions masked, flush to zero, denormals are zero
@@ -148,8 +147,8 @@ __attribute__((target("avx512f"))) static void productBF16(struct tile *c, const
 	_mm_setcsr(mode);
 }
 
-// productBytes is TDPBUSD: four products of unsigned and signed bytes are added to every element, which
-// wraps (manual, "Operation" of TDPBUSD).
+// productBytes is TDPBUSD: it adds products of unsigned and signed bytes, four at a time, to every
+// element. Sums wrap (manual, "Operation" of TDPBUSD).
 static void productBytes(struct tile *c, const struct tile *a, const struct tile *b) {
 	for (int m = 0; m < c->rows; m++) {
 		for (int n = 0; n < c->colsb / 4; n++) {
@@ -207,13 +206,13 @@ static const char *zero(int t) {
 	return why;
 }
 
-// none says that an instruction is not one of those that are known here.
+// none is returned for an instruction that is not emulated.
 static const char none[] = "";
 
 static const char *execute(const struct instruction *i) {
 	enum { NP = 0, P66 = 1, F3 = 2, F2 = 3 };
 	if (i->opcode != 0x5C && i->opcode != 0x5E && i->vvvv != 0)
-		return none; // VEX.vvvv is 1111
+		return none; // VEX.vvvv must be 1111
 	switch (i->opcode << 4 | i->pp << 1 | i->memory) {
 	case 0x49 << 4 | NP << 1 | 1:
 		return i->reg == 0 ? configure((const uint8_t *)i->base) : none;

@@ -1,6 +1,6 @@
-// A libcuda with one GPU whose memory is the host's, and whose kernels do nothing
-// but "fill". By MODE it fails in one way or another. A call without cuInit, or off
-// the context, ends the process.
+// A libcuda for tests, with one GPU. The GPU's memory is host memory. Only the kernel "fill" is
+// executed, and other kernels do nothing. MODE selects a failure. A call without cuInit or without
+// a current context ends the process.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigne
 	if (!strcmp(f, "fill") && !sticky)
 		for (int i = 0; i < *(int *)args[2]; i++)
 			(*(unsigned **)args[1])[i] = *(unsigned *)args[3];
-	return 0; // what goes wrong is said by the next call that waits
+	return 0; // errors are returned by the next call that waits
 }
 
 int cuMemGetInfo_v2(size_t *free, size_t *total) {

@@ -1,5 +1,5 @@
-// A libnvidia-ml with two GPUs, or with parts of one, or one that fails, by MODE. A call before
-// nvmlInit_v2, or of anything that is not here, ends the process.
+// A libnvidia-ml for tests, with two GPUs. MODE selects a failure, or parts of a GPU. A call before
+// nvmlInit_v2, or of a function that is missing here, ends the process.
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ int nvmlDeviceGetUUID(void *device, char *out, unsigned length) {
 		: device == (void *)200 ? "MIG-aaaa" : "MIG-bbbb");
 }
 
-// In mode "parts" GPU 0 is split: it could have three parts, and has two.
+// In mode "parts", GPU 0 has two of at most three parts.
 int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *next) {
 	need();
 	*now = *next = mode("parts") && device == (void *)100;

@@ -1,12 +1,12 @@
-// A kernel with what planted bugs need: shared memory between barriers in a
-// loop, guards at the edge of the data, float32 and float64.
+// A kernel in which tests plant bugs. It has shared memory between barriers in a loop, guards at
+// the edge of the data, and operations in float32 and float64.
 #pragma OPENCL FP_CONTRACT OFF
 #define LID() __nvvm_read_ptx_sreg_tid_x()
 #define GID() (__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + LID())
 #define BARRIER() __nvvm_bar_sync(0)
 
-// c[i] is the chain over all k, in tiles of 64, of a[k] * a[the k of the tile
-// that stands (k + i) mod 64].
+// c[i] is a third of a chain over all k of a[k] * a[m]. m is in the same tile of 64 as k, at
+// position (k + i) mod 64 of the tile.
 kernel void tile(global const float *restrict a, global float *restrict c, int n) {
   local float part[64];
   int i = GID(), l = LID();

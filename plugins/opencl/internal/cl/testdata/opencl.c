@@ -1,6 +1,6 @@
-// A libOpenCL for tests, as MODE says: no platform ("none"), a platform without a
-// device ("empty"), or one device, whose context ends the process ("listed") or is
-// refused as busy or for want of memory ("busy", "taken").
+// A libOpenCL for tests. MODE selects: no platform ("none"), a platform without a device
+// ("empty"), or one device. With "listed", creating a context ends the process. With "busy" and
+// "taken" it fails because the device is not available or is out of resources.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int clGetDeviceInfo(void *device, unsigned what, size_t size, void *value, size_
 	if (what == 0x102B || what == 0x102D || what == 0x102F)
 		return text("a device", value);
 	memset(value, 0, size);
-	*(unsigned *)value = what == 0x101B || what == 0x1032 ? 0x3f : 1024; // floats with all, or a number
+	*(unsigned *)value = what == 0x101B || what == 0x1032 ? 0x3f : 1024; // all features of floats, or a number
 	return 0;
 }
 

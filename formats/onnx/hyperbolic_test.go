@@ -63,6 +63,12 @@ func TestScatterRefuses(t *testing.T) {
 			op("ScatterElements", "x i u", "y", intAttr("axis", 1))}, "updates of the shape [2 1], want [1 2]"},
 		{1, nodes{floats("k", []int64{3}, 1, 2, 3), whole64("i", []int64{1, 1}, 2), floats("u", []int64{1, 1}, 4),
 			op("ScatterND", "k i u", "r"), op("Add", "x r", "y")}, "updates f32[1,1], want f32[1]"},
+		{1, nodes{whole64("i", []int64{1, 2, 2}, 0, 1, 0, 1), ints("zero", 0), ints("two", 2), ints("one", 1),
+			op("Slice", "x zero two one", "u"), op("ScatterND", "x i u", "y")}, "sets place 1 twice"},
+		{1, nodes{whole64("i", []int64{2, 2}, 0, 1, 0, 3), ints("zero", 0), ints("two", 2), ints("one", 1),
+			op("Slice", "x zero two one", "u"), op("ScatterND", "x i u", "y")}, "only at constant places of one axis"},
+		{1, nodes{whole64("i", []int64{1, 1, 2}, 0, 1), ints("zero", 0), ints("two", 2), ints("one", 1),
+			op("Slice", "x zero two one", "u"), op("ScatterND", "x i u", "y")}, "updates of the shape [1 2], want [1 1]"},
 	} {
 		got := became(readModel(t, modelOf(13, c.batch, []int64{4}, nil, c.nodes...)))
 		if !strings.Contains(got, c.want) {

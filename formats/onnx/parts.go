@@ -14,7 +14,7 @@ func init() {
 	register(operators{
 		"ScatterND": {attributes: accept(3, "reduction"),
 			refused: "indices that are not constant, or of the batch axis where it is open or more than 1; of " +
-				"computed updates tuples of several indices, and reductions", make: one(setParts),
+				"computed updates places of several axes, and reductions", make: one(setParts),
 			fold: fold.One(fold.ScatterND), batch: batchaxis.Set},
 		"Trilu": {attributes: accept(2, "upper"), make: one(triangle), fold: fold.One(fold.Trilu),
 			batch: batchaxis.Triangle},
@@ -22,10 +22,11 @@ func init() {
 }
 
 // The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which make
-// the axis the first one. The updates depend on the input, and the batch follows that axis. The
-// positions of the result are picked from the value followed by the updates.
+// the axis the first one. That of TorchScript has a tuple of all indices for each element of v: the decoding
+// of older YOLOX sets columns in this way. The updates depend on the input, and the batch follows the
+// indexed axes. The positions of the result are picked from the value joined with the updates.
 
-// setParts sets positions of the first axis to computed values, or elements of each row to constants.
+// setParts sets positions of one axis to computed values, or elements of each row to constants.
 func setParts(c *call) graph.Value {
 	constants := len(c.In) != 3 || !c.In[0].IsConstant() && c.In[1].IsConstant() && c.In[2].IsConstant()
 	if constants && !(c.Unbatched && c.Tracked()) {
@@ -36,40 +37,93 @@ func setParts(c *call) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("sets elements of every row by constants of its own")
 	}
-	if c.Err == nil && (!c.In[1].IsConstant() || last < 0 || x.Shape[last] != 1 || len(s) == 0 ||
-		c.Text("reduction", "none") != "none") {
-		c.Fail("of computed values is supported only at constant places of the first axis, without a reduction")
+	if c.Err == nil && (!c.In[1].IsConstant() || last < 0 || len(s) == 0 || c.Text("reduction", "none") != "none") {
+		c.Fail(setsComputed)
 	}
-	index, set := readPlaces(c, s)
+	axis, at := placesOf(c, s)
+	index := replaced(c, s, axis, at)
 	if c.Err != nil {
 		return graph.None
 	}
-	want := slices.Concat(x.Shape[:last], s[1:])
+	want := slices.Concat(x.Shape[:last], s[x.Shape[last]:])
 	updates := c.value(2, len(want))
 	if have := c.FileShapeOf(2); !slices.Equal(have, want) {
 		c.Fail("updates of the shape %v, want %v", have, want)
 	}
-	updates = c.node(graph.Reshape, ".set", []graph.Value{updates}, "shape", append([]int{set}, s[1:]...))
-	joined := c.joined(".both", []graph.Value{c.value(0, len(s)), updates}, 0)
-	return c.gatherAxis(joined, 0, index, "")
+	block := slices.Clone(s)
+	block[axis] = len(at)
+	updates = c.node(graph.Reshape, ".set", []graph.Value{updates}, "shape", block)
+	joined := c.joined(".both", []graph.Value{c.value(0, len(s)), updates}, axis)
+	return c.gatherAxis(joined, axis, index, "")
 }
 
-// readPlaces returns the source of each position of the first axis: an index into a value of shape s
-// followed by the updates. It also returns the number of updates.
-func readPlaces(c *call, s []int) (index []int, set int) {
+const setsComputed = "of computed values is supported only at constant places of one axis, without a reduction"
+
+// placesOf returns the axis of which operand 1 has places, and the places. Operand 1 has an index of the
+// first axis for each place, or tuples of indices that differ from all others only along one axis.
+func placesOf(c *call, s []int) (axis int, at []int) {
 	if c.Err != nil {
-		return nil, 0
+		return 0, nil
 	}
-	_, at := c.Indices(1, s[0])
-	index = element.Indices(s[0])
-	for k, to := range at {
-		if index[to] >= s[0] {
-			c.Fail("sets place %d twice", to)
-			return nil, 0
+	x := c.In[1].Tensor
+	lead, n := x.Shape[:len(x.Shape)-1], x.Shape[len(x.Shape)-1]
+	if n == 1 {
+		_, at = c.Indices(1, s[0])
+		return 0, at
+	}
+	begins, _ := c.Tuples(s, 0)
+	if c.Err == nil && len(lead) == n {
+		for axis := range n {
+			if at, ok := placesAlong(lead, s, begins, axis); ok {
+				return axis, at
+			}
 		}
-		index[to] = s[0] + k
 	}
-	return index, len(at)
+	c.Fail(setsComputed)
+	return 0, nil
+}
+
+// placesAlong returns the places of an axis at which tuples of a shape begin, if all other axes are whole.
+// begins are offsets into a value of shape s.
+func placesAlong(tuples, s, begins []int, axis int) (at []int, ok bool) {
+	whole := slices.Clone(tuples)
+	whole[axis] = s[axis]
+	if !slices.Equal(whole, s[:len(tuples)]) {
+		return nil, false
+	}
+	step := element.Strides(s)
+	ok = len(begins) > 0
+	element.Each(tuples, func(k int, from []int) {
+		begin := 0
+		for a, v := range from {
+			if a != axis {
+				begin += v * step[a]
+			}
+		}
+		if begin == 0 {
+			at = append(at, begins[k]/step[axis])
+		}
+		place := at[from[axis]]
+		ok = ok && place < s[axis] && begins[k] == begin+place*step[axis]
+	})
+	return at, ok
+}
+
+// replaced returns the source of each position of an axis: an index into a value of shape s followed by the
+// updates of places.
+func replaced(c *call, s []int, axis int, places []int) (index []int) {
+	if c.Err != nil {
+		return nil
+	}
+	index = element.Indices(s[axis])
+	for k, to := range places {
+		if index[to] >= s[axis] {
+			c.Fail("sets place %d twice", to)
+			return nil
+		}
+		index[to] = s[axis] + k
+	}
+	return index
 }
 
 // triangle keeps the upper or the lower triangle of matrices, and sets

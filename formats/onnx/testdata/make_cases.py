@@ -495,6 +495,12 @@ case("bare-set-constant", [turn("x", "t"), node("ScatterND", ["t", "at", "v"], [
 case("bare-set", [node("Slice", ["x", "zero", "two", "axis"], ["s"]), node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]),
      node("Transpose", ["s"], ["u"], perm=[1, 0, 2, 3]), node("Exp", ["u"], ["v"]), node("ScatterND", ["t", "at", "v"], ["z"]),
      node("Transpose", ["z"], ["y"], perm=[1, 0, 2, 3])], {"zero": i64(0), "two": i64(2), "axis": i64(1), "at": i64([3], [0])}, 18, (1, 4, 6, 5))
+# A tuple of all indices for each element, as PyTorch's exporter of TorchScript writes y[..., 2:4] = v.
+for name, axis, places in ("columns", 3, [2, 3]), ("rows", 2, [4, -5, 0]), ("channels", 1, [2]):
+    at = np.stack(np.meshgrid(*[places if a == axis else range(n) for a, n in enumerate((1, 4, 6, 5))], indexing="ij"), -1)
+    case("bare-set-" + name, [node("Slice", ["x", "zero", "count", "axis"], ["s"]), node("Exp", ["s"], ["v"]),
+                              node("ScatterND", ["x", "at", "v"], ["y"])],
+         {"zero": i64(0), "count": i64(len(places)), "axis": i64(axis), "at": at.astype(np.int64)}, 11, (1, 4, 6, 5))
 for name, more, k in ("upper", {}, 1), ("lower", {"upper": 0}, -2):
     case("trilu-" + name, [node("Trilu", ["x", "k"], ["y"], **more)], {"k": np.int64(k)}, 14)
 case("trilu-moved", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Trilu", ["t"], ["u"]), node("Transpose", ["u"], ["y"], perm=[1, 0, 2, 3])], {}, 14)

@@ -4,13 +4,14 @@
     NODE_PATH=$(sh scripts/peers.sh) /usr/bin/python3 -W ignore scripts/peers/detectors.py FOLDER BNCTL [NAME...] > FILE.json
 
 FOLDER holds git repositories, OWNER+NAME each, with the files of STRANGERS. MADE are networks of their authors'
-designs with random weights, which are exported here by PyTorch. For each file the same picture of random numbers is
+designs with random weights, which are exported here by PyTorch (detectornetworks.py). For each file the same picture of random numbers is
 predicted by both, and both outputs become boxes by the same function; a file of a form that bnctl reads as boxes is
 also predicted as a picture, and its boxes are compared with those that numpy finds in ONNX Runtime's outputs. For a network
 made here with one output, the largest distances of ONNX Runtime's and of bnctl's corners from PyTorch's in float64 are
 given, of boxes in pixels. Boxes match if class and score (1e-4) agree and corners within 1e-3 of a pixel, and are near within 0.05. Of other boxes only those are explained
 of which the score is within 1e-5 of the least score or of another box's score.
 """
+import hashlib
 import json
 import os
 import subprocess
@@ -22,21 +23,45 @@ import importlib.util
 
 import numpy as np
 
-# Repository, path, form, mean and deviation of pixels (0 to 255). The form "raw" is compared as it is.
+# Repository, path, first digits of the SHA-256, form, mean and deviation of pixels (0 to 255). The form "raw" is compared as it is.
 STRANGERS = [
-    *(("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", path, "ssd", 127, 128) for path in (
-        "models/onnx/version-RFB-320.onnx", "models/onnx/version-RFB-640.onnx", "models/onnx/version-slim-320.onnx",
-        "masked_face/pretrained/RFB-640-masked_face-v2.onnx", "masked_face/pretrained/RFB-1280-masked_face-v2.onnx")),
-    *(("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", path, "raw", 127, 128) for path in (
-        "models/onnx/version-RFB-320_simplified.onnx", "models/onnx/version-slim-320_simplified.onnx",
-        "models/onnx/version-RFB-320_without_postprocessing.onnx", "models/onnx/version-slim-320_without_postprocessing.onnx")),
-    ("hpc203/nanodet-opncv-dnn-cpp-python", "nanodet.onnx", "raw", 116, 57),
-    ("hpc203/nanodet-opncv-dnn-cpp-python", "nanodet_m.onnx", "raw", 116, 57),
-    ("hpc203/yolo-fastestv2-opencv", "model.onnx", "raw", 0, 255),
-    ("RuDr8A/RealTime-PPE-Compliance", "face_detection_yunet_2026may.onnx", "raw", 0, 1),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-RFB-320.onnx", "34cd7e60aeff", "ssd", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-RFB-640.onnx", "8f4c65927597", "ssd", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-slim-320.onnx", "e9adbd0f920d", "ssd", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "masked_face/pretrained/RFB-640-masked_face-v2.onnx", "27ca3e5985f7", "ssd", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "masked_face/pretrained/RFB-1280-masked_face-v2.onnx", "7514455d81b1", "ssd", 127, 128),
+    ("kenken118/tflite2", "yolox_nano_quantize.onnx", "58f18d607cbc", "yolox", 0, 1),
+    ("Bigisland1729/object-detection-models", "yolox_nano.onnx", "e8af074932d4", "yolox", 0, 1),
+    ("Devon-Scott/YOLOX", "yolox_nano.onnx", "358417533cc7", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_256x320.onnx", "e06a2bb52b4b", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_256x480.onnx", "d298a7aefd84", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_320x320.onnx", "cc51f493f3f8", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_384x640.onnx", "dfc20f338604", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_480x640.onnx", "4b8525d6a666", "yolox", 0, 1),
+    ("w-okada/yolox-onnx-test", "models/yolox_nano_640x640.onnx", "d015b03bd08c", "yolox", 0, 1),
+    ("kenken118/tflite2", "quantized_model.onnx", "9d6374352d99", "yolox", 0, 1),
+    ("TandatH/AI_TRASH", "best_int8.onnx", "7fbdf2d26f43", "yolov8", 0, 255),
+    ("JohnScarrow/RoboticsFinal", "best_int8.onnx", "43c40c84f551", "yolov8", 0, 255),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-RFB-320_simplified.onnx", "faf6740b495e", "raw", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-slim-320_simplified.onnx", "0863d8fedffb", "raw", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-RFB-320_without_postprocessing.onnx", "d7c687949526", "raw", 127, 128),
+    ("Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB", "models/onnx/version-slim-320_without_postprocessing.onnx", "6e12bb34a36e", "raw", 127, 128),
+    ("hpc203/nanodet-opncv-dnn-cpp-python", "nanodet.onnx", "c59b6c947ce4", "raw", 116, 57),
+    ("hpc203/nanodet-opncv-dnn-cpp-python", "nanodet_m.onnx", "4b82da9944b8", "raw", 116, 57),
+    ("hpc203/yolo-fastestv2-opencv", "model.onnx", "27c34bbd0d05", "raw", 0, 255),
+    ("hpc203/scrfd-opencv", "weights/scrfd_500m_kps.onnx", "517cb1980c72", "raw", 127.5, 128),
+    ("hpc203/scrfd-opencv", "weights/scrfd_2.5g_kps.onnx", "32d20c77b9e2", "raw", 127.5, 128),
+    ("jnulzl/ncnn_quant_python_demo", "best_320_opt.onnx", "5c5271332bbd", "raw", 0, 255),
+    ("kivenyangming/yolox-bubbliiiing-onnx", "yolox_nano.onnx", "adf37537143b", "raw", 0, 255),
+    ("tup-robomaster/AutoLabel", "model/yolox.onnx", "36e7ce80599b", "raw", 0, 1),
+    ("tup-robomaster/AutoLabel", "model/model_64cls.onnx", "6f99ea2d6e1e", "raw", 0, 1),
+    ("RuDr8A/RealTime-PPE-Compliance", "face_detection_yunet_2026may.onnx", "ebafce4e3c11", "raw", 0, 1),
 ]
-MADE = ["yolov5", "yolov5-nms", "yolov8", "yolov8-nms", "yolox", "yolox-decoded", "yolox-nms", "ssd", "ssd-nms",
-        "retinanet-torchvision", "fcos-torchvision", "ssdlite-torchvision", "detr", "detr-topk"]
+MADE = ["yolov5", "yolov5@160x96", "yolov5-nms", "yolov5-nms:11", "yolov8", "yolov8@96x160", "yolov8-nms", "yolov8-nms:16",
+        "yolox", "yolox@96x160", "yolox-decoded", "yolox-inplace:11", "yolox-nms", "yolox_tiny", "yolox_tiny-decoded", "yolox_s", "yolox_s-decoded",
+        "yolox_s-nms", "ssd", "ssd@96x160", "ssd-nms", "ssd-nms:11", "detr", "detr@96x160", "detr-topk",
+        "retinanet-torchvision", "retinanet-torchvision@96x160", "retinanet_v2-torchvision", "fcos-torchvision",
+        "fcos-torchvision@160x96", "ssdlite-torchvision", "ssdlite-torchvision:16", "ssd300-torchvision"]
 SIDE, LEAST, OVERLAP, MOST = 128, 0.25, 0.45, 300
 
 
@@ -213,8 +238,8 @@ def main():
     folder, bnctl, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
     runtime, rows = Runtime(), []
     with tempfile.TemporaryDirectory() as at:
-        todo = [(r, p, f, m, d, None) for r, p, f, m, d in STRANGERS] + [("", n, n, 0, 255, None) for n in MADE]
-        for repository, name, form, mean, deviation, _ in todo:
+        todo = STRANGERS + [("", n, "", n, 0, 255) for n in MADE]
+        for repository, name, digest, form, mean, deviation in todo:
             if wanted and not any(w in name for w in wanted):
                 continue
             path, row, exact = os.path.join(at, "model.onnx"), {"file": name}, None
@@ -225,6 +250,8 @@ def main():
                     blob = module("survey").blob(folder, repository, name)
                     if blob is None:
                         raise RuntimeError("the file is not there")
+                    if not hashlib.sha256(blob).hexdigest().startswith(digest):
+                        raise RuntimeError("the file is another one")
                     open(path, "wb").write(blob)
                 else:
                     form, exact = module("detectornetworks").export(name, path, SIDE, picture)
@@ -281,7 +308,9 @@ def table(rows, version):
     cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
     return {"processor": f"{cpu}, {os.cpu_count()} logical CPUs", "measured": str(datetime.date.today()),
             "command": "make test-detectors", "conditions": f"ONNX Runtime {version}; one picture of "
-            "random squares for each file; made here: random weights", "columns":
+            "random squares for each file; made here: random weights, and batch norms with the statistics of such pictures and "
+            "a bias of 1 (FCOS, RetinaNet, SSD, SSDlite: of 0); the columns beside float64 have networks with one output",
+            "columns":
             ["file", "form", "compared as", *COLUMNS, "ONNX Runtime from float64", "bnctl from float64",
                                          "difference of raw outputs", "error"], "rows": lines}
 

@@ -37,7 +37,8 @@ func setParts(c *call) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("sets elements of every row by constants of its own")
 	}
-	if c.Err == nil && (!c.In[1].IsConstant() || last < 0 || len(s) == 0 || c.Text("reduction", "none") != "none") {
+	if c.Err == nil && (!c.In[1].IsConstant() || last < 0 || len(s) == 0 ||
+		c.Text("reduction", "none") != "none") {
 		c.Fail(setsComputed)
 	}
 	axis, at := placesOf(c, s)
@@ -57,7 +58,8 @@ func setParts(c *call) graph.Value {
 	return c.gatherAxis(joined, axis, index, "")
 }
 
-const setsComputed = "of computed values is supported only at constant places of one axis, without a reduction"
+const setsComputed = "of computed values is supported only at constant places of one axis, " +
+	"without a reduction"
 
 // placesOf returns the axis of which operand 1 has places, and the places. Operand 1 has an index of the
 // first axis for each place, or tuples of indices that differ from all others only along one axis.
@@ -103,20 +105,20 @@ func placesAlong(tuples, s, begins []int, axis int) (at []int, ok bool) {
 		if begin == 0 {
 			at = append(at, begins[k]/step[axis])
 		}
-		place := at[from[axis]]
-		ok = ok && place < s[axis] && begins[k] == begin+place*step[axis]
+		to := at[from[axis]]
+		ok = ok && to < s[axis] && begins[k] == begin+to*step[axis]
 	})
 	return at, ok
 }
 
 // replaced returns the source of each position of an axis: an index into a value of shape s followed by the
-// updates of places.
-func replaced(c *call, s []int, axis int, places []int) (index []int) {
+// updates of positions.
+func replaced(c *call, s []int, axis int, positions []int) (index []int) {
 	if c.Err != nil {
 		return nil
 	}
 	index = element.Indices(s[axis])
-	for k, to := range places {
+	for k, to := range positions {
 		if index[to] >= s[axis] {
 			c.Fail("sets place %d twice", to)
 			return nil

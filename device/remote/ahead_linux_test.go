@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// doubler loads a program that has a predict function which doubles its rows, and returns
-// the executable and its device.
+// doubler loads a program with a predict function that doubles its rows. It returns the
+// device and the executable.
 func doubler(t *testing.T, role, level string) (device.Device, device.Executable) {
 	t.Helper()
 	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"p\"\n\n" +

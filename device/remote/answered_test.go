@@ -12,13 +12,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// hasty is a plugin that sends an exchange, and its outcome before or after the answer.
+// hasty is the connection to a plugin that sends an exchange and an outcome. If waits is true, it
+// sends the outcome after the answer to the exchange, otherwise before the answer.
 type hasty struct {
 	exchange *pb.Exchange
 	parts    []tensor.Tensor
 	waits    bool
-	came     int           // messages so far
-	answered chan struct{} // the host has answered
+	came     int           // number of messages received by the host so far
+	answered chan struct{} // closed when the host has answered the exchange
 	closed   bool
 }
 
@@ -52,7 +53,7 @@ func (h *hasty) Close() error {
 	return nil
 }
 
-// oneSum is a function that exchanges one gradient of one number, called x.
+// oneSum returns a function with one exchange of lane Gradients: the sum of one number, named x.
 func oneSum(t *testing.T) *graph.Function {
 	b := graph.NewBuilder(graph.Train, &[]graph.State{})
 	rows := b.Input("rows", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{1}})
@@ -97,7 +98,8 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 	}
 }
 
-// TestPartOfNoRows checks that the host refuses a part of replicas without rows in the run.
+// TestPartOfNoRows checks that the host refuses a partial value for replicas that have no rows in the
+// run.
 func TestPartOfNoRows(t *testing.T) {
 	hub := collective.NewHub(2, 2)
 	h := &hasty{answered: make(chan struct{})}

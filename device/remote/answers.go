@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// answers sends the answers of the exchanges of a run, one after the other, when they are complete.
-// It reuses the memory of finished exchanges, because every step has the same number of exchanges
-// with the same sizes.
+// answers sends the answers to the exchanges of a run, one after the other, when the exchanges are
+// complete. It reuses the memory of finished exchanges, because every step has the same number of
+// exchanges with the same sizes.
 type answers struct {
 	sending sync.Mutex
 	mu      sync.Mutex
@@ -33,15 +33,15 @@ func (a *answers) get() *buffers {
 	return r
 }
 
-// put returns memory to the pool. It must only be called after an exchange without an
-// error: after a failed one, members of the group may still be adding its values.
+// put returns the memory of an exchange to the pool. It must not be called if the exchange
+// failed, because members of the group may then still be adding the values in the memory.
 func (a *answers) put(r *buffers) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.free = append(a.free, r)
 }
 
-// send sends an answer. The results are sent with it if results is true.
+// send sends an answer. If there is true, it sends the results too.
 func (a *answers) send(conn wire.Conn, m *pb.Message, values []collective.Reduction, there bool) error {
 	a.sending.Lock()
 	defer a.sending.Unlock()

@@ -13,14 +13,14 @@ import (
 const attachKey = "BNCTL_REATTACH_DEVICES"
 
 // attached lists the plugins of attachKey. An author starts the plugin in a debugger, and
-// bnctl connects to it as if it had started it:
+// bnctl connects to it as if bnctl had started it:
 //
 //	$ bnctl-device-mine debug                     prints 1|1|unix|/tmp/plugin123|grpc|
 //	$ BNCTL_REATTACH_DEVICES='mine=1|1|unix|/tmp/plugin123|grpc|' bnctl train --devices mine
 //
-// The line is written into the pipe from which the handshake is read, so that all later
-// steps are the same. The process shares no memory with this one, and its session runs at
-// stream/1.
+// The line is written into the pipe that the handshake is read from, so that all later
+// steps are the same as for other plugins. The plugin process shares no memory with this
+// process, and its session runs at stream/1.
 //
 // An item without a name or a greeting is an error: without its greeting, a plugin would be
 // an executable that does not exist.

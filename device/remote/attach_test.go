@@ -23,7 +23,7 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 	t.Helper()
 	c := plugin("main")
 	cmd = exec.Command(c.Path, "debug")
-	folder, err := os.MkdirTemp("", "socket") // t.TempDir's paths are too long for one
+	folder, err := os.MkdirTemp("", "socket") // t.TempDir's paths are too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("List() = %v, %v", list, err)
 	}
 	p.Close()
-	p = attach(t) // looking has not ended it
+	p = attach(t) // listing the devices has not ended the process
 	d := open(t, p)
 	if got := d.Info().Levels[0]; got != device.Stream || d.Info().Note == "" || d.Info().Process != 0 {
 		t.Errorf("level %s of process %d: %q", got, d.Info().Process, d.Info().Note)

@@ -61,7 +61,8 @@ func tag(s device.Step, lane collective.Lane, sequence int) collective.Tag {
 	return collective.Tag{Generation: 1, Step: s.Number, Lane: lane, Sequence: uint64(sequence), Name: name}
 }
 
-// sixGradients is a program with six exchanges of gradients and one of moments, of one number each.
+// sixGradients returns a program with six exchanges of lane Gradients and one of lane Moments, each of one
+// number.
 func sixGradients(t *testing.T) *graph.Program {
 	p := &graph.Program{Name: "gradients"}
 	b := graph.NewBuilder(graph.Train, &p.State)
@@ -82,15 +83,14 @@ func sixGradients(t *testing.T) *graph.Program {
 	return p
 }
 
-// oneNumber is a step of that program, with two rows.
+// oneNumber returns a step of the program sixGradients, with two rows.
 func oneNumber(number uint64) device.Step {
 	return device.Step{Function: graph.Train, Number: number, Rows: []int{2},
 		Inputs: []tensor.Tensor{tensor.New(tensor.F32, 2, 1)}}
 }
 
-// Run makes six exchanges of gradients before one of moments. It waits for the moments,
-// then for the gradients in reverse order. In an odd run it does not wait for the
-// gradients.
+// Run starts six exchanges of gradients and then one of moments. It waits for the moments. In
+// a run with an even number it then waits for the gradients, in reverse order.
 func (x *besideExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	var sums [][]collective.Reduction
 	var waits []func() error
@@ -112,8 +112,8 @@ func (x *besideExecutable) Run(ctx context.Context, s device.Step) (device.Outco
 	return device.Outcome{Outputs: []tensor.Tensor{tensor.New(tensor.F32, 2, 1)}}, nil
 }
 
-// TestExchangesBesideEachOther: a device is at its moments while its gradients are
-// not summed yet, and gets each sum where it belongs.
+// TestExchangesBesideEachOther checks that a device can exchange moments while exchanges of
+// gradients are in progress, and that each sum arrives at the exchange that it belongs to.
 func TestExchangesBesideEachOther(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "beside", level))
@@ -133,7 +133,7 @@ func TestExchangesBesideEachOther(t *testing.T) {
 				done <- err
 			}()
 			other := hub.Member(1)
-			early := 6 - 4 // the maximum number that may be unanswered
+			early := 6 - 4 // 4 is the maximum number of unanswered exchanges
 			for i := range early {
 				if err := other.Start(ctx, tag(s, collective.Gradients, i), reduction(1, 100))(); err != nil {
 					t.Fatalf("%s: run %d: gradients %d: %v", level, number, i, err)

@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// A plugin that another process kills during its start is Lost, so that it is started again, also if
-// the connection breaks some time before the process has ended. The error names no code of gRPC.
+// TestConnectionThatBreaksDuringStart checks that the error for a plugin that another process kills during
+// its start has the kind Lost, so that the plugin is started again. This is so even if the connection
+// breaks some time before the process has ended. The error contains no code of gRPC.
 func TestConnectionThatBreaksDuringStart(t *testing.T) {
 	for role, kind := range map[string]device.Kind{"hangsup": device.Unavailable, "killed": device.Lost} {
 		if role == "killed" && runtime.GOOS == "windows" {

@@ -17,12 +17,12 @@ type Command struct {
 	Path string   // the executable
 	Args []string // its arguments
 	Env  []string // additional environment variables: KEY=VALUE
-	// SHA256 is the required sum of the executable, in hexadecimal; "" disables the check. The file
-	// that was checked is the one that runs.
+	// SHA256 is the required SHA-256 of the executable, in hexadecimal; "" disables the check. The
+	// checked file is the file that runs, even if it is replaced in the meantime.
 	SHA256 string
-	// Greeting is the line that a plugin has printed that is already running, for example in a
-	// debugger; "" starts Path. The host does not end such a process, and uses it at level stream/1.
-	// The process can open one device in its life.
+	// Greeting is the line that a running plugin has printed at its start, for example in a debugger;
+	// "" starts Path. The host does not end a process that it has not started, and uses it at level
+	// stream/1. The process can open one device in its life.
 	Greeting string
 	// TLS is the configuration of the connection if the devices are on another machine. Greeting is
 	// then made by GreetingOf. nil: the plugin is a process of this machine.
@@ -30,8 +30,8 @@ type Command struct {
 	// Levels are the permitted levels (transports) of sessions; nil permits
 	// all.
 	Levels []string
-	// Timeout bounds the start, until the plugin has described itself. 0 is a minute: on
-	// a busy machine a program is slow to load.
+	// Timeout bounds the start, until the plugin has described itself. 0 means one minute, because
+	// a program is slow to load on a busy machine.
 	Timeout time.Duration
 	// Slow is called with a sentence when a sixth of Timeout has passed. It may be nil.
 	Slow func(text string)

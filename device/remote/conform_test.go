@@ -12,14 +12,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestConformance judges the CPU device over the wire at each level, with all cases of the
-// contract, one of each operation and a few of large batches. Networks with changing batches run at
-// the level with shared memory. The results are judged case by case in plugins/cpu; only the messages
-// are new here.
+// TestConformance tests the CPU device in a plugin process at each level. It runs all cases of the
+// contract, one case of each operation and a few cases of large batches. Networks with changing
+// batches run only at the level with shared memory. The test is about the messages; plugins/cpu tests
+// the results with all cases.
 func TestConformance(t *testing.T) {
 	for _, level := range levels {
 		if level != device.Shm && testing.Short() {
-			continue // the messages are the same
+			continue // the messages are the same at all levels
 		}
 		t.Run(level, func(t *testing.T) {
 			p := start(t, "cpu", level)
@@ -30,9 +30,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// fewOfEach returns the cases of the contract, the first of each operation, of chains of operations
-// and of classes, and three operations of many rows; growing includes a network of many rows, with
-// replicas of none, one and two. Its batch norm makes no difference to messages.
+// fewOfEach returns the cases of the contract, the first case of each operation, of chains of operations
+// and of classes, and the cases of three operations with many rows. growing includes a network with many
+// rows, in replicas of 0, 1 and 2 rows. One kind of batch norm is enough for the messages.
 func fewOfEach(cases []devicetest.Case, growing bool) []devicetest.Case {
 	left := map[string]int{"class": 1, "chain": 1, "rows": 3}
 	for _, o := range graph.Ops() {
@@ -49,7 +49,7 @@ func fewOfEach(cases []devicetest.Case, growing bool) []devicetest.Case {
 	})
 }
 
-// TestGroupConformance judges groups of CPU devices that meet in shared memory.
+// TestGroupConformance tests groups of CPU devices that exchange data in shared memory.
 func TestGroupConformance(t *testing.T) {
 	if !slices.Contains(levels, device.Shm) {
 		t.Skip("this system has no shared memory of this kind")

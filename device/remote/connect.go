@@ -35,7 +35,7 @@ import (
 //	                     <── name, version, about
 //	 remove the folder: the connection needs no name any more
 //
-// After that the process is a spare one (plugin.go) until a device is opened in it.
+// After that the process is idle (plugin.go) until a device is opened in it.
 type peer struct {
 	command *Command
 	process *process
@@ -71,7 +71,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	stop := context.AfterFunc(ctx, p.process.kill)
 	defer stop()
 	err := p.greet(ctx)
-	if err == nil && !stop() { // the time was up just then, and the process has been killed
+	if err == nil && !stop() { // the time limit was reached at the last moment, and the process was killed
 		err = context.Cause(ctx)
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (p *peer) config() *plugin.ClientConfig {
 	options := []grpc.DialOption{
 		grpc.WithInitialWindowSize(wire.Window),
 		grpc.WithInitialConnWindowSize(wire.Window),
-		grpc.WithIdleTimeout(0), // the socket has no name by then
+		grpc.WithIdleTimeout(0), // no reconnecting after a pause, because the socket has no name any more
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(wire.Codec{})),
 	}
 	if p.command.TLS != nil {
@@ -170,7 +170,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		SkipHostEnv:      true,
 		StartTimeout:     24 * time.Hour, // the timeout of this package ends the process
 		Logger:           hclog.NewNullLogger(),
-		SyncStdout:       p.process.greeted.printed, // a Go plugin sends its os.Stdout by a call
+		SyncStdout:       p.process.greeted.printed, // Go plugins send their os.Stdout with a call
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions:  options,
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
@@ -221,8 +221,8 @@ func (p *peer) send(ctx context.Context, n int) error {
 	return err
 }
 
-// explain describes why a process did not become a plugin. The description begins with the end and the
-// last words of the process, followed by the fault in its greeting and the error of the library.
+// explain describes why a process did not become a plugin. The description begins with how the process
+// ended and its last lines of output, followed by the fault in its greeting and the error of the library.
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
 	timedOut := ctx.Err() != nil
@@ -238,7 +238,7 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	case timedOut:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(),
 			plain(err))
-	case p.process.killedByOther(): // another process may live
+	case p.process.killedByOther(): // another attempt may succeed
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
 	case errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.howItEnded())
@@ -261,7 +261,7 @@ func (p *peer) end() {
 	switch {
 	case p.client != nil && p.command.Greeting == "":
 		p.client.Kill()
-	case p.line != nil: // Kill would end a process that another program started
+	case p.line != nil: // not Kill, which would end a process that another program started
 		p.line.Close()
 	}
 	for _, f := range []*os.File{p.segment, p.bell[0], p.bell[1]} {

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// counter measures the connections with another machine, one for each of its devices.
+// counter measures the connections with another machine. There is one connection for each device of
+// the machine.
 type counter struct {
 	sent, received atomic.Int64 // bytes, encrypted
 
@@ -54,10 +55,10 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A connection is probed by calls: emptyCalls without content, of which the fastest is the round trip, and
-// then calls of growing size, since a network with a long delay reaches its rate only after some messages.
-// maxProbe is below the limit of a message, and probing ends after maxProbes calls of this size, or after
-// probeTime.
+// A connection is probed by calls. The fastest of emptyCalls calls without content is the round trip. Then
+// the calls grow from minProbe to maxProbe bytes, because a network with a long delay reaches its rate only
+// after some messages. maxProbe is below the maximum size of a message. Probing ends after maxProbes calls of
+// maxProbe bytes, or after probeTime.
 const (
 	emptyCalls = 3
 	minProbe   = 64 << 10
@@ -66,8 +67,8 @@ const (
 	probeTime  = time.Second
 )
 
-// probe measures the round trip and the rate of a new connection. call sends so many bytes, and returns
-// after a round trip.
+// probe measures the round trip and the rate of a new connection. call sends the given number of bytes, and
+// returns after a round trip.
 func (c *counter) probe(call func(bytes int) error) error {
 	timed := func(bytes int) (time.Duration, error) {
 		start := time.Now()
@@ -100,15 +101,16 @@ func (c *counter) probe(call func(bytes int) error) error {
 	return nil
 }
 
-// rateOf returns the bytes per second of a transfer that took some time, of which waiting was spent on round
-// trips, but not more than a half.
+// rateOf returns the bytes per second of a transfer. took is the time of the transfer, and waiting the part
+// that was spent on round trips; at most half of took is subtracted.
 func rateOf(bytes int64, took, waiting time.Duration) float64 {
 	took -= min(waiting, took/2)
 	return float64(bytes) / max(took, time.Microsecond).Seconds()
 }
 
-// measured calls send, which sends state to a device, and stores the rate if it is a higher one: the time
-// includes the work of the device. send returns the number of round trips. A nil counter measures nothing.
+// measured calls send, which sends state to a device, and measures the rate. It keeps the highest rate,
+// because the time includes the work of the device. send returns the number of round trips. A nil counter
+// measures nothing.
 func (c *counter) measured(send func() (waits int, err error)) error {
 	if c == nil {
 		_, err := send()

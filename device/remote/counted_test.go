@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A run took 10 s on the host's clock. The device computed 5 s and waited 3 s. Its exchanges may wait for
-// longer than that: the device computes meanwhile.
+// TestTimesOfAMachine tests a run that lasted 10 s on the host's clock. The device computed for 5 s and
+// waited for 3 s. Exchanges may wait for longer than 3 s, because the device may compute during an exchange.
 func TestTimesOfAMachine(t *testing.T) {
 	for _, c := range []struct{ others, sending time.Duration }{{1, 4}, {3, 2}, {7, 2}, {0, 5}} {
 		o := device.Outcome{Took: 8 * time.Second, Blocked: 3 * time.Second}
@@ -19,7 +19,8 @@ func TestTimesOfAMachine(t *testing.T) {
 	}
 }
 
-// The rate excludes round trips. A nil counter, for a process of this machine, measures nothing.
+// TestMeasuredRate checks that the rate excludes round trips, and that a nil counter (for a process of this
+// machine) measures nothing.
 func TestMeasuredRate(t *testing.T) {
 	c := &counter{roundTrip: 50 * time.Millisecond}
 	err := c.measured(func() (int, error) {
@@ -35,7 +36,7 @@ func TestMeasuredRate(t *testing.T) {
 	}
 }
 
-// A probe finds the rate of a connection whose first bytes are slow, with few bytes.
+// TestProbe checks that a probe finds the rate of a connection that is slow at first, and sends few bytes.
 func TestProbe(t *testing.T) {
 	c := &counter{}
 	sent := 0

@@ -30,7 +30,7 @@ func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capa
 	device.Executable, error) {
 	const name = "Load"
 	err := device.CheckProgram(d.info.Name, p)
-	if err != nil && !errors.Is(err, device.Unsupported) { // the plugin may be of a later release
+	if err != nil && !errors.Is(err, device.Unsupported) { // a plugin of a later release may support the program
 		return nil, err
 	}
 	b, err := wire.EncodeProgram(p)
@@ -49,8 +49,8 @@ func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capa
 	return newExecutable(d.session, p, l), nil
 }
 
-// Join implements device.Device. The device meets the others in memory that they share, or through
-// g.Exchange, which stays here: the session calls it for each exchange that the device sends.
+// Join implements device.Device. The device exchanges data with the other members in shared memory, or
+// through g.Exchange. The session calls g.Exchange in this process for each exchange that the device sends.
 func (d *remoteDevice) Join(ctx context.Context, g device.Group) error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return device.Errorf(d.info.Name, "Join", device.Invalid, "rank %d of %d members", g.Rank, len(g.Replicas))
@@ -73,14 +73,14 @@ func (d *remoteDevice) Close() error {
 	return nil
 }
 
-// close ends the session once: it asks the device to free its resources, then ends the
-// process. A call in progress must end first, by its context: the device would finish it
-// before it read Close.
+// close ends the session once. It requests that the device free its resources, and then ends
+// the process. It first ends a call in progress by its context, because the device reads Close
+// only after the call.
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
 		if s.order.busy() {
-			s.end() // ends the call in progress, because the device would finish it before it read Close
+			s.end() // ends the call in progress
 		}
 		if !s.peer.dead() {
 			ctx, cancel := awake.WithTimeout(context.Background(), 2*time.Second)
@@ -105,7 +105,7 @@ func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in .
 }
 
 // answered is answer for a call that returns tensors if it succeeds. came is the number of
-// tensors received.
+// received tensors.
 func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came int) error {
 	if right && e == nil && came != len(c.result) {
 		return s.wrong(c.name, fmt.Errorf("%s has no error and comes with %d tensors, want %v", wire.Body(m), came,
@@ -114,8 +114,8 @@ func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came
 	return s.answer(c.name, right, e, m)
 }
 
-// answer returns the error of an answer: the device's error, or an error that the answer does not
-// belong to the call.
+// answer returns the device's error in an answer. If right is false, the answer does not belong to
+// the call, and answer returns an error that reports this.
 func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {
 	if !right {
 		return s.wrong(name, fmt.Errorf("it answers with %s", wire.Body(m)))
@@ -123,8 +123,8 @@ func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) er
 	return wire.DecodeError(s.name, name, e)
 }
 
-// wrong ends a device that gave an impossible answer, and returns the reason why it is lost. It is
-// ended at once because its further results could not be trusted.
+// wrong ends a device that gave an impossible answer, and returns the reason why the device is lost.
+// The device is ended at once, because its further results cannot be trusted.
 func (s *session) wrong(name string, err error) error {
 	s.peer.process.kill()
 	return s.loss.record(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))

@@ -95,9 +95,9 @@ func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 // without exchanges.
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
-// checkExchanged returns an error if an answer comes before the answers to its exchanges,
-// or if a successful run skipped exchanges that it had to make: a plugin that does not know
-// Join.leaves may assume that it is alone.
+// checkExchanged returns an error if the answer to a call comes before the host has answered
+// all exchanges of the call. It also returns an error if a successful run skipped exchanges: a
+// plugin that does not know Join.leaves may assume that it is alone.
 func (s *session) checkExchanged(c *call, m *pb.Message) error {
 	if n := c.unanswered.Load(); n > 0 {
 		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
@@ -114,12 +114,12 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 		s.group.Replicas[s.group.Rank], s.group.Leaves())
 }
 
-// exchange joins an exchange of the group on behalf of the device and sends the results to
+// exchange makes an exchange of the group on behalf of the device and sends the results to
 // the device. The error is about the message that the device sent.
 //
-// It does not block: a goroutine of the session waits, and answers when all members have
-// come. So the device can send the next exchange, of another lane, while this one is in
-// progress. receive waits for these goroutines before a call ends.
+// exchange does not block. A goroutine of the session waits until all members have arrived,
+// and then answers. Meanwhile the device can send the next exchange, of another lane. receive
+// waits for these goroutines before a call ends.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partials []tensor.Tensor) error {
 	tag, values, err := s.decode(c, x, partials)
 	if err != nil {
@@ -137,17 +137,16 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
 		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
 			s.conn.Close() // the reader gets the error
-		} else if err == nil { // without an error, other members of the group may still read the values
+		} else if err == nil { // after an error, other members of the group may still read the values
 			s.answers.put(buffers)
 		}
 	})
 	return nil
 }
 
-// decode decodes an exchange, whether its values are in the pool or came in messages. It
-// then checks the exchange against three things: the sizes in the program, the group of the
-// device, and the position in the run. Each error names the exchange that came and the one
-// that was due.
+// decode decodes an exchange with values in the pool or in messages. It checks the sizes
+// against the program, the replicas against the group of the device, and the tag against the
+// position in the run. Each error names the received exchange and the exchange that was due.
 func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 	tag collective.Tag, values []collective.Reduction, err error) {
 	var results []tensor.Tensor
@@ -177,8 +176,8 @@ func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 }
 
 // checkPartials returns an error unless the device sends values for the current group, and
-// for exactly the subtrees of the canonical tree that its replicas cover. Whether it agrees
-// with the other members is checked where all of them meet (collective.Hub).
+// for exactly the subtrees of the canonical tree that its replicas cover. collective.Hub
+// checks whether the device agrees with the other members.
 func (s *session) checkPartials(tag collective.Tag, values []collective.Reduction) error {
 	if tag.Generation != s.group.Generation {
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)

@@ -36,7 +36,7 @@ type executable struct {
 
 var _ device.Reuser = (*executable)(nil)
 
-// newExecutable returns the program that the plugin has answered Load with.
+// newExecutable returns the executable for a program that the plugin has loaded.
 func newExecutable(s *session, p *graph.Program, l *pb.Loaded) *executable {
 	x := &executable{session: s, program: p, number: l.GetExecutable(), limits: map[string]limits{}}
 	for _, f := range p.Functions {

@@ -42,7 +42,7 @@ type Fabric struct {
 	rank    int
 	about   string
 	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // boxes by rank and lane
-	left    []chan struct{}                          // by rank: closed after it has left; this rank: all
+	left    []chan struct{}                          // by rank: closed when the rank has left; this rank: all
 	over    chan struct{}                            // closed when the fabric has ended
 	cause   string                                   // reason of the end; valid when over is closed
 	once    sync.Once                                // guards the end
@@ -80,8 +80,8 @@ func JoinFabric(ctx context.Context, c Command, library string) (*Fabric, error)
 	return f, nil
 }
 
-// join makes the process a rank: the plugin maps the segment, starts the library, and answers with
-// this rank and the number of all when every rank has come.
+// join makes the process a rank. The plugin maps the segment and starts the library. When all ranks
+// have joined, it answers with the number of this rank and the number of ranks.
 func (f *Fabric) join(ctx context.Context, library string) error {
 	c := f.peer.command
 	offer := f.peer.offer()
@@ -90,7 +90,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	}
 	in := &fabricpb.JoinRequest{Library: library, File: offer.File, Bytes: offer.Bytes, Bell: offer.Bell}
 	pool, err := shm.NewPool()
-	if err == nil { // otherwise all messages are copied
+	if err == nil { // without a pool, all messages are copied
 		in.Pool = pool.Path()
 		defer pool.Close()
 	}
@@ -132,7 +132,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 
 // read handles the frames of the plugin until the connection ends.
 func (f *Fabric) read() {
-	f.reader.Go(func() { // unblocks it if the process is gone
+	f.reader.Go(func() { // unblocks read if the process is gone
 		<-f.peer.process.exited
 		f.pipe.Close()
 	})
@@ -171,7 +171,7 @@ func (f *Fabric) read() {
 // with the size of the largest message so far.
 type incoming struct {
 	message []byte
-	most    int // bytes of the largest message so far: the next is as large, most likely
+	most    int // bytes of the largest message so far; the next one is probably as large
 }
 
 // bufferFor returns the memory for the content of a frame, which follows the earlier frames of the same
@@ -202,7 +202,7 @@ func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 
 var errNoRank = errors.New("there is no such rank")
 
-// lastWords describes how the plugin ended, or reports that it did not end.
+// lastWords describes how the plugin ended, or reports that it has not ended.
 func (f *Fabric) lastWords() string {
 	if !f.peer.process.within(exitTimeout) {
 		return "its connection broke"
@@ -322,8 +322,8 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 
 // await notifies the plugin, once for each message, that this process waits for the next
 // message of a rank and lane. The frame has the number of messages that have arrived here.
-// If a message is on its way, the plugin has counted one more and knows that it need not
-// hurry.
+// If a message is on its way to this process, the plugin has counted one more message, and
+// need not poll more often.
 func (f *Fabric) await(from int, lane collective.Lane) error {
 	got := f.got[from][lane].Load()
 	if f.awaited[from][lane] == got+1 {
@@ -379,7 +379,7 @@ func (f *Fabric) release() {
 	if f.peer != nil {
 		f.peer.end()
 	}
-	_ = f.binary.close() // it was only read
+	_ = f.binary.close() // closing a file that was only read cannot lose data
 }
 
 // launcherFile is the descriptor at which a fabric plugin inherits the connection to the

@@ -20,7 +20,7 @@ func newFamily() string { return familyKey + "=" + rand.Text() }
 
 // endFamily kills the processes that remain after a plugin has ended.
 func endFamily(variable string) {
-	const rounds = 20 // a killed process may have started another one just before
+	const rounds = 20 // a process may have started another one just before it was killed
 	for i := range rounds {
 		if !killFamily(variable) {
 			return

@@ -21,13 +21,13 @@ const pathKey = "BNCTL_PLUGIN_PATH"
 type Found struct {
 	Name    string // name of the plugin: "cpu" of bnctl-device-cpu
 	Path    string // absolute
-	Bundled bool   // it is in the folder of this program; a user that can change it can change this program too
+	Bundled bool   // in the folder of this program, so that a user who can change it can change this program too
 
 	greeting string // greeting of a process that is already running; Path is then ""
 }
 
-// PluginName returns the NAME of a file bnctl-device-NAME; of another file,
-// the file's name.
+// PluginName returns the NAME of a file bnctl-device-NAME. For another file it
+// returns the name of the file.
 func PluginName(path string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), prefix)
 }
@@ -130,9 +130,9 @@ func (f Found) guarded() error {
 }
 
 // Command returns the command that starts f. There are three outcomes:
-//  1. f came with this program, unlocked plugins are allowed, or the user runs it already: its sum
-//     is not checked.
-//  2. devices.lock has f: it starts only if it has the sum that it had when it was added.
+//  1. f came with this program, unlocked plugins are allowed, or f is already running: the SHA-256
+//     of the file is not checked.
+//  2. devices.lock has f: the command starts f only if its SHA-256 is as recorded there.
 //  3. The error is of kind Unavailable if the file does not exist or others could have changed it,
 //     and ErrUnlocked if it is not in devices.lock.
 func (f Found) Command(allowUnlocked bool) (Command, error) {

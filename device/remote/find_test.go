@@ -45,14 +45,14 @@ func TestFind(t *testing.T) {
 	home := place(t)
 	given := executable(t, home, "elsewhere", "bnctl-device-a")
 	onPath := executable(t, home, "first", "bnctl-device-b")
-	executable(t, home, "first", "bnctl-device-a") // --device-plugin comes before it
-	executable(t, home, "first", "device-z")       // no name of a plugin
+	executable(t, home, "first", "bnctl-device-a") // --device-plugin has a higher priority
+	executable(t, home, "first", "device-z")       // not the name of a plugin
 	data := executable(t, home, "bnctl", "plugins", "bnctl-device-c.exe")
 	executable(t, home, "bnctl", "plugins", "bnctl-device-b")
 	executable(t, home, "here", "bnctl-device-d")
 	t.Setenv("BNCTL_PLUGIN_PATH", strings.Join([]string{filepath.Join(home, "first"), "relative",
 		filepath.Join(home, "missing")}, string(filepath.ListSeparator)))
-	t.Setenv("PATH", filepath.Join(home, "here")) // neither is looked at
+	t.Setenv("PATH", filepath.Join(home, "here")) // Find uses neither $PATH nor the current folder
 	t.Chdir(filepath.Join(home, "here"))
 	added := filepath.Join(home, "gone", "bnctl-device-e")
 	if err := (remote.Lock{row("e", added), row("a", "/nowhere")}).Write(); err != nil {
@@ -159,7 +159,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestLockedIsWhatRuns checks that the recorded sum is of the file that was started, even
+// TestLockedIsWhatRuns checks that the recorded SHA-256 is of the file that was started, even
 // if another file has its name afterwards.
 func TestLockedIsWhatRuns(t *testing.T) {
 	place(t)

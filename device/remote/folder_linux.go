@@ -27,10 +27,10 @@ const (
 var sweepOnce sync.Once
 
 // The folder is created under one name, locked, and then renamed to a name that sweep looks
-// for. So no other host can mistake it for an abandoned folder in between.
+// for. Otherwise another host could remove it as an abandoned folder before it is locked.
 
-// newFolder makes a folder that only the user can read. Before the first one
-// of this process it removes those that dead hosts left.
+// newFolder makes a folder that only the user can read. When it is called for the
+// first time, it removes the folders that dead hosts have left.
 func newFolder() (*folder, error) {
 	base := folderBase()
 	sweepOnce.Do(func() { sweep(base) })

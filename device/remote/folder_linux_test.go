@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A folder is swept when its host is gone, and not before.
+// TestSweep checks that a folder is removed after its host is gone, and not before.
 func TestSweep(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{"bnctl.socket-1", "bnctl.socket-2", "bnctl-demo-1"} {

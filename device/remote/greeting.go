@@ -13,7 +13,7 @@ import (
 )
 
 // greeting stores the first line that a plugin prints, to explain a failed handshake. Later output is
-// passed to printed. It must be read so that the plugin does not block.
+// passed to printed. All output must be read, because otherwise the plugin would block.
 type greeting struct {
 	mu      sync.Mutex
 	line    []byte
@@ -22,8 +22,8 @@ type greeting struct {
 	printed *output // receives the lines after it
 }
 
-// greetingBytes is the maximum stored length of the first line: enough for an error to
-// quote.
+// greetingBytes is the maximum stored length of the first line. It is enough for an error
+// message.
 const greetingBytes = 256
 
 // tee returns a reader of r that also records the first line.

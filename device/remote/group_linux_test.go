@@ -59,8 +59,8 @@ func runGroup(t *testing.T, signal syscall.Signal) *running {
 	return r
 }
 
-// TestMemberOfAGroupIsLost kills or stops a member while the others wait for
-// it: the host sees whom they wait for, and its abort reaches them at once.
+// TestMemberOfAGroupIsLost kills or stops a member while the others wait for it.
+// The host must see which member is missing, and its abort must end their waits.
 func TestMemberOfAGroupIsLost(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		r := runGroup(t, signal)

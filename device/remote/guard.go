@@ -14,10 +14,10 @@ import (
 // refer to each other.
 const maxLinks = 40
 
-// guarded returns an error if others could have changed or replaced a file: if they can write the file
-// or a folder on the way to it. The way includes links and the folders that contain them.
+// guarded returns an error if other users could have changed or replaced a file: if they can write the
+// file or a folder on the path to it. The path includes links and the folders that contain them.
 //
-// It follows the path like the kernel. rest holds the remaining names, and at is the current position.
+// guarded follows the path like the kernel. rest has the remaining names, and at is the current position.
 // A link puts its target in front of rest, and restarts at the root if the target is absolute:
 //
 //	at         rest                         what is checked

@@ -72,7 +72,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestGuardedFromTheGroup: a group counts that has anybody else.
+// TestGuardedFromTheGroup checks that write permission of a group is refused if the group has other members
+// than this user and root.
 func TestGuardedFromTheGroup(t *testing.T) {
 	wasGroup, wasPasswd := groupFile, passwdFile
 	defer func() { groupFile, passwdFile = wasGroup, wasPasswd }()

@@ -62,7 +62,7 @@ func near(ctx context.Context, size int) ([]fabric.Fabric, error) {
 	return all, errors.Join(errs...)
 }
 
-// TestNeighboursAreAFabric: the rules hold where all messages go through shared memory.
+// TestNeighboursAreAFabric checks the rules of a fabric if all messages go through shared memory.
 func TestNeighboursAreAFabric(t *testing.T) {
 	for _, c := range fabrictest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -93,13 +93,14 @@ func TestNeighboursMeet(t *testing.T) {
 	wait.Wait()
 }
 
-// pair returns both sides of what may become a link.
+// pair returns the two sides of a link that is being set up.
 func pair() (low, high *pairing) {
 	return &pairing{rank: 0, peer: 1, machine: machineName()},
 		&pairing{rank: 1, peer: 0, machine: machineName()}
 }
 
-// TestOtherMachines: a rank that names another machine, or has other memory at the same place, gets no link.
+// TestOtherMachines checks that ranks get no link if they name different machines, or if their paths lead to
+// different memory.
 func TestOtherMachines(t *testing.T) {
 	for _, spoil := range []func(m *hello){
 		func(m *hello) { m.Machine += "x" },
@@ -192,7 +193,7 @@ func sumOver(p *fabric.Peers, pool *shm.Pool, n, rounds int) error {
 		}
 		for _, v := range values {
 			for i, got := range v.Result.F32() {
-				want := term(round, 0, i) + term(round, 1, i) // of three leaves the first two are a node
+				want := term(round, 0, i) + term(round, 1, i) // the first two of three leaves are added first
 				if want += term(round, 2, i); got != want {
 					return errors.New("a sum has other bits")
 				}

@@ -12,11 +12,11 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// zeroCopy is the state for a fabric plugin that sends from and receives into memory shared with this
-// process, so that long messages are not copied.
+// zeroCopy is the state for messages that are not copied. The fabric plugin sends them from memory that it
+// shares with this process, and receives them into shared memory.
 //
-// A pool is an anonymous file that is mapped by every process that computes with it: by the device
-// that writes its gradients there, by this process, and by the plugin that sends them to another rank.
+// A pool is an anonymous file that several processes map: the device that writes its gradients there,
+// this process, and the plugin that sends the gradients to another rank.
 //
 //	device process          host                       fabric plugin              network
 //	┌──────────┐  Exchange  ┌───────────────┐  Views   ┌──────────┐
@@ -55,7 +55,7 @@ type zeroCopy struct {
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool
-	notify    func(wire.Frame) error // informs the other process; called with mu locked
+	notify    func(wire.Frame) error // sends a frame to the other process; called with mu locked
 }
 
 // announcedPool is a pool that the other process knows.
@@ -128,7 +128,7 @@ func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	for _, v := range all {
 		frame += wire.ViewHeader + len(v.Inline)
 	}
-	if lent < minLent || frame > wire.MaxFrame { // long pieces of a pool that is not mapped yet
+	if lent < minLent || frame > wire.MaxFrame { // pieces of a pool that is not mapped yet are inline
 		return nil
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// pooled returns a pool that is one of the process until the test ends.
+// pooled returns a new pool, and adds it to the pools of the process until the test ends.
 func pooled(t *testing.T) *shm.Pool {
 	t.Helper()
 	pool, err := shm.NewPool()
@@ -33,9 +33,9 @@ func pooled(t *testing.T) *shm.Pool {
 	return pool
 }
 
-// TestViewsOfPieces checks that values in a pool that the plugin has mapped are lent,
-// adjacent pieces as one view and short pieces inline. A message with too many inline bytes
-// for a frame is written.
+// TestViewsOfPieces checks that values in a pool that the plugin has mapped are lent, with
+// adjacent pieces as one view and short pieces inline. A message with more inline bytes than
+// fit into a frame is written instead.
 func TestViewsOfPieces(t *testing.T) {
 	pool := pooled(t)
 	f := &Fabric{zeroCopy: newZeroCopy(pool, 2, nil)}

@@ -12,11 +12,10 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels are the levels that this system has.
+// levels are the levels of sessions on this system.
 var levels = []string{device.Stream, device.Shm}
 
-// groupLevels lists the levels of groups that can meet, each with the best session level
-// that it allows.
+// groupLevels lists the levels to test groups at. Each entry has the permitted levels.
 var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, device.Shm}}
 
 func TestBestLevelFirst(t *testing.T) {
@@ -26,7 +25,7 @@ func TestBestLevelFirst(t *testing.T) {
 	}
 }
 
-// noshm is the reference device in a process that cannot use its shared memory.
+// noshm serves the reference device in a process that cannot use its shared memory.
 func noshm() {
 	null, err := os.Open(os.DevNull)
 	if err == nil {

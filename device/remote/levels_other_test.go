@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels lists the levels that this system has.
+// levels lists the levels of sessions on this system.
 var levels = []string{device.Stream}
 
-// groupLevels lists the levels of groups that can meet.
+// groupLevels lists the levels to test groups at.
 var groupLevels = [][]string{{device.Stream}}
 
-// noshm is the reference device, which has no shared memory here anyway.
+// noshm serves the reference device. On this system it never has shared memory.
 func noshm() { serve.Serve(ref.Provider{}) }

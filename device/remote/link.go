@@ -37,8 +37,8 @@ import (
 //	                      │    │▒▒▒▒▒▒▒▒▒▒▒▒▒│            │
 //	                      └───────────────────────────────┘
 //
-// A pool is announced by its path in /proc before the first piece of it is sent; until the
-// other side has answered that it has mapped it, its bytes are copied (lend.go).
+// A pool is announced by its path in /proc before its first piece is sent. The bytes are
+// copied until the other side has answered that it has mapped the pool (lend.go).
 //
 // Three goroutines can use a link at the same time: one reads (intraNode owns it), and each lane may
 // have a writer that outlasts its call. close waits for the writers.
@@ -71,14 +71,14 @@ type delivery struct {
 // the same length as the previous one, so the buffer is allocated with this length at once.
 type partialMessage struct {
 	message []byte
-	last    int // bytes of the last message of several frames: the next is as long, most likely
+	last    int // bytes of the last message of several frames; the next one is probably as long
 }
 
 // newLink returns the link over a connection that both sides have agreed on. The caller must run read.
 func newLink(rank, peer int, pipe *shm.Conn, bell *os.File) *link {
 	l := &link{rank: rank, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
 	l.sharedPools = sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: func(m wire.Frame) error {
-		l.background(func() { _ = l.write(m) }) // so that the reader does not wait for a writer's lock
+		l.background(func() { _ = l.write(m) }) // in the background: the reader must not wait for a writer's lock
 		return nil
 	}}
 	for i := range l.boxes {
@@ -110,8 +110,8 @@ func (l *link) background(write func()) bool {
 //
 // A message that fits into the ring is written at once. Other messages are written by a goroutine,
 // because the ring empties only as fast as the other rank reads, and that rank may first wait for a
-// message of this one. The first piece, a header that the caller reuses, is copied. All others belong
-// to the exchange and remain unchanged until the group no longer needs it.
+// message of this rank. The first piece, a header that the caller reuses, is copied. All other pieces
+// belong to the exchange, and stay unchanged until the group does not need the exchange any more.
 func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	select {
@@ -236,8 +236,8 @@ func (l *link) handle(m wire.Frame) error {
 			l.setMapped(m.Peer)
 			return nil
 		}
-		if p, err := shm.OpenPool(string(m.Content)); err == nil { // otherwise its bytes are copied
-			_ = p.Close() // it stays mapped
+		if p, err := shm.OpenPool(string(m.Content)); err == nil { // without an answer, the bytes are copied
+			_ = p.Close() // the pool stays mapped
 			l.peerPools.Store(uint32(m.Peer), p)
 			return l.notify(wire.Frame{Kind: wire.FramePool, Peer: m.Peer})
 		}
@@ -276,7 +276,7 @@ func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
 	begun := l.background(func() {
 		defer close(done)
-		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.rank}) // it may be gone
+		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.rank}) // fails if the other rank is gone
 	})
 	if !begun {
 		return

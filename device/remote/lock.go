@@ -19,8 +19,8 @@ import (
 var ErrUnlocked = errors.New("is not in devices.lock")
 
 // Locked is one row of devices.lock: a plugin as it was when it was added. The
-// lock guards against change, not against malice: a plugin runs with its user's
-// rights.
+// lock protects against changed files, but not against malicious plugins: a plugin
+// runs with the rights of its user.
 type Locked struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"` // absolute
@@ -29,7 +29,7 @@ type Locked struct {
 	SHA256   string `json:"sha256"` // SHA-256 of the executable, in hexadecimal
 }
 
-// Lock is the file devices.lock, sorted by name; one row for a name:
+// Lock is the file devices.lock. It is sorted by name, and has one row for each name:
 //
 //	[
 //	  {
@@ -56,8 +56,8 @@ func LockPath() string {
 
 // ReadLock reads devices.lock. It returns no rows if the file does not exist. It returns an error if
 // other users can write or replace the file, because a row permits a program to run. It also returns an
-// error if a row is incomplete, has an unknown field, or repeats the name of another row: without its
-// sum a plugin would start unchecked.
+// error if a row is incomplete, has an unknown field, or repeats the name of another row. For example, a
+// plugin without a SHA-256 would start unchecked.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)
@@ -109,7 +109,7 @@ func (l Lock) Find(name, path string) *Locked {
 	return nil
 }
 
-// Without returns a copy of l without the row of that name.
+// Without returns a copy of l without the row with this name.
 func (l Lock) Without(name string) Lock {
 	return slices.DeleteFunc(slices.Clone(l), func(x Locked) bool { return x.Name == name })
 }
@@ -121,8 +121,8 @@ func (l Lock) With(row Locked) Lock {
 	return out
 }
 
-// Locked returns the row of devices.lock for the running plugin. It has the sum of the executable that
-// was started, even if another file now has its path.
+// Locked returns the row of devices.lock for the running plugin. The row has the SHA-256 of the executable
+// that was started, even if another file now has its path.
 func (p *Plugin) Locked() (Locked, error) {
 	sum, err := sumOf(p.binary.file)
 	return Locked{p.command.Name, p.command.Path, p.info.Version, device.ProtocolV1, sum}, err

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// writeLock writes devices.lock as it is.
+// writeLock writes text to devices.lock.
 func writeLock(t *testing.T, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(remote.LockPath()), 0o700); err != nil {
@@ -21,8 +21,8 @@ func writeLock(t *testing.T, text string) {
 	}
 }
 
-// A row that lacks a field would start a plugin without a check. The test removes and
-// empties each field but the version, and replaces it by an invalid value.
+// TestIncompleteLockIsRefused removes each field except the version, empties it, and replaces it by an
+// invalid value. Otherwise a row without a field could start a plugin without a check.
 func TestIncompleteLockIsRefused(t *testing.T) {
 	home := place(t)
 	f := remote.Found{Name: "a", Path: executable(t, home, "bin", "bnctl-device-a")}
@@ -79,7 +79,7 @@ func TestIncompleteLockIsRefused(t *testing.T) {
 	}
 }
 
-// An item of BNCTL_REATTACH_DEVICES needs a name and a greeting.
+// TestIncompleteReattach checks that an item of BNCTL_REATTACH_DEVICES needs a name and a greeting.
 func TestIncompleteReattach(t *testing.T) {
 	place(t)
 	for _, text := range []string{"mine", "mine=", "=1|1|unix|/x|grpc|", "a=1|1|unix|/x|grpc|,", " = "} {

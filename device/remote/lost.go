@@ -22,9 +22,8 @@ func (p *peer) dead() bool {
 	}
 }
 
-// broken explains an error of the connection, which by itself explains little. If the process died, the
-// result describes how it died, with its last words. Otherwise the process broke the protocol, and
-// broken kills it.
+// broken explains an error of the connection. If the process has died, the result describes how it died,
+// with its last lines of output. Otherwise the process broke the protocol, and broken kills it.
 func (p *peer) broken(name, call string, err error) error {
 	if p.command.TLS != nil {
 		p.process.kill()
@@ -45,16 +44,16 @@ func (p *peer) broken(name, call string, err error) error {
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", plain(err))
 }
 
-// starved returns the error for a process that the system has killed for lack of memory. It also has
-// the kind OutOfMemory, because a device with the same demands will end in the same way.
+// starved returns the error for a process that the system has killed for lack of memory. The error also
+// has the kind OutOfMemory, because another device with the same programs would end in the same way.
 func starved(how string) error {
 	return &device.Error{Kind: device.OutOfMemory, Err: problem.Advise(
 		"use a smaller batch, or more devices with {stages} auto",
 		"the system ended the plugin process for want of memory: %s", how)}
 }
 
-// silent returns the error for a call without an answer, even to Cancel. This happens if a device
-// hangs in a driver.
+// silent returns the error for a device that answers neither a call nor Cancel. This happens if a
+// device hangs in a driver.
 func (p *peer) silent(name, call string) error {
 	p.process.kill()
 	if p.command.TLS != nil {

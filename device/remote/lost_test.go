@@ -58,11 +58,11 @@ func TestPluginDiesInARun(t *testing.T) {
 		if err := x.Close(); err != nil {
 			t.Errorf("%s: Close of an executable of a lost device: %v", level, err)
 		}
-		_ = d.Close() // a run does it, before it opens the device again
+		_ = d.Close() // as a run does before it opens the device again
 		if _, err := d.Load(t.Context(), regression(t), device.Capacity{}); !errors.Is(err, device.Lost) {
 			t.Errorf("%s: Load of a lost device that was closed: %v", level, err)
 		}
-		again := open(t, p) // the plugin itself is not lost
+		again := open(t, p) // the plugin can still open devices
 		load(t, again, regression(t))
 		again.Close()
 	}
@@ -110,7 +110,7 @@ func TestAPluginThatHearsNothingDiesWithTheHost(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		plugins = children(t, c.Process.Pid)
 	}
-	time.Sleep(100 * time.Millisecond) // it sleeps by now
+	time.Sleep(100 * time.Millisecond) // now the plugin sleeps
 	_ = c.Process.Kill()
 	_ = c.Wait()
 	for killed := time.Now(); anyAlive(plugins); time.Sleep(10 * time.Millisecond) {
@@ -161,8 +161,8 @@ func TestGrandchildren(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItStarts: a kill of a plugin before it has greeted has not
-// shown that it cannot be started.
+// TestKilledWhileItStarts checks that the error has the kind Lost if a plugin is killed before it
+// has greeted, because another attempt may succeed.
 func TestKilledWhileItStarts(t *testing.T) {
 	go func() {
 		for began := time.Now(); time.Since(began) < patience; time.Sleep(time.Millisecond) {
@@ -209,7 +209,7 @@ func TestNothingOutlivesTheHost(t *testing.T) {
 	if left, _ := filepath.Glob(folder + "/*"); len(left) > 0 {
 		t.Errorf("files %v are left", left)
 	}
-	for _, name := range sharedFiles() { // of this host, or of another that lives
+	for _, name := range sharedFiles() { // files of other running hosts are permitted
 		for !slices.Contains(before, name) && slices.Contains(sharedFiles(), name) {
 			if time.Sleep(10 * time.Millisecond); time.Since(killed) > patience {
 				t.Fatalf("%s is left", name)
@@ -218,7 +218,7 @@ func TestNothingOutlivesTheHost(t *testing.T) {
 	}
 }
 
-// sharedFiles lists the names of shared memory that are the program's.
+// sharedFiles lists the names of shared memory that belong to this program.
 func sharedFiles() []string {
 	names, _ := filepath.Glob("/dev/shm/bnctl*")
 	return names
@@ -283,7 +283,7 @@ func TestNoLeaks(t *testing.T) {
 		}
 		_, _ = remote.Start(context.Background(), plugin("dies"))
 	}
-	once() // resources that are made only once may stay
+	once() // the first call may create resources that stay
 	goroutines, files := settle()
 	for range 3 {
 		once()
@@ -299,7 +299,7 @@ func TestNoLeaks(t *testing.T) {
 	}
 }
 
-// settle counts goroutines and open files when they have stopped falling.
+// settle counts goroutines and open files when the numbers do not fall any more.
 func settle() (goroutines, files int) {
 	goroutines, files = 1<<30, 1<<30
 	for range 20 {

@@ -37,11 +37,11 @@ func explainMachine(c *Command, timedOut bool, err error) error {
 		"start {devices-serve} there", "nothing answers there: %s", tlsReason(text)), err})
 }
 
-// damages are the alerts of TLS about messages that are not as they were sent.
+// damages are the TLS alerts for messages that were changed on the way.
 var damages = []string{"remote error: tls: bad record MAC", "remote error: tls: unexpected message",
 	"remote error: tls: record overflow", "remote error: tls: error decoding message"}
 
-// connectionProblem is an error of a connection with another text.
+// connectionProblem is an error of a connection with a text for users.
 type connectionProblem struct {
 	error
 	cause error
@@ -50,7 +50,8 @@ type connectionProblem struct {
 // Unwrap implements the interface of package errors.
 func (e *connectionProblem) Unwrap() []error { return []error{e.error, e.cause} }
 
-// tlsReason returns the end of a text of gRPC, which repeats the name of each step.
+// tlsReason returns the reason at the end of an error text of gRPC. The text has the name of every step
+// before the reason.
 func tlsReason(text string) string {
 	for _, mark := range []string{"authentication handshake failed: ", "remote error: ", "transport: "} {
 		if _, after, ok := strings.Cut(text, mark); ok {

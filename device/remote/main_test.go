@@ -18,11 +18,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// roleKey makes this test binary a plugin of some kind instead.
+// roleKey is the variable that makes this test binary a plugin. Its value is a key of roles.
 const roleKey = "BNCTL_TEST_PLUGIN"
 
-// patience is how long a test waits for what happens at once on an idle
-// machine, and never if it is broken.
+// patience is the time limit for events that happen at once on an idle
+// machine.
 const patience = 30 * time.Second
 
 // roles are the plugins that this binary can be.
@@ -96,7 +96,7 @@ func hangUp() {
 	l.Close()
 }
 
-// killSelf ends this process as another one would.
+// killSelf kills this process, as another process would.
 func killSelf() {
 	p, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -105,7 +105,7 @@ func killSelf() {
 	panic(err)
 }
 
-// plugin is the command of a plugin of this binary.
+// plugin returns the command that starts this binary as a plugin.
 func plugin(role string, levels ...string) remote.Command {
 	self, err := os.Executable()
 	if err != nil {
@@ -136,7 +136,7 @@ func open(t testing.TB, p *remote.Plugin) device.Device {
 	return d
 }
 
-// parent is a device with a process that starts another one in a new session.
+// parent serves a device in a process that starts another process in a new session.
 func parent() {
 	self, err := os.Executable()
 	if err != nil {
@@ -181,7 +181,7 @@ func (asleep) Open(ctx context.Context, _ string, _ device.Options) (device.Devi
 type chatty struct{ ref.Provider }
 
 func (c chatty) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
-	for range 32 { // more than a pipe holds, in a line longer than any buffer
+	for range 32 { // more bytes than a pipe can hold, in a line longer than any buffer
 		if _, err := os.NewFile(1, "stdout").Write(make([]byte, 64<<10)); err != nil {
 			return nil, err
 		}

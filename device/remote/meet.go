@@ -17,8 +17,8 @@ import (
 // needs the memory of two rings.
 const maxDistance = 7
 
-// hello introduces a rank to another one over the fabric. The lower rank offers
-// memory, the other one answers, and the lower one agrees or not.
+// hello is a message between two ranks over the fabric. The lower rank offers
+// memory, the higher rank answers, and the lower rank agrees or not.
 type hello struct {
 	Machine string // machine of Segment and Bell
 	Segment string // path of the memory, or ""
@@ -27,8 +27,8 @@ type hello struct {
 	Agreed  bool
 }
 
-// pairing sets up a link. Two ranks introduce themselves over the fabric, which both already have,
-// and then know whether they can open each other's files:
+// pairing sets up a link. Two ranks send messages over the existing fabric, and so find out whether
+// they can open each other's files:
 //
 //	lower rank                                       higher rank
 //	 offer: makes memory and a pipe,
@@ -55,10 +55,9 @@ type pairing struct {
 	other      *os.File    // end of the other side's pipe
 }
 
-// connectLinks creates the links of this rank, by rank. All ranks call it at the same time. They go
-// through the same phases in the same order, first with higher ranks and then with lower ones, so that
-// no two wait for each other: offers to higher ranks, answers to lower ranks, agreements to higher
-// ranks. An error is an error of the fabric.
+// connectLinks creates the links of this rank, by rank. All ranks call it at the same time. They have
+// the same phases in the same order, so that no two ranks wait for each other: offers to higher ranks,
+// answers to lower ranks, agreements to higher ranks. An error is an error of the fabric.
 func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	rank, machine := f.Rank(), machineName()
 	links := make([]*link, f.Size())
@@ -173,7 +172,7 @@ func (m *pairing) offer(hello) (mine hello) {
 // mark writes a side's mark into the memory.
 func (m *pairing) mark(first bool) shm.Mark {
 	mark := shm.MarkOf(m.memory, first)
-	_, _ = rand.Read(mark[:]) // it never fails
+	_, _ = rand.Read(mark[:]) // never fails
 	return *mark
 }
 
@@ -224,7 +223,7 @@ func (m *pairing) link(agreed bool) *link {
 		return nil
 	}
 	bell := m.bell[1]
-	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // they belong to the link from now on
+	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // the link owns them from now on
 	m.end()
 	return newLink(m.rank, m.peer, pipe, bell)
 }
@@ -247,8 +246,8 @@ func (m *pairing) end() {
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
 // machineName returns a name that is equal in two processes only if they can open each other's files
-// through /proc. It consists of the ID of the boot and the PID namespace, in which a number identifies
-// one process. "" means unknown.
+// through /proc. It consists of the ID of the boot and the ID of the PID namespace, because process
+// numbers are unique in a namespace. "" means unknown.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// messagePool keeps the memory of messages and outputs that are no longer used. New memory must be
+// messagePool keeps the memory of messages and outputs that are not used any more. New memory must be
 // cleared, and its pages are mapped at the first access. For messages of megabytes this costs more time
-// than copying them.
+// than copying the messages.
 type messagePool struct {
 	mu   sync.Mutex
 	free [][]byte

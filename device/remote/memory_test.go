@@ -21,7 +21,7 @@ func TestMemoryOfMessages(t *testing.T) {
 	if len(m.free) != maxPooled {
 		t.Errorf("the memory of %d messages is kept, want %d", len(m.free), maxPooled)
 	}
-	m.put(make([]byte, 4*minPooled)) // small ones do not keep a large one out
+	m.put(make([]byte, 4*minPooled)) // a large piece is kept although the pool is full of small ones
 	if b := m.get(3 * minPooled); cap(b) != 4*minPooled {
 		t.Errorf("%d bytes are taken, want the %d that were given back", cap(b), 4*minPooled)
 	}

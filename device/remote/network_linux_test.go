@@ -42,9 +42,9 @@ func resnet20(t testing.TB, replicas int) (*models.Model, *graph.Program) {
 		Functions: []*graph.Function{train, predict}}
 }
 
-// BenchmarkPredict runs resnet20 on a CPU device of one thread, in this process and in a
-// plugin process in turn. It reports the medians of each, the extra time of the plugin, and
-// the part of it that is spent outside of the device.
+// BenchmarkPredict runs resnet20 on a CPU device with one thread, alternately in this process and
+// in a plugin process. It reports the two medians, their difference, and the part of the difference
+// that is spent outside of the device.
 func BenchmarkPredict(b *testing.B) {
 	m, p := resnet20(b, 1)
 	for _, rows := range []int{1, 32} {
@@ -76,8 +76,8 @@ type predictor struct {
 	total, outside []float64 // outside: without the time of the device
 }
 
-// run predicts for a while. The first part is not counted, because the processor has just
-// run another process.
+// run predicts for some time. The first predictions are not counted, because the processor has
+// just run another process.
 func (p *predictor) run(b *testing.B, rows int) {
 	s := device.Step{Function: graph.Predict, Rows: []int{rows},
 		Inputs: []tensor.Tensor{tensor.New(tensor.U8, rows, 32, 32, 3)}}
@@ -115,9 +115,9 @@ func loadModel(t testing.TB, d device.Device, m *models.Model, p *graph.Program)
 	return exe
 }
 
-// BenchmarkRecovery trains resnet20 at batch 64 on two CPU devices and kills one during a
-// step. It measures the time until the run notices, and until the other device has done the
-// step alone, compared with the time of a normal step.
+// BenchmarkRecovery trains resnet20 with batches of 64 on two CPU devices and kills one of them
+// during a step. It measures the time until the run notices this, and until the other device has
+// completed the step alone, compared with the time of a normal step.
 func BenchmarkRecovery(b *testing.B) {
 	m, p := resnet20(b, 8)
 	ctx, plugin := context.Background(), start(b, "cpu")

@@ -59,7 +59,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 		return nil, p.broken(title, "Open", fmt.Errorf("it describes its device with %d bytes, want at most %d", n,
 			maxInfo))
 	}
-	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that ignores it
+	if err := d.info.CheckPrecision(o.Precision); err != nil { // the plugin has ignored the precision
 		return nil, err
 	}
 	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)
@@ -75,8 +75,8 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	return d, nil
 }
 
-// offer reserves the shared memory and returns the offer of it, or nil without memory. Without the
-// reservation, an access to memory that the machine does not have would end the process with a fault.
+// offer reserves the shared memory and returns the message that offers it, or nil if there is no shared
+// memory. Without the reservation, a process would end with a fault if the machine runs out of memory.
 func (p *peer) offer() *pb.Segment {
 	if p.segment == nil {
 		return nil
@@ -88,8 +88,8 @@ func (p *peer) offer() *pb.Segment {
 	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
-// levels returns the levels of the session. The session's level comes first. The levels at
-// which the device can exchange with others follow, as far as the user permits them.
+// levels returns the levels of the session. The first is the session's level. The others are the
+// device's levels for exchanges with other devices, as far as the user permits them.
 func (p *peer) levels(granted string, can []string) []string {
 	out := []string{granted}
 	for _, l := range can {
@@ -147,7 +147,7 @@ func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message
 	}
 	var bell *os.File
 	if opened.GetRings() {
-		bell, p.bell[0] = p.bell[0], nil // the connection owns it from now on
+		bell, p.bell[0] = p.bell[0], nil // the connection owns the bell from now on
 	}
 	host, err := shm.Host(b, bell)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// output keeps the last lines that a plugin writes to standard error, and passes whole lines on.
+// output keeps the last lines that a plugin writes to standard error, and passes whole lines to a log.
 //
-// The kept lines are for one error: "the plugin process died: exit status 2; its last words: ...".
+// The kept lines are for the error "the plugin process died: exit status 2; its last words: ...".
 // A runtime that ends a program prints the reason in one line, and then a trace, which may be longer
-// than everything that is kept. So a line that looks like a reason is stored separately:
+// than everything that is kept. Therefore a line that looks like a reason is stored separately:
 //
 //	loading kernels                       log
 //	panic: index out of range [5]         <── death: quoted first
 //	goroutine 1 [running]:                    and a few of the lines that follow
 //	…                                         200 lines more
 //
-// A program that continues after such a line (for example, one that catches an exception and logs it)
-// has not died of it: after a while the line no longer counts (deathExpires).
+// A program may continue after a line like this, for example if it catches an exception and logs it.
+// After some more output the line does not count any more (deathExpires).
 type output struct {
 	mu   sync.Mutex
 	tail []byte
@@ -29,7 +29,7 @@ type output struct {
 
 	begun []byte        // an unfinished line, which may be death
 	death string        // the line that explains why the program ends, or ""
-	since int           // bytes since then
+	since int           // bytes written since death
 	end   chan struct{} // closed when the plugin can no longer write
 }
 
@@ -91,11 +91,11 @@ func (w *output) last() string {
 			return strings.Join(lastWords(lines[at:]), "\n")
 		}
 	}
-	return w.death // so much output followed the cause of death that it is no longer stored
+	return w.death // so much output followed that the stored lines do not include death
 }
 
-// lastWords shortens lines that begin with the reason of an end. Python and Node.js write the reason
-// below the trace, so the last lines count too.
+// lastWords shortens lines that begin with the reason of an end. It also keeps the last lines, because
+// Python and Node.js write the reason below the trace.
 func lastWords(lines []string) []string {
 	if len(lines) <= lastLines {
 		return lines
@@ -106,8 +106,8 @@ func lastWords(lines []string) []string {
 	return lines[:lastLines]
 }
 
-// deaths are the beginnings of the lines in which language runtimes report why a program
-// ends: Go, Python, C++, Rust, the JVM, Node.js, .NET.
+// deaths are the beginnings of lines that report why a program ends, as written by the runtimes
+// of Go, Python, C++, Rust, the JVM, Node.js and .NET.
 var deaths = []string{"panic:", "fatal error:", "Traceback (most recent call last)", "terminate called",
 	"thread 'main' panicked", "Exception in thread", "Uncaught", "Unhandled exception"}
 
@@ -119,7 +119,7 @@ func thrown(line string) bool {
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }
 
-// memoryDeaths are parts of the lines with which Go, C++ and Rust end for lack of memory.
+// memoryDeaths are parts of the lines that Go, C++ and Rust programs print if they end for lack of memory.
 var memoryDeaths = []string{"out of memory", "cannot allocate memory", "bad_alloc", "memory allocation of"}
 
 // ranOutOfMemory reports whether the program printed that it ran out of memory, for example
@@ -132,8 +132,8 @@ func (w *output) ranOutOfMemory() bool {
 	})
 }
 
-// deathExpires is the number of bytes after which a plugin that is still running has not ended for the
-// reason in death.
+// deathExpires is the number of bytes of output after death. A plugin that writes more than this and still
+// runs has not ended for the reason in death.
 const deathExpires = 256 << 10
 
 // noticeDeath stores the last line that explains why the program ends.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLastWordsSayWhy checks that the last words explain why a program ends, instead of
-// quoting the end of its trace.
+// TestLastWordsSayWhy checks that the quoted lines explain why a program ended, and are not only
+// the end of its trace.
 func TestLastWordsSayWhy(t *testing.T) {
 	log := "loading\nready\n"
 	var trace, python strings.Builder

@@ -86,7 +86,7 @@ func TestWriteOfAFile(t *testing.T) {
 	}
 	for _, role := range []string{"parts", "noparts", "ref", "cpu"} {
 		if role == "parts" && runtime.GOOS != "linux" {
-			continue // no process finds another's files
+			continue // on this system a process cannot open the files of another one
 		}
 		for _, level := range levels {
 			d := open(t, start(t, role, level))
@@ -96,7 +96,7 @@ func TestWriteOfAFile(t *testing.T) {
 				continue
 			}
 			if role == "cpu" && level == levels[len(levels)-1] {
-				if err := file.Close(); err != nil { // the plugin has it
+				if err := file.Close(); err != nil { // the plugin has opened the file
 					t.Error(err)
 				}
 			}

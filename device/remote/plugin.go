@@ -16,8 +16,8 @@ import (
 // may be called from any goroutine.
 //
 // A process opens only one device, so there is one process for each device. Start needs a process
-// to describe the plugin, and List needs one to list the devices: it is kept as the idle
-// process and becomes the process of the first device:
+// to describe the plugin, and List needs one to list the devices. This process is kept as the idle
+// process, and becomes the process of the first device:
 //
 //	Start ──> idle ─── List ──> idle ─── Open ──> process of device 0
 //	                                     Open ──> another ──> process of device 1
@@ -34,8 +34,8 @@ type Plugin struct {
 // Start starts the plugin and returns when it has described itself. The error is of kind
 // Unavailable and gives the reason: the executable is missing or differs from devices.lock,
 // the process dies (with its last lines of standard error), does not greet in time, is not
-// a plugin, or has another version of the protocol. It is of kind Lost if the process was
-// killed by a signal: another attempt may succeed.
+// a plugin, or has another version of the protocol. The error is of kind Lost if the process
+// was killed by a signal, because another attempt may succeed.
 func Start(ctx context.Context, c Command) (*Plugin, error) {
 	b, err := openBinary(&c)
 	if err != nil {
@@ -81,8 +81,7 @@ func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 	return list, out.GetReason(), wire.DecodeError("plugin "+p.command.Name, "List", out.GetError())
 }
 
-// Open opens a device in a new process. Errors name the device by the name that it gives
-// itself.
+// Open opens a device in a new process. Errors use the name in the device's Info.
 func (p *Plugin) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
 	return p.OpenAs(ctx, "", id, o)
 }
@@ -133,8 +132,8 @@ func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	return spare, nil
 }
 
-// startPeer starts another process. It must describe itself like the first one. Although the executable
-// is the same file, a script can read another file, and a library can have been replaced.
+// startPeer starts another process. The process must describe itself like the first one. The executable
+// is the same file, but a script may read another file, and a library may have been replaced.
 func (p *Plugin) startPeer(ctx context.Context) (*peer, error) {
 	x, err := connect(ctx, &p.command, p.binary)
 	if err == nil && x.info != p.info {

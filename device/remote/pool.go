@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pools lists the pools of all devices of this process. They hold the values that devices
-// exchange, and a fabric's plugin may send from them. The list is global because sessions
-// and fabrics have no other connection: a session knows nothing of fabrics, and a fabric
-// gets slices of bytes. poolOf finds the pool of a slice by its address.
+// pools lists the pools of all devices of this process. The pools have the values that
+// devices exchange, and the plugin of a fabric may send from them. The list is global because
+// sessions and fabrics have no other connection: a session does not know about fabrics, and a
+// fabric gets slices of bytes. poolOf finds the pool of a slice by its address.
 var pools struct {
 	sync.RWMutex
 	all []*shm.Pool
@@ -35,9 +35,9 @@ func poolOf(b []byte) (*shm.Pool, int) {
 }
 
 // offerPool returns the path of memory for the values that a member of a group exchanges
-// with other ranks through this process, or "". A group that holds the whole tree needs no
-// pool: it exchanges in its group memory, or sends its values on the session. The pool is
-// created with the first group of ranks and lives as long as the device.
+// with other ranks through this process, or "". A group that has all leaves of the tree does not
+// need a pool, because it exchanges values in its group memory or over the session. The pool is
+// created with the first group that needs it, and exists as long as the device.
 func (s *session) offerPool(g device.Group) string {
 	if g.Whole() || s.host == nil {
 		return ""
@@ -45,7 +45,7 @@ func (s *session) offerPool(g device.Group) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool == nil && !s.closing.Load() {
-		if p, err := shm.NewPool(); err == nil { // otherwise values are sent and received
+		if p, err := shm.NewPool(); err == nil { // without a pool, values are sent and received
 			s.pool = p
 			pools.Lock()
 			defer pools.Unlock()
@@ -58,8 +58,8 @@ func (s *session) offerPool(g device.Group) string {
 	return s.pool.Path()
 }
 
-// dropPool frees the memory after the device is gone. Exchanges that used its values
-// have been given up.
+// dropPool frees the memory after the device is gone. Exchanges that used its values have
+// ended with an error.
 func (s *session) dropPool() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,9 +73,9 @@ func (s *session) dropPool() {
 	s.pool = nil
 }
 
-// inChunk returns the partial values of an exchange and its results, in place in the pool. The
-// device has written the partial values there. When it is answered, it finds each result at the
-// offset of the first partial value:
+// inChunk returns the partial values and the results of an exchange as views of the pool. The
+// device has written the partial values there. After the answer it reads each result at the
+// offset of the value's first partial value:
 //
 //	pool  │ … │ partials bn1.moments │ partials bn2.moments │ … │
 //	          └───────────────────── chunk ─────────────────┘

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// summing is a provider with devices that exchange a large sum with the holders of the
+// summing is a provider with devices that exchange a large sum with the members that have the
 // other replicas.
 type summing struct{ ref.Provider }
 
@@ -38,10 +38,10 @@ type summingExecutable struct {
 
 const (
 	outputs = 64
-	inputs  = 512 // so a weight has 128 KiB
+	inputs  = 512 // the weight then has 128 KiB
 )
 
-// Run sums ones with the others. The part keeps its values until the sum has arrived.
+// Run exchanges a sum of ones. The partial value must be unchanged until the sum has arrived.
 func (x *summingExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	sum := reduction(0, 1)
 	part := tensor.New(tensor.F32, outputs, inputs)
@@ -80,7 +80,7 @@ func wide(t *testing.T) *graph.Program {
 }
 
 // others is an Exchanger of the host. It adds the values of the other members, and records
-// whether results overlap parts. In step 3 the group ends.
+// whether results share memory with partial values. In step 3 it ends the group.
 type others struct{ inPlace bool }
 
 func (o *others) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
@@ -107,7 +107,7 @@ func TestValuesInAPool(t *testing.T) {
 			o := &others{}
 			g := device.Group{Generation: uint64(generation + 1), Replicas: [][]int{{0}}, Exchange: o, Tree: tree}
 			if tree == 1 {
-				g.Replicas = append(g.Replicas, []int{}) // so it is not alone
+				g.Replicas = append(g.Replicas, []int{}) // a second member, so that the device is not alone
 			}
 			if err := d.Join(t.Context(), g); err != nil {
 				t.Fatal(err)

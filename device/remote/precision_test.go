@@ -38,7 +38,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// A device that ignores the precision must not be treated as one that has it.
+// TestPrecisionThatIsIgnored checks that Open returns an error if a device ignores the requested precision.
 func TestPrecisionThatIsIgnored(t *testing.T) {
 	p := start(t, "careless")
 	d, err := p.Open(t.Context(), device.DefaultID, device.Options{Precision: device.BF16})

@@ -41,12 +41,12 @@ import (
 //	    │ kill, end           │
 //	    └──> aborted: it never starts
 //
-// exited is closed as soon as the process has ended: calls that wait for an answer learn of it at
-// once. reaped is closed a little later, when the processes that it has started are gone too;
-// closing a device waits for that.
+// exited is closed as soon as the process has ended, and ends calls that wait for an answer. reaped
+// is closed a little later, when the processes that the plugin has started are gone too. Closing a
+// device waits for reaped.
 //
-// A process that somebody else has started (attachment) has the same states, but is never signaled:
-// it is released, and continues or ends as its owner likes.
+// A process that another program has started (attachment) has the same states, but it is never
+// signalled. It is only released, and continues to run.
 type process struct {
 	cmd     *exec.Cmd
 	file    *os.File // file to be executed; nil for an attachment
@@ -61,13 +61,13 @@ type process struct {
 	*attachment // a process that was already running; nil: it is a child
 
 	mu         sync.Mutex
-	begun      bool          // it has been started and can be killed
-	aborted    bool          // it must be killed, or must not be started
-	signalled  bool          // this program has sent it a signal
+	begun      bool          // the process has been started and can be killed
+	aborted    bool          // the process must be killed, or must not be started
+	signalled  bool          // this program has sent the process a signal
 	exited     chan struct{} // closed after Wait
-	reaped     chan struct{} // closed when the processes that it left are killed too
+	reaped     chan struct{} // closed when the processes that it has started are killed too
 	state      string        // how it ended; valid when exited is closed
-	starved    bool          // the system killed it for lack of memory; valid when exited is closed
+	starved    bool          // the system killed the process for lack of memory; valid when exited is closed
 	killed     int64         // memory.Killed before the start
 	outputOnce sync.Once
 }
@@ -147,7 +147,7 @@ func (p *process) live(started chan<- error) {
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
 	p.starved = p.endedForMemory() || p.output.ranOutOfMemory()
-	end() // the end is known, so waiters need not wait for the rest
+	end() // now, so that waiters need not wait for the steps below
 	if p.family != "" {
 		endFamily(p.family)
 	}
@@ -230,8 +230,9 @@ func (p *process) killedByOther() bool {
 	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
 }
 
-// endedForMemory reports whether the system has killed the process for lack of memory. It was killed,
-// not by this program, and the system has killed a process for this reason since this one was started.
+// endedForMemory reports whether the system has probably killed the process for lack of memory. This is so
+// if the process was killed, but not by this program, and the system has killed some process for lack of
+// memory since this one was started.
 func (p *process) endedForMemory() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,9 +280,9 @@ func (p *process) within(d time.Duration) bool {
 	return closesWithin(p.exited, d)
 }
 
-// closeOutput closes the pipes on this side, once: a process that the plugin has started
-// may never close the other ends. It first waits a moment for the last output of the
-// process to arrive.
+// closeOutput closes the pipes on this side, once, because a process that the plugin has
+// started may never close the other ends. Before that it waits a moment for the last output of
+// the process.
 func (p *process) closeOutput() {
 	p.outputOnce.Do(func() {
 		p.awaitOutput()

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// regression is a program that trains y = dense(x) and passes values across the interface
-// in every way: inputs and outputs by row, by replica and whole, exchanges, kept outputs,
+// regression returns a program that trains y = dense(x). It passes values of every kind to and
+// from a device: inputs and outputs of kinds rows, replica and whole, exchanges, kept outputs,
 // state and hyper-parameters.
 func regression(t testing.TB) *graph.Program {
 	t.Helper()
@@ -66,7 +66,7 @@ func load(t testing.TB, d device.Device, p *graph.Program) device.Executable {
 	return x
 }
 
-// step returns the step of that number with the given rows of each replica.
+// step returns a step with the given number, and the given rows of each replica.
 func step(number uint64, rows ...int) device.Step {
 	n := 0
 	for _, r := range rows {

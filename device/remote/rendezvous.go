@@ -9,9 +9,9 @@ import (
 // Rendezvous creates the shared memory through which devices of plugins exchange
 // values at level coll.shm/1. It implements device.Rendezvous.
 //
-// The host creates the memory but is not a member of the group: it sees how many have arrived, and
-// can abort. Join passes the path to the devices; once all have opened it, Joined seals it, and
-// other processes can no longer open it.
+// The host creates the memory but is not a member of the group. It sees how many members have arrived
+// at an exchange, and can abort the group. Join passes the path of the memory to the devices. When all
+// devices have opened it, Joined seals it, and other processes cannot open it any more.
 //
 //	device 0 ──┐                          ┌── device 1
 //	           ├── memory of the group ───┤
@@ -34,14 +34,14 @@ func (Rendezvous) Meet(level string, generation uint64, members int) (device.Gro
 // groupMemory implements device.GroupMemory for the host.
 type groupMemory struct{ *shm.Group }
 
-// Rendezvous implements device.GroupMemory: the path of the memory.
+// Rendezvous implements device.GroupMemory. It returns the path of the memory.
 func (m groupMemory) Rendezvous() []byte { return []byte(m.Path()) }
 
-// Joined implements device.GroupMemory: other processes cannot open the memory from now on.
+// Joined implements device.GroupMemory. From now on other processes cannot open the memory.
 func (m groupMemory) Joined() { m.Seal() }
 
 // Exchanges implements device.GroupMemory.
 func (m groupMemory) Exchanges() int { return m.Arrivals() }
 
-// Abort implements device.GroupMemory. The members see only its effect, not the cause.
+// Abort implements device.GroupMemory. The members do not learn the cause.
 func (m groupMemory) Abort(error) { m.Group.Abort() }

@@ -18,8 +18,8 @@ import (
 // session makes the calls on one device, one at a time. A run without exchanges may be sent while
 // another one is in progress.
 //
-// A call is a message with tensors, and has one answer. In between, the device may send exchanges.
-// Each is answered when all members of the group have come to it:
+// A call is a message with tensors, and has one answer. Before the answer, the device may send
+// exchanges. The host answers an exchange when all members of the group have started it:
 //
 //	host                                          device
 //	 Run(step 7, inputs)  ─────────────────────────>  computes
@@ -35,16 +35,16 @@ import (
 //
 // mu orders the sending: the calls of one goroutine are sent together. order (a chain of channels)
 // orders the receiving: answers arrive in the order of the calls, and each call waits for its turn
-// to read its answers. So a second Run can be sent, and its inputs be in the ring, while the first
-// one is still computed; the device begins it without a pause. Only calls without exchanges may be
-// sent ahead like this: an exchange has to be answered by the goroutine that reads.
+// to read its answers. Therefore a second Run can be sent while the device computes the first one,
+// and the device can begin the second one without a pause. Only calls without exchanges may be sent
+// ahead, because the goroutine that reads must answer the exchanges.
 //
-// # How a call ends that does not end
+// # How a hanging call ends
 //
-// When a context ends, the watchdog asks the plugin to cancel the call, by a separate call on the
-// socket. If there is no answer after the grace period, the process is killed. An error of the
-// connection is returned by the call that was reading; loss keeps it, and every later call returns
-// the same error.
+// When a context ends, the watchdog sends the plugin a Cancel for the call, by a separate call on the
+// socket. If the call is not answered within the grace period, the process is killed. The call that
+// was reading returns the error of the connection. loss keeps this error, and every later call
+// returns it, too.
 type session struct {
 	peer            *peer
 	name            string
@@ -59,14 +59,14 @@ type session struct {
 	closing atomic.Bool
 	once    sync.Once
 
-	order    receiveOrder // to receive
+	order    receiveOrder // order of receiving
 	loss     loss         // reason why the device is lost
-	mu       sync.Mutex   // locked by the call in progress, or until a call is sent that others may follow
+	mu       sync.Mutex   // locked during a call, or only until it is sent if other calls may follow it
 	number   uint64       // number of the last call
 	group    device.Group
 	replying sync.WaitGroup // waits for the exchanges in progress of the call
 	answers  answers
-	pool     *shm.Pool // memory for values of exchanges; nil: they are sent and received
+	pool     *shm.Pool // memory for values of exchanges; nil: the values are sent and received
 }
 
 // watchProcess closes the connection when the process ends, so that no call waits for an
@@ -77,8 +77,8 @@ func (s *session) watchProcess() {
 	s.conn.Close()
 }
 
-// watchStream closes a connection through shared memory when the plugin ends the session. Messages come
-// through the memory, but the end comes through the stream.
+// watchStream closes a connection through shared memory when the plugin ends the session. Messages are
+// in the shared memory, but the end of the session is the end of the stream.
 func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Message]) {
 	_, _ = stream.Recv()
 	s.conn.Close()
@@ -97,17 +97,17 @@ type call struct {
 	progress       wire.Progress   // exchanges that have arrived
 	rows           []int           // rows of each replica, for a run
 	exchanges      int             // exchanges so far
-	exchangedBytes int64           // bytes that they brought
+	exchangedBytes int64           // bytes of the partial values received so far
 	unanswered     atomic.Int32    // exchanges without an answer
-	waited         atomic.Int64    // nanoseconds that exchanges waited for others
+	waited         atomic.Int64    // nanoseconds that exchanges waited for other members
 	buffers        *buffers        // buffers of the next exchange
 
 	answer *pb.Message
 	out    []tensor.Tensor // returned tensors, which belong to the caller
 }
 
-// do makes a call and returns the answer and its tensors, which are the
-// caller's. Errors of the device are in the answer.
+// do makes a call and returns the answer and its tensors, which belong to the
+// caller. Errors of the device are in the answer.
 func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
 	err = s.doAll(ctx, c)
 	return c.answer, c.out, err
@@ -139,7 +139,7 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 		unlock()
 	}
 	<-before
-	watchdog := s.guard(ctx, number) // cancelling a call also cancels those before it
+	watchdog := s.guard(ctx, number) // cancelling a call also cancels the calls before it
 	if !follows {
 		err = s.send(calls)
 	}
@@ -152,9 +152,9 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	return nil
 }
 
-// mayPipeline reports whether calls may be sent while others are in progress. Only a run without
-// exchanges may, and only if the connection has space for it. Otherwise the sender would wait, perhaps
-// in a system call, until the device has finished another call, and could not be cancelled.
+// mayPipeline reports whether calls may be sent while other calls are in progress. Only a run without
+// exchanges may be sent ahead, and only if the connection has space for it. Otherwise the sender would
+// wait until the device has finished another call, perhaps in a system call, and could not be cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
 	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
@@ -203,13 +203,13 @@ func (s *session) check(ctx context.Context, c *call) error {
 	return nil
 }
 
-// receive receives the answer of a call that was sent. Until then it starts the exchanges of the call,
-// without waiting for them: the device may send more, or its answer.
+// receive receives the answer of a call that was sent. When it receives an exchange, it starts the
+// exchange and does not wait for it, because the device may send further exchanges or its answer.
 func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer func() {
 		if end(); err != nil {
-			s.conn.Close() // answers are no longer read
+			s.conn.Close() // no answers are read from now on
 		}
 		s.replying.Wait()
 	}()
@@ -231,17 +231,17 @@ func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []te
 	}
 }
 
-// watchdog ends a call after its context has ended: it asks the plugin to cancel, and kills
-// the plugin if that does not help within the grace period.
+// watchdog ends a call after its context has ended. It sends Cancel to the plugin, and kills
+// the plugin if the call has not ended after the grace period.
 type watchdog struct {
 	stop     func() bool
 	timedOut atomic.Bool
 }
 
-// guard watches the calls up to a number until stop is called: if ctx ends first, it asks
-// the plugin to cancel them, and kills the plugin if they have not ended within the grace
-// period. The plugin answers Cancel during the call: Cancel is a call on the socket, not on
-// the session.
+// guard watches the calls up to a number until stop is called. If ctx ends first, the
+// watchdog sends Cancel for these calls, and kills the plugin if they have not ended within
+// the grace period. The plugin can answer Cancel during a call, because Cancel is a separate
+// call on the socket.
 func (s *session) guard(ctx context.Context, number uint64) *watchdog {
 	p := &watchdog{}
 	over, end := context.WithCancel(context.Background())
@@ -267,7 +267,7 @@ func (s *session) fail(name string, err error, p *watchdog) error {
 	switch lost := s.loss.err(); {
 	case s.closing.Load():
 		return device.Errorf(s.name, name, device.Canceled, "the device was closed meanwhile")
-	case lost != nil: // it was lost in the call before this one
+	case lost != nil: // the device was lost in an earlier call
 		return lost
 	case p.timedOut.Load():
 		err = s.peer.silent(s.name, name)

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// deviceThreads holds the sessions of this process and the number of threads that each
-// device computes with. A waiting device may spin only if every one of these threads has a
-// separate core; this process may spin only if there is one more core.
+// deviceThreads has the sessions of this process, with the number of threads of each device.
+// A waiting device may spin only if every thread of all devices has a separate core. This
+// process may spin only if there is one more core.
 var deviceThreads = struct {
 	mu       sync.Mutex
 	sessions map[*session]int
@@ -41,7 +41,7 @@ func (s *session) threads(n int) {
 //	cgroup allows
 func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	switch n := launcher.Cores(); {
-	case launcher.Quota() < float64(threads): // a waiting thread would use up the time of those that compute
+	case launcher.Quota() < float64(threads): // a spinning thread would use up the time of computing threads
 		return shm.WaitSleep, shm.WaitSleep
 	case threads < n:
 		return shm.WaitSpin, shm.WaitSpin

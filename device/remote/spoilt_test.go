@@ -70,8 +70,8 @@ func (x spoiltExecutable) Run(ctx context.Context, s device.Step) (device.Outcom
 	return o, err
 }
 
-// The outputs of a run are checked against the program. A device with other outputs is
-// lost, and the error names the output that came and the one that was due.
+// TestOutputsThatAreNotDue checks that the outputs of a run are compared with the program. A
+// device with other outputs is lost, and the error names the received output and the expected one.
 func TestOutputsThatAreNotDue(t *testing.T) {
 	for how, want := range spoils {
 		for _, level := range levels {

@@ -52,7 +52,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			t.Parallel()
 			test.command.Timeout = patience
 			if strings.Contains(test.want[0], "within") {
-				test.command.Timeout = 3 * time.Second // the test waits for all of it
+				test.command.Timeout = 3 * time.Second // short, because the test waits for the whole timeout
 			}
 			began := time.Now()
 			p, err := remote.Start(context.Background(), test.command)
@@ -135,7 +135,7 @@ func TestListAndDescribe(t *testing.T) {
 	if got := p.Describe(); got.Name != "ref" || got.About == "" {
 		t.Errorf("Describe() = %+v", got)
 	}
-	for range 2 { // the second time in the same process
+	for range 2 { // the second call uses the same process
 		list, reason, err := p.List(context.Background())
 		if err != nil || len(list) != 1 || list[0].ID != device.DefaultID || len(list[0].Ops) < 50 {
 			t.Errorf("List() = %v, %q, %v", list, reason, err)
@@ -174,7 +174,7 @@ func TestPluginThatPrints(t *testing.T) {
 	}
 }
 
-// TestDescribe runs a plugin as a person does.
+// TestDescribe runs BINARY describe, and the binary without arguments, as a user may.
 func TestDescribe(t *testing.T) {
 	c := plugin("cpu")
 	run := exec.Command(c.Path, "describe")

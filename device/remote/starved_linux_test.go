@@ -13,9 +13,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A killed process counts as ended by the system for lack of memory only if the system has
-// ended a process for that reason since it was started. No other death counts, and neither
-// does a signal of this program.
+// TestEndedForWantOfMemory checks that a killed process counts as ended for lack of memory only if
+// the system has killed some process for that reason since the process was started. Other ends do not
+// count, and signals of this program do not count.
 func TestEndedForWantOfMemory(t *testing.T) {
 	if memory.Killed() < 1 {
 		t.Skip("the system does not say how many processes it has ended for want of memory")
@@ -45,7 +45,7 @@ func TestEndedForWantOfMemory(t *testing.T) {
 		go io.Copy(io.Discard, p.Stderr())
 		if c.since {
 			p.mu.Lock()
-			p.killed-- // as if another had been ended meanwhile
+			p.killed-- // as if the system had killed another process meanwhile
 			p.mu.Unlock()
 		}
 		if c.mine {

@@ -7,9 +7,9 @@ import (
 )
 
 // correctTimes replaces impossible times of a plugin: its clock may jump, or it may report
-// anything. wall is the duration of the call as measured by this process. A run is not
-// longer than its call, its wait is not longer than the run, and neither is the sum of its
-// nodes.
+// anything. wall is the duration of the call as measured by this process. The time of a run is
+// at most wall. The time that the run waited, and the sum of the times of its nodes, are at
+// most the time of the run.
 func correctTimes(o *device.Outcome, wall time.Duration) {
 	if o.Took < 0 || o.Took > wall {
 		o.Took = wall
@@ -25,9 +25,9 @@ func correctTimes(o *device.Outcome, wall time.Duration) {
 	}
 }
 
-// countSending converts the times of a run on another machine to the host's clock. A device that neither
-// computes nor waits for other devices waits for messages. others is the waiting time of its exchanges for
-// other devices; the device may have computed meanwhile.
+// countSending changes the times of a run on another machine to the host's clock. A device that neither
+// computes nor waits for other devices waits for messages: Outcome.Sending. others is the time that the
+// exchanges of the run waited for other devices; the device may have computed during this time.
 func countSending(o *device.Outcome, wall, others time.Duration) {
 	o.Sending = wall - o.Took + max(o.Blocked-others, 0)
 	o.Blocked += wall - o.Took

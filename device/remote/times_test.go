@@ -27,8 +27,8 @@ var lies = map[string]func(o *device.Outcome){
 	},
 }
 
-// Impossible times reported by a plugin are corrected: they do not exceed the time of the
-// call.
+// TestTimesThatCannotBe checks that impossible times reported by a plugin are corrected. They do not
+// exceed the time of the call.
 func TestTimesThatCannotBe(t *testing.T) {
 	for how := range lies {
 		for _, level := range levels {

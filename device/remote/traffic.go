@@ -13,7 +13,8 @@ import (
 
 var _ device.Costed = (*executable)(nil)
 
-// StepTraffic implements device.Costed. It builds the messages of the step without their elements.
+// StepTraffic implements device.Costed. It counts the bytes of the messages of a step, which it builds
+// without the elements of tensors.
 func (x *executable) StepTraffic(rows []int) device.Traffic {
 	f := x.program.Function(graph.Train)
 	if f == nil {

@@ -10,7 +10,7 @@ import "sync"
 //	call 2        take ── sends ── waits for a ── receives ── closes b
 //	call 3             take ── sends ── waits for b ──────────── receives
 //
-// A mutex would work for two calls, but not for three: it does not guarantee which waiter is next.
+// A mutex would work for two calls, but not for three, because it does not guarantee which waiter is next.
 type receiveOrder struct {
 	mu   sync.Mutex
 	last chan struct{} // closed when the call with the last turn has ended; nil: before the first call

@@ -113,7 +113,7 @@ func (rude) Session(s session) error {
 		}
 		a := &pb.Message{Call: m.Call}
 		switch {
-		case m.Body == nil: // the rest of a tensor
+		case m.Body == nil: // a further chunk of a tensor
 			continue
 		case m.GetLoad() != nil:
 			a.Body = &pb.Message_Loaded{Loaded: &pb.Loaded{Executable: 1}}
@@ -128,8 +128,8 @@ func (rude) Session(s session) error {
 	}
 }
 
-// A plugin that sends an unexpected message is lost. The call in progress fails, and the
-// error names the message.
+// TestAnswersThatNobodyAskedFor checks that a plugin that sends an unexpected message is lost. The
+// call in progress fails, and the error names the message.
 func TestAnswersThatNobodyAskedFor(t *testing.T) {
 	for how, want := range unasked {
 		t.Setenv(unaskedKey, how)
@@ -168,11 +168,11 @@ func (wordy) Describe() device.Plugin {
 	return device.Plugin{Name: "wordy", Version: "1", About: strings.Repeat("a", 5000)}
 }
 
-// A device does not open if its plugin describes itself differently than at its first
-// start.
+// TestAPluginThatDescribesItselfAnew checks that Open returns an error if the plugin describes itself
+// differently than at its first start.
 func TestAPluginThatDescribesItselfAnew(t *testing.T) {
 	p := start(t, "fickle")
-	open(t, p) // in the process that was described
+	open(t, p) // uses the first process
 	_, err := p.Open(t.Context(), device.DefaultID, device.Options{})
 	want := []string{"plugin fickle: start: unavailable", `it describes itself as "fickle", version "1": "process `,
 		`when it was first started, as "fickle", version "1": "` + p.Describe().About}

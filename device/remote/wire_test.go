@@ -25,8 +25,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestGroupOverTheWire trains a few steps on devices in process and over the
-// wire, together in one group, and compares all bits with one device alone.
+// TestGroupOverTheWire trains a few steps on a group of devices, some in this process and
+// some in plugin processes, and compares all bits with one device alone.
 func TestGroupOverTheWire(t *testing.T) {
 	p := regression(t)
 	want := train(t, p, []device.Device{ref.New("alone")}, [][]int{{0, 1, 2, 3}})
@@ -45,8 +45,8 @@ func TestGroupOverTheWire(t *testing.T) {
 	}
 }
 
-// gather opens devices and joins them in a group, each with one replica, that
-// meets at the best level that they have.
+// gather opens devices and joins them in a group, each with one replica, at the best
+// level that all devices have.
 func gather(t testing.TB, p *remote.Plugin, n int) []device.Device {
 	t.Helper()
 	hub := collective.NewHub(n, n)
@@ -76,7 +76,7 @@ func gather(t testing.TB, p *remote.Plugin, n int) []device.Device {
 	return members
 }
 
-// train makes three steps and returns the state, which is the same everywhere.
+// train makes three steps and returns the state, which must be the same on all members.
 func train(t *testing.T, p *graph.Program, members []device.Device, replicas [][]int) []tensor.Tensor {
 	t.Helper()
 	ctx := context.Background()
@@ -230,7 +230,8 @@ func TestAbortReachesEverybody(t *testing.T) {
 	}
 }
 
-// older serves devices as before Join.leaves: the members hold all replicas.
+// older serves devices like a plugin without Join.leaves: it assumes that the members have all
+// replicas.
 type older struct{ ref.Provider }
 
 type olderDevice struct{ device.Device }
@@ -245,8 +246,8 @@ func (d olderDevice) Join(ctx context.Context, g device.Group) error {
 	return d.Device.Join(ctx, g)
 }
 
-// TestOlderPluginInALargerTree checks that a plugin that assumes to be alone cannot return
-// the sums of only its replicas.
+// TestOlderPluginInALargerTree checks that a run is refused if a plugin assumes that it is alone, and
+// returns the sums of only its replicas.
 func TestOlderPluginInALargerTree(t *testing.T) {
 	d := open(t, start(t, "older", device.Stream))
 	x := load(t, d, regression(t))
@@ -266,7 +267,8 @@ func TestOlderPluginInALargerTree(t *testing.T) {
 	}
 }
 
-// TestPartOfATreeDoesNotMeetInMemory: the host is to be in the middle.
+// TestPartOfATreeDoesNotMeetInMemory checks that a group with only some replicas of the run is not joined at
+// level coll.shm/1, because it must exchange data through the host.
 func TestPartOfATreeDoesNotMeetInMemory(t *testing.T) {
 	if !slices.Contains(levels, device.Shm) {
 		t.Skip("this system has no shared memory of this kind")

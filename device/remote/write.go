@@ -20,9 +20,9 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	return x.WriteAll(ctx, []string{name}, map[string]tensor.Tensor{name: t})
 }
 
-// WriteAll implements device.Executable. It keeps the maximum number of writes that the
-// plugin allows in progress. A model of some hundred small tensors is written in a few
-// round trips instead of one for each of them.
+// WriteAll implements device.Executable. It sends several writes before it waits for answers,
+// up to the number that the plugin permits. A model of some hundred small tensors is so written
+// in a few round trips instead of one for each tensor.
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
 	if x.session.pipelinesWrites {
@@ -40,9 +40,9 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 	})
 }
 
-// writeSome sends the tensors of names and then receives all answers. If a plugin cannot
-// open the file of a tensor, it returns an error of kind Unavailable and is sent the bytes
-// instead.
+// writeSome sends the tensors of names and then receives all answers. If a plugin cannot open
+// the file of a tensor, its answer is an error of kind Unavailable, and writeSome sends the
+// bytes instead.
 func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	calls := make([]*call, len(names))
 	for i, name := range names {
@@ -54,7 +54,7 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	for i, c := range calls {
 		m := c.answer
 		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
-		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, or a virtual machine
+		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // the plugin runs as another user, or in a VM
 			c = x.writeCall(names[i], state[names[i]], false)
 			err = x.session.callDone(ctx, c.name, c.body, c.in...)
 		}

@@ -63,15 +63,15 @@ func TestWriteAll(t *testing.T) {
 			if !errors.Is(err, device.Invalid) || !strings.Contains(err.Error(), "s7") {
 				t.Errorf("%s at %s: a wrong tensor among others: %v", role, level, err)
 			}
-			if err := x.WriteAll(context.Background(), names, state); err != nil { // it still works
+			if err := x.WriteAll(context.Background(), names, state); err != nil { // the device still works
 				t.Errorf("%s at %s: after that: %v", role, level, err)
 			}
 		}
 	}
 }
 
-// TestWriteAllCanceled ends the writes at some moment; the device is as useful
-// as before.
+// TestWriteAllCanceled ends the context during the writes. The device must still work
+// afterwards.
 func TestWriteAllCanceled(t *testing.T) {
 	p, names, state := manyStates(t, 150)
 	for _, level := range levels {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openAlike opens the devices of a rank with the kernel class that the devices of all ranks
-// support: devices with a better one are opened again.
+// openAlike opens the devices of a rank with the best kernel class that the devices of all ranks
+// support. If the devices were opened with a better class, it opens them again.
 func openAlike(ctx context.Context, o Options) (*Fleet, error) {
 	f, err := openAlone(ctx, o)
 	if err != nil {

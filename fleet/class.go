@@ -21,10 +21,10 @@ func lesserClass(a, b string) (string, bool) {
 	return "", false
 }
 
-// commonClass returns the kernel class to open targets with. This is the requested class;
-// for "auto" it is the best class that all targets have and that gives the same results on
-// each of them. Without one, each target uses its best class. The best class at float32 is
-// "fma": matrix units are slower there.
+// commonClass returns the kernel class to open targets with. This is the requested class. For
+// "auto" it is the best class that all targets have and that gives the same results on each of
+// them; without a common class, each target uses its best class. The best class at float32 is
+// "fma", because matrix units are slower for float32.
 func commonClass(asked, precision string, targets []target) string {
 	if asked != "" && asked != "auto" {
 		return asked

@@ -31,7 +31,7 @@ func TestCommonClass(t *testing.T) {
 	}
 }
 
-// TestLesserClass: ranks agree on this class.
+// TestLesserClass checks which class ranks with different classes use.
 func TestLesserClass(t *testing.T) {
 	for _, c := range []struct {
 		a, b, want string

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// Devices are opened by their names. A name with cpu starts this program again as a device
-// process, so main begins with fleet.Serve; ref computes in this process.
+// Devices are opened by their names. For cpu, the fleet starts this program again as a device
+// process, so main must begin with fleet.Serve. ref computes in this process.
 func ExampleOpen() {
 	f, err := fleet.Open(context.Background(), fleet.Options{Devices: "2xref"})
 	if err != nil {

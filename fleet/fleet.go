@@ -27,7 +27,7 @@ type Options struct {
 	Threads   int    // threads of each CPU device; 0: the cores, shared evenly
 	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best at Precision
 	Precision string // device.F32, or "", or device.BF16
-	Most      int    // maximum number of devices, since a run has this many replicas; 0: no limit
+	Most      int    // maximum number of devices: the number of replicas of the run; 0: no limit
 	Plugins   Plugins
 	// Machines returns the addresses, HOST:PORT, of machines that offer devices for the run.
 	// Open calls it, and then every two seconds. Fleet.Joins delivers the devices of new
@@ -49,18 +49,18 @@ type Fleet struct {
 	options   Options
 	device    device.Options
 	targets   map[string]target // targets of the members, by name
-	wrong     map[string]error  // errors of devices with other bits than their class, on other machines, by name
-	mu        sync.Mutex        // guards providers, while plugins are started, and wrong
+	wrong     map[string]error  // errors of devices on other machines that failed tryVectors, by name
+	mu        sync.Mutex        // guards providers and wrong
 	providers map[string]Provider
 	visitors  *visitors // nil without Options.Machines
-	closed    bool      // guarded by mu, as lent
+	closed    bool      // guarded by mu, like lent
 	lent      bool      // lent to a run
 }
 
-// Open opens the devices that o names; the caller closes the fleet. After an error
+// Open opens the devices that o names. The caller closes the fleet. After an error
 // everything is closed again. The error is a *problem.Error or *problem.Unknown if o is
-// impossible, the cause of the context's end if it has ended, and otherwise the error of
-// the device or its plugin.
+// invalid, the cause of ctx if ctx has ended, and otherwise the error of a device or its
+// plugin.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Peers != nil {
 		return openAlike(ctx, o)
@@ -78,7 +78,7 @@ func openAlone(ctx context.Context, o Options) (*Fleet, error) {
 		err = f.receive(ctx)
 	}
 	if err != nil {
-		if ctx.Err() != nil { // the error of a stopped plugin is different
+		if ctx.Err() != nil { // not the error of a stopped plugin
 			err = context.Cause(ctx)
 		}
 		return nil, errors.Join(err, f.Close())
@@ -185,7 +185,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 			d, err = f.Reopen(ctx, name)
 			return err
 		})
-		if errors.Is(err, device.Invalid) { // kernels that the device does not know
+		if errors.Is(err, device.Invalid) { // the device does not know the kernel class
 			return problem.Wrap("", err)
 		}
 		if err != nil {
@@ -302,7 +302,7 @@ func (f *Fleet) Close() error {
 	}
 	errs := make([]error, len(ends))
 	var all sync.WaitGroup
-	for i, end := range ends { // all at once, because processes need time to end
+	for i, end := range ends { // concurrently, because processes need time to end
 		all.Go(func() { errs[i] = end() })
 	}
 	all.Wait()

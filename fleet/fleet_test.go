@@ -34,7 +34,8 @@ func (p oldProvider) OpenAs(context.Context, string, string, device.Options) (de
 	return ref.New("old"), nil
 }
 
-// A missing precision is an error before any device is opened.
+// TestPrecisionThatADeviceLacks checks that a precision that a device does not have is an error, before any
+// device is opened.
 func TestPrecisionThatADeviceLacks(t *testing.T) {
 	for _, precision := range device.Precisions() {
 		opened := 0
@@ -50,7 +51,7 @@ func TestPrecisionThatADeviceLacks(t *testing.T) {
 	}
 }
 
-// An impossible request is a problem that names the option.
+// TestProblems checks that invalid options give a *problem.Error that names the option.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		options Options
@@ -80,8 +81,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Devices of one kind are numbered, CPU devices are processes of this program, and closing
-// ends them.
+// TestNamesAndProcesses checks that devices of one kind are numbered, that CPU devices are processes
+// of this program, and that Close ends the processes.
 func TestNamesAndProcesses(t *testing.T) {
 	f, err := Open(t.Context(), Options{Devices: "2xcpu,ref", Threads: 1})
 	if err != nil {
@@ -106,7 +107,7 @@ func TestNamesAndProcesses(t *testing.T) {
 	}
 }
 
-// If the context has ended, the error of Open is its cause.
+// TestOpenStopped checks that the error of Open is the cause of the context if the context has ended.
 func TestOpenStopped(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")

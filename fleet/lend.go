@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Lend lends the devices to one run until it calls back, which may be called again. It
-// returns a *problem.Error if the fleet is closed or lent to another run.
+// Lend lends the devices to one run until the run calls back. Further calls of back do
+// nothing. Lend returns a *problem.Error if the fleet is closed or lent to another run.
 func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,8 +31,8 @@ func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	}), nil
 }
 
-// Err returns a *problem.Error that wraps parallel.FleetClosed once the fleet is
-// closed, nil before.
+// Err returns nil until the fleet is closed, and then a *problem.Error that wraps
+// parallel.FleetClosed.
 func (f *Fleet) Err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,5 +50,5 @@ func (f *Fleet) refuse(text, advice string) *problem.Error {
 	return problem.New("devices", f.options.Devices, text, advice)
 }
 
-// Rendezvous makes places where the devices meet without the host.
+// Rendezvous returns the maker of shared memory for groups that exchange data without the host.
 func (f *Fleet) Rendezvous() device.Rendezvous { return remote.Rendezvous{} }

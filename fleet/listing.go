@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Listed is a device of a plugin, or a plugin without one and the reason.
+// Listed is a device of a plugin, or a plugin without devices and the reason.
 type Listed struct {
 	Name   string        // a name for Options.Devices
 	Plugin device.Plugin // name and version of the plugin
@@ -59,9 +59,9 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	return all
 }
 
-// ListOne returns the entry of List for one device or plugin. It starts the plugin that the
-// part of the name before the colon names, or connects to the machine. The error is a
-// *problem.Unknown with the known names.
+// ListOne returns the entry of List for one device or plugin. It starts the plugin, which is
+// named before the colon in name, or connects to the machine. The error is a *problem.Unknown
+// with the known names.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
 	names, err := p.Names()
@@ -95,7 +95,7 @@ type Description struct {
 	ID            string   `json:"id"`           // id of the device in its plugin
 	Description   string   `json:"description"`  // model of the hardware, for people
 	MemoryTotal   int64    `json:"memory_total"` // bytes; 0 if unknown
-	MemoryFree    int64    `json:"memory_free"`  // bytes, when it was listed
+	MemoryFree    int64    `json:"memory_free"`  // bytes, when the device was listed
 	Plugin        string   `json:"plugin"`
 	Version       string   `json:"version"`  // version of the plugin
 	Protocol      int      `json:"protocol"` // between bnctl and plugins: device.ProtocolV1
@@ -107,7 +107,7 @@ type Description struct {
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
 	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
 	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
-	Ops           []string `json:"ops,omitempty"`        // supported operations; if empty it cannot compute
+	Ops           []string `json:"ops,omitempty"`        // supported operations; empty: it cannot compute
 	Process       int      `json:"process,omitempty"`    // process of an open device
 }
 

@@ -69,7 +69,7 @@ func Remove(name string) error {
 // read), or runs (another process has started it).
 type Status struct {
 	Name     string `json:"name"`
-	Path     string `json:"path"`               // absolute; "" of one that runs
+	Path     string `json:"path"`               // absolute; "" if another process has started the plugin
 	Version  string `json:"version,omitempty"`  // version when it was added
 	Protocol int    `json:"protocol,omitempty"` // protocol when it was added
 	SHA256   string `json:"sha256,omitempty"`   // SHA-256 of the current file, in hexadecimal

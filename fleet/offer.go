@@ -20,7 +20,7 @@ type Offer struct {
 	open map[string]bool // open devices by ID
 }
 
-// NewOffer finds the devices that o names. The caller closes the offer. The error is one of Open.
+// NewOffer finds the devices that o names. The caller closes the offer. The errors are as for Open.
 func NewOffer(ctx context.Context, o Options) (*Offer, error) {
 	f, specs, err := prepare(o)
 	if err != nil {

@@ -48,7 +48,7 @@ func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
 	options := o.fleet.device
 	options.Threads = threads
 	d, err := o.fleet.providers[o.target.plugin].OpenAs(ctx, o.target.name, o.target.id, options)
-	if errors.Is(err, device.Invalid) { // kernels that the device does not know
+	if errors.Is(err, device.Invalid) { // the device does not know the kernel class
 		err = problem.Wrap("", err)
 	}
 	return d, err

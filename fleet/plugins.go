@@ -59,7 +59,7 @@ var builtIn = []string{"cpu", "cuda", "opencl", "ref"}
 // Provider is a device.Provider that may have processes.
 type Provider interface {
 	device.Provider
-	// OpenAs is Open with the name that errors call the device by.
+	// OpenAs is Open with another name of the device for errors.
 	OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error)
 	// Close ends the processes that are left.
 	Close() error
@@ -67,8 +67,8 @@ type Provider interface {
 
 // Start starts the plugin of that name if devices.lock or p.Unlocked permits it. "cpu" is
 // this program in another process, and main must have called Serve. "ref" needs no process.
-// The caller closes the provider. The error is a *problem.Unknown or a *problem.Error if
-// there is no plugin to start, otherwise the error of the start.
+// The caller closes the provider. The error is a *problem.Unknown or a *problem.Error if the
+// plugin does not exist or must not be started, and otherwise the error of the start.
 func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	if onMachine(name) {
 		return p.connect(ctx, name)

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Arguments of Join that are not names of fabrics.
+// Values of Join's argument text that are not names of fabrics.
 const (
 	FabricAuto = "auto" // MPI, if a launcher has started several ranks
 	FabricNone = "none" // this process is alone, even if a launcher started it

@@ -49,8 +49,8 @@ func parse(text string) ([]spec, error) {
 	return specs, nil
 }
 
-// threadsFor returns the threads of each CPU device: the requested number, if the machine
-// has enough cores, or else an equal share of the cores.
+// threadsFor returns the threads of each CPU device. This is the requested number if the machine
+// has enough cores, and otherwise an equal share of the cores.
 func threadsFor(asked, devices int) (int, error) {
 	cores := runtime.NumCPU()
 	if asked == 0 {

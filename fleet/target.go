@@ -114,8 +114,8 @@ func (f *Fleet) list(ctx context.Context, name string) ([]device.Info, error) {
 	return list, nil
 }
 
-// provider returns the provider of a plugin, which it starts if need be. It
-// may be called for several plugins at once.
+// provider returns the provider of a plugin, and starts the plugin if it does not run
+// yet. It may be called for several plugins at once.
 func (f *Fleet) provider(ctx context.Context, name string) (Provider, error) {
 	f.mu.Lock()
 	p := f.providers[name]
@@ -158,8 +158,8 @@ func pick(s spec, list []device.Info) ([]target, error) {
 	return slices.Repeat([]target{t}, s.count), nil
 }
 
-// calls returns the name that a run uses for device i of a plugin. The device's name is
-// used for built-in plugins only: a foreign device could choose the name of another one,
+// calls returns the name that a run uses for device i of a plugin. Only devices of built-in
+// plugins use the name in their Info: another device could have the name of a different device,
 // and a lost or reopened device is identified by its name.
 func calls(plugin string, i int, list []device.Info) string {
 	if slices.Contains(builtIn, plugin) {
@@ -191,7 +191,7 @@ func shortName(plugin string, i, devices int) string {
 	return fmt.Sprintf("%s:%d", plugin, i)
 }
 
-// only describes the devices that a plugin has.
+// only describes the devices that a plugin has, for an error.
 func only(name string, n int) string {
 	if n == 1 {
 		return name + " has 1 device, number 0"

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A run names foreign devices after the requested plugin, regardless of their descriptions:
-// two devices with the same name would be confused.
+// TestDevicesAreCalledByTheirPlugin checks that a run names devices of plugins that are not built in after
+// the requested plugin, whatever names the devices have. Two devices with the same name would be confused.
 func TestDevicesAreCalledByTheirPlugin(t *testing.T) {
 	for _, c := range []struct {
 		spec spec

@@ -14,16 +14,16 @@ import (
 	golden "github.com/bnctl/bnctl/spec"
 )
 
-// trialTime is the time for the vectors of a device on another machine. At least one runs.
+// trialTime is the time for testing vectors on a device of another machine. At least one vector runs.
 const trialTime = time.Second
 
-// vectors are the vectors of all numbered classes.
+// vectors returns golden vectors of all numbered classes: inputs and outputs of operations, bit by bit.
 var vectors = sync.OnceValues(golden.Small)
 
-// openTarget opens a device under a name. A device on another machine first runs vectors of its numbered
-// classes for about a second, chosen at random, so that a machine cannot prepare for some of them. If it
-// has other bits, or lacks an operation of its class, the error is of kind Unsupported and wraps
-// parallel.Withdrawn, now and in later calls.
+// openTarget opens a device under a name. A device on another machine is first tested with vectors of its
+// numbered classes for about a second. The vectors are chosen at random, so that a machine cannot prepare
+// for them. If the device gives other bits, or lacks an operation of its class, the error is of kind
+// Unsupported and wraps parallel.Withdrawn, in this call and in later ones.
 func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t target) (device.Device, error) {
 	if !onMachine(t.plugin) {
 		return p.OpenAs(ctx, name, t.id, f.device)
@@ -43,9 +43,9 @@ func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t targe
 	return d, err
 }
 
-// openTried opens a device on another machine that has the right bits.
+// openTried opens a device on another machine and tests it with vectors.
 func (f *Fleet) openTried(ctx context.Context, p Provider, name string, t target) (device.Device, error) {
-	if f.device.Precision != device.F32 { // numbered classes are of f32
+	if f.device.Precision != device.F32 { // numbered classes exist only at f32, so test there
 		d, err := p.OpenAs(ctx, name, t.id, device.Options{Threads: f.device.Threads, Precision: device.F32})
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func tryVectors(ctx context.Context, d device.Device, name string) (err error) {
 	golden.JudgeWithin(ctx, d, all, trialTime, func(o golden.Outcome) {
 		switch {
 		case err != nil || o.Passed() || ctx.Err() != nil:
-		case o.Failure() != nil: // it has no bits; a machine may be short of time or memory, and is tried again
+		case o.Failure() != nil: // there is no result, perhaps for lack of time or memory; it may be tried again
 			err = device.Errorf(name, "Open", device.KindOf(o.Failure()), "vector %s of class %s: %s", o.Vector,
 				o.Class, o.Error)
 		default:

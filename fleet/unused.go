@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// gpuFolder has an entry for each GPU that the NVIDIA driver of Linux controls. It is a variable for
-// tests.
+// gpuFolder has an entry for each GPU of the NVIDIA driver for Linux. It is a variable so that tests can
+// change it.
 var gpuFolder = "/proc/driver/nvidia/gpus"
 
 // mentionGPUs notes the GPUs that could compute, if the fleet uses only other devices. It
-// does not start a plugin, because a CUDA context costs time, GPU memory and a client of
-// the driver.
+// does not start a plugin, because a CUDA context costs time and GPU memory, and is one more
+// client of the driver.
 func (f *Fleet) mentionGPUs(targets []target) {
 	isGPU := func(t target) bool { return t.plugin == "cuda" }
 	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Devices other than cuda do not start the CUDA plugin, and neither does the note about
-// unused GPUs.
+// TestUnusedGPUsStartNoPlugin checks that neither other devices nor the note about unused GPUs start
+// the CUDA plugin.
 func TestUnusedGPUsStartNoPlugin(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the plugin is a script of sh")

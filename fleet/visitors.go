@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options.Machines lists machines that come and go. A goroutine calls it regularly. Another one for
-// each new machine connects to it, opens its devices, and passes them to the run.
+// Options.Machines lists machines that come and go. One goroutine calls it regularly. For each new
+// machine another goroutine connects to the machine, opens its devices, and passes them to the run.
 //
 //	not listed --> listed: connect --> opened --> Joins --> a member of the run
 //	                  ^       | error                          | lost
@@ -24,8 +24,8 @@ import (
 
 const (
 	visitEvery = 2 * time.Second
-	// missedVisits is the number of lists without a machine after which it counts as gone: a list of a
-	// name server may lack it for a moment.
+	// missedVisits is the number of consecutive lists without a machine that make it count as gone. One
+	// missing entry is not enough, because the list of a name server may be incomplete for a moment.
 	missedVisits = 3
 )
 
@@ -44,9 +44,9 @@ type visitors struct {
 
 // visitor is a machine that is listed, or has open devices.
 type visitor struct {
-	missed  int  // lists without it, one after the other
+	missed  int  // number of consecutive lists without the machine
 	devices int  // number of devices that are open, or that a run opens again
-	leaving bool // a device was withdrawn, so that the others are too, also if it is listed again meanwhile
+	leaving bool // a device was withdrawn; the other devices must follow, even if the machine is listed again
 }
 
 func newVisitors(f *Fleet) *visitors {
@@ -57,7 +57,7 @@ func newVisitors(f *Fleet) *visitors {
 }
 
 // enter opens the devices of the machines that are listed when the fleet is opened. If the fleet has no
-// other device, it waits for the first one.
+// other devices, enter waits for the first machine.
 func (v *visitors) enter(ctx context.Context) error {
 	f := v.fleet
 	waiting, stop := context.WithTimeout(ctx, f.options.wait())
@@ -95,7 +95,7 @@ func (v *visitors) enter(ctx context.Context) error {
 	}
 }
 
-// fitting returns the members up to Options.Most. The others wait to join.
+// fitting returns the first members, up to Options.Most. The others join the run later.
 func (v *visitors) fitting(members []parallel.Member) []parallel.Member {
 	free := v.fleet.options.Most - len(v.fleet.Members)
 	if v.fleet.options.Most == 0 || free >= len(members) {
@@ -105,7 +105,7 @@ func (v *visitors) fitting(members []parallel.Member) []parallel.Member {
 	return members[:free]
 }
 
-// deliver hands devices to the run, one after the other.
+// deliver passes devices to the run, one after the other.
 func (v *visitors) deliver(members []parallel.Member) {
 	for _, m := range members {
 		select {
@@ -151,7 +151,7 @@ func (v *visitors) miss(list []string) {
 	}
 }
 
-// welcome connects to a machine that is new, and hands its devices to the run.
+// welcome connects to a new machine, and passes its devices to the run.
 func (v *visitors) welcome(address string) {
 	v.mu.Lock()
 	known := v.known[address] != nil
@@ -202,7 +202,7 @@ func (v *visitors) open(ctx context.Context, address string) (members []parallel
 	return members, err
 }
 
-// setOpen keeps the number of open devices of a machine.
+// setOpen records the number of open devices of a machine.
 func (v *visitors) setOpen(address string, devices int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -237,7 +237,7 @@ func (v *visitors) openMember(ctx context.Context, t target) (parallel.Member, e
 	return parallel.Member{Name: t.name, Device: d, Foreign: true}, nil
 }
 
-// mayReopen reports whether a lost device is opened again: not if its machine has left.
+// mayReopen reports whether a lost device may be opened again. It may not if its machine has left.
 func (v *visitors) mayReopen(name string) bool {
 	address := addressOf(name)
 	v.mu.Lock()
@@ -250,7 +250,7 @@ func (v *visitors) mayReopen(name string) bool {
 	return !gone
 }
 
-// withdraw forgets a device. A machine without devices is new when it is listed again.
+// withdraw removes a device. A machine without devices counts as new if it is listed again.
 func (v *visitors) withdraw(name string) {
 	address := addressOf(name)
 	v.mu.Lock()
@@ -270,11 +270,12 @@ func (v *visitors) withdraw(name string) {
 	delete(f.targets, name)
 	if p := f.providers[machinePrefix+address]; last && p != nil {
 		delete(f.providers, machinePrefix+address)
-		v.wait.Go(func() { _ = p.Close() }) // its machine has left
+		v.wait.Go(func() { _ = p.Close() }) // an error does not matter: the machine has left
 	}
 }
 
-// giveBack makes the machines that joined a run, which has closed their devices, new for the next one.
+// giveBack is called when a run has ended and has closed the devices of machines. The machines then count
+// as new for the next run.
 func (v *visitors) giveBack() {
 	first := map[string]bool{}
 	for _, m := range v.fleet.Members {

@@ -2,8 +2,8 @@ package fleet
 
 import "testing"
 
-// A machine that has left loses all of its devices, also if it is listed again before the last one is
-// tried. Then it is new.
+// TestAMachineLeavesWhole checks that all devices of a machine that has left are withdrawn, even if the
+// machine is listed again before the run has tried to reopen the last one. Then the machine counts as new.
 func TestAMachineLeavesWhole(t *testing.T) {
 	v := newVisitors(&Fleet{targets: map[string]target{}, providers: map[string]Provider{}})
 	defer v.close()

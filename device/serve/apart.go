@@ -17,9 +17,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// Apart serves devices to hosts on other machines. Each connection gives a host access to one device,
-// which the host opens, and which is closed when the connection ends. The host has no other access: no
-// memory is shared, no file of this machine is read, and devices exchange through their host.
+// Apart serves devices to hosts on other machines. On each connection a host opens one device, which is
+// closed when the connection ends. The host has no other access: it shares no memory with this machine,
+// and cannot make it read files. The devices exchange data through their host.
 type Apart struct {
 	server   *grpc.Server
 	calls    allCalls
@@ -36,16 +36,16 @@ type allCalls struct {
 type ApartOptions struct {
 	// Credentials decide who may connect. They are required.
 	Credentials credentials.TransportCredentials
-	// Check is called for a connection from time to time. If it returns an error, the device of the
-	// connection is closed. It may be nil.
+	// Check, if not nil, is called for each open connection from time to time. If it returns an error,
+	// the device of the connection is closed.
 	Check func(credentials.AuthInfo) error
-	// MaxBytes bounds the tensors of one message, since a host decides how many bytes it sends; 0
-	// means the bound of a plugin.
+	// MaxBytes is the maximum size of the tensors of one message from a host. 0 means the maximum of
+	// a plugin.
 	MaxBytes int64
 }
 
-// Times for connections between machines. A machine that is switched off sends nothing, so both sides
-// check from time to time whether the other one is still there.
+// Times for connections between machines. A machine that is switched off sends nothing. Therefore both
+// sides check from time to time whether the other side still answers.
 const (
 	handshakeTimeout = 10 * time.Second
 	checkEvery       = 10 * time.Second
@@ -66,7 +66,8 @@ func NewApart(p device.Provider, o ApartOptions) *Apart {
 	return a
 }
 
-// Serve accepts connections until Leave or Close. It bounds the connections of trusted hosts, and of others.
+// Serve accepts connections until Leave or Close. It limits the number of connections, separately for trusted
+// hosts and for others.
 func (a *Apart) Serve(l net.Listener) error { return a.server.Serve(newCrowd(l, maxStrangers)) }
 
 // Leave opens no more devices, waits until no call is in progress or ctx ends, and closes all
@@ -144,7 +145,7 @@ func (r *router) Close(ctx context.Context, in *pb.CloseRequest) (*pb.CloseReply
 	return serviceOf(ctx).Close(ctx, in)
 }
 
-// Session serves the device until the host ends the stream, or may not use it any more.
+// Session serves the device until the host ends the stream, or Check refuses the host.
 func (r *router) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
 	ctx := stream.Context()
 	ended := make(chan error, 1)
@@ -158,7 +159,7 @@ func (r *router) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]
 		case <-tick.C:
 			if err := r.check(ctx); err != nil {
 				_ = serviceOf(ctx).close()
-				return err // it ends the stream, and with it the session
+				return err // ends the stream, and therefore the session
 			}
 		}
 	}

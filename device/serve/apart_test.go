@@ -39,8 +39,8 @@ func served(t *testing.T) (*Apart, pb.DeviceClient) {
 	return a, pb.NewDeviceClient(c)
 }
 
-// A host on another machine gets the level stream/1 and nothing that needs files or memory of this
-// machine, even if it asks: descriptors 0 to 10 of this process are not mapped.
+// TestApartSharesNothing checks that a host on another machine gets level stream/1, and no access to files
+// or memory of this machine, even if it requests shared memory at descriptors 0 to 10.
 func TestApartSharesNothing(t *testing.T) {
 	_, c := served(t)
 	list, err := c.List(t.Context(), &pb.ListRequest{})
@@ -80,7 +80,7 @@ func TestApartSharesNothing(t *testing.T) {
 
 func nothing(*pb.Message, []tensor.Tensor) ([]tensor.Tensor, error) { return nil, nil }
 
-// A host on another machine cannot name a file of this one.
+// TestApartWritesNoPartsOfFiles checks that a host on another machine cannot write from a file of this one.
 func TestApartWritesNoPartsOfFiles(t *testing.T) {
 	s := newSession(t.Context(), nil, &answering{}, &calls{})
 	s.apart, s.executables[1] = true, struct{ device.Executable }{}
@@ -90,8 +90,8 @@ func TestApartWritesNoPartsOfFiles(t *testing.T) {
 	}
 }
 
-// Each connection opens a device of its own, which is closed when the connection ends. A server that
-// leaves opens no more.
+// TestApartConnections checks that a connection can open only one device, and that a server that leaves opens
+// no more devices.
 func TestApartConnections(t *testing.T) {
 	a, c := served(t)
 	for _, want := range []string{"", "has opened a device already"} {
@@ -114,8 +114,8 @@ func TestApartConnections(t *testing.T) {
 	}
 }
 
-// TestWaitsOfSeveralGoroutines: a device in another process waits for each exchange in a separate
-// goroutine, while it begins others. Each sum goes where it belongs.
+// TestWaitsOfSeveralGoroutines waits for each exchange in a separate goroutine, while others begin, as for a
+// device in another process. Each exchange must get its sum.
 func TestWaitsOfSeveralGoroutines(t *testing.T) {
 	const n = 50
 	conn := &echoing{answers: make(chan *pb.Message, n)}

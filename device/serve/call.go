@@ -58,7 +58,7 @@ func (s *session) unload(in *pb.Unload) error {
 	delete(s.schedules, in.GetExecutable())
 	size := e.Needs().Fixed
 	err := e.Close()
-	if size > muchMemory { // the next program may need the memory, and checks how much is free
+	if size > muchMemory { // loading the next program checks how much memory is free
 		debug.FreeOSMemory()
 	}
 	return err
@@ -99,7 +99,7 @@ func (s *session) read(ctx context.Context, in *pb.Read) (*pb.Message, []tensor.
 		return done(err), nil
 	}
 	read := e.Read
-	if v, ok := e.(device.Viewer); ok { // it is sent before the next call
+	if v, ok := e.(device.Viewer); ok { // the view is sent before the next call, so it is valid
 		read = v.View
 	}
 	t, err := read(ctx, in.GetState())

@@ -44,7 +44,7 @@ func (c *calls) cancel(n uint64) {
 	}
 }
 
-// over reports whether the session must end after the call that it has answered.
+// over reports whether the session must end now, after a call has been answered.
 func (c *calls) over() bool { return c.all != nil && c.all.leaving.Load() }
 
 // current returns the number of the call in progress.

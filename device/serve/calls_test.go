@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestCancel cancels calls before, while and after they are in progress.
+// TestCancel cancels calls before, during and after their execution.
 func TestCancel(t *testing.T) {
 	var c calls
-	c.cancel(2) // it has overtaken call 2
+	c.cancel(2) // Cancel arrives before call 2
 	ctx, end := c.begin(context.Background(), 1)
 	if ctx.Err() == nil {
 		t.Error("call 1 goes on although call 2 was cancelled")
@@ -21,7 +21,7 @@ func TestCancel(t *testing.T) {
 	if ctx, end = c.begin(context.Background(), 3); ctx.Err() != nil {
 		t.Error("call 3 has ended although call 2 was cancelled")
 	}
-	c.cancel(2) // too late: that one is over
+	c.cancel(2) // too late: call 2 has ended
 	if ctx.Err() != nil {
 		t.Error("call 3 has ended by a late cancel of call 2")
 	}

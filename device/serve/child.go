@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// exitWithHost ends the process when its standard input ends, which means that the host is gone. The
-// plugin first gets a moment to free resources that outlive a process, and the server to remove its
-// socket: Serve returns.
+// exitWithHost ends the process when its standard input ends, which means that the host is gone. Before
+// that, it calls end, which frees resources that outlive a process, and stops the server, which removes
+// its socket. Serve then returns.
 func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	time.AfterFunc(time.Second, func() { os.Exit(1) })
@@ -20,9 +20,9 @@ func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	(<-servers).Stop()
 }
 
-// muteUnary redirects standard output to standard error at the first call. Before that, the
-// line of the handshake must get through. After it, nobody reads standard output, and a library
-// that prints would block.
+// muteUnary redirects standard output to standard error at the first call. Before the first call,
+// standard output is needed for the line of the handshake. Afterwards the host does not read it any
+// more, and a library that prints would block.
 func muteUnary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	mute()
 	return next(ctx, in)

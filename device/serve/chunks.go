@@ -41,7 +41,7 @@ func (c *chunks) join(path string) {
 
 func (c *chunks) leave() {
 	if c.pool != nil {
-		_ = c.pool.Close() // it was mapped; the memory belongs to the host
+		_ = c.pool.Close() // closes the file only; the memory belongs to the host
 		c.pool = nil
 	}
 }
@@ -73,7 +73,8 @@ func (c *chunks) store(x *pb.Exchange, partials []tensor.Tensor) *chunk {
 	return &chunk{offset, results}
 }
 
-// copyCached copies in pieces. A longer copy bypasses the caches that others will read from.
+// copyCached copies in pieces, because Go copies long ranges without using the caches, and other
+// processes will read the bytes soon.
 func copyCached(dst, src []byte) {
 	for len(src) > 0 {
 		n := copy(dst, src[:min(len(src), cachedBytes)])

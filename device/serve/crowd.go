@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// crowd is a listener that bounds the connections without a handshake. If there are too many, it
-// closes the oldest connection of the address that has the most of them, so that strangers only
-// shut out strangers.
+// crowd is a listener that limits the number of connections without a completed handshake. If there
+// are too many, it finds the address with the most of these connections and closes its oldest one. So
+// clients without a certificate cannot keep trusted hosts from connecting.
 //
 //	accepted: waiting --handshake--> trusted, at most maxConnections
 //	             |
@@ -21,7 +21,7 @@ type crowd struct {
 	most int // maximum number of waiting connections
 
 	mu      sync.Mutex
-	waiting []*comer // the oldest first
+	waiting []*comer // connections without a handshake, the oldest first
 	trusted int
 }
 
@@ -38,7 +38,7 @@ var errCrowded = errors.New("too many hosts are connected")
 
 const (
 	maxConnections = 256 // limit for trusted hosts
-	maxStrangers   = 128 // without a handshake
+	maxStrangers   = 128 // limit for connections without a handshake
 )
 
 func newCrowd(l net.Listener, most int) *crowd { return &crowd{Listener: l, most: most} }

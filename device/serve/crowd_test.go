@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The oldest connection of the address with the most of them is closed first.
+// TestCrowd checks that the oldest connection of the address with the most connections is closed first.
 func TestCrowd(t *testing.T) {
 	c := newCrowd(nil, 3)
 	add := func(from string) (*comer, *comer) {

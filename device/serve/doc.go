@@ -8,7 +8,7 @@
 //
 // The provider and its devices are called as package device describes. Package serve
 // adds the handshake, sessions over gRPC and through shared memory, the exchanges
-// of a group and `BINARY describe`. It also makes the process a well-behaved
-// child: it ends when its standard input ends, ignores SIGINT and SIGHUP, and
-// redirects output that libraries print to standard output to standard error.
+// of a group and `BINARY describe`. It also makes the process a well-behaved child
+// of the host. The process ends when its standard input ends, and ignores SIGINT and
+// SIGHUP. Output of libraries to standard output is redirected to standard error.
 package serve

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// provider has one device, which computes as the reference does.
+// provider has one device, which computes like the reference device.
 type provider struct{}
 
 func (provider) Describe() device.Plugin {

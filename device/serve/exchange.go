@@ -25,7 +25,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 			"the host is on another machine, and shares no memory with this one")
 	}
 	if g.Level == device.CollShm && g.Check() == nil {
-		if !g.Whole() { // the host takes part in the exchanges
+		if !g.Whole() { // exchanges include the host
 			return device.Errorf("", "", device.Unavailable, "level %s: the members hold a part of the tree of "+
 				"%d leaves, and meet nobody else in shared memory", g.Level, g.Leaves())
 		}
@@ -44,7 +44,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 		if together, meet, err = s.meetings.join(g, &s.exchanger); err != nil {
 			return device.Errorf("", "", device.Invalid, "level %s: %w", g.Level, err)
 		}
-		g.Level, g.Rendezvous, g.Machine = device.Stream, nil, nil // the device does not know of these
+		g.Level, g.Rendezvous, g.Machine = device.Stream, nil, nil // hidden from the device
 	}
 	g.Exchange = &s.scheduled
 	if err := s.device.Join(ctx, g); err != nil {
@@ -66,14 +66,14 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 // leave unmaps the memory of a group after this process has left the group.
 func leave(m *shm.Member) {
 	if m != nil {
-		_ = m.Close() // only returning the memory can fail
+		_ = m.Close() // only unmapping the memory can fail
 	}
 }
 
-// exchanger exchanges with the other members of a group through the host. During a run, it sends the
-// partial values and receives the results on the session's connection, which has no other use
-// meanwhile. Its methods may be called from several goroutines: a device that is itself in another
-// process waits for each exchange in a separate goroutine.
+// exchanger exchanges values with the other members of a group through the host. During a run, it sends
+// the partial values and receives the results on the session's connection, which has no other messages at
+// that time. Its methods may be called from several goroutines, because a device that is itself in
+// another process waits for each exchange in a separate goroutine.
 type exchanger struct {
 	session *session
 	pool    chunks
@@ -82,7 +82,7 @@ type exchanger struct {
 	mu        sync.Mutex // guards the fields below, and the fields of the pending
 	pending   []*pendingExchange
 	receiving bool          // a goroutine is receiving
-	received  chan struct{} // closed when that goroutine has received; then replaced
+	received  chan struct{} // closed, and replaced, when the receiving goroutine has received an answer
 	broken    error         // error of the connection
 }
 
@@ -90,18 +90,18 @@ type exchanger struct {
 type pendingExchange struct {
 	tag    collective.Tag
 	values []collective.Reduction
-	chunk  *chunk // memory of the values in the host's pool; nil: they are sent
+	chunk  *chunk // memory of the values in the host's pool; nil: the values are sent
 	done   bool
 	err    error
 }
 
-// maxPending is the maximum number of pending exchanges when an exchange of gradients starts. Their
-// values occupy memory of the host, and four are enough to overlap exchanges with computing.
+// maxPending is the maximum number of pending exchanges when an exchange of gradients starts. Pending
+// exchanges occupy memory of the host, and four are enough to overlap exchanges with computing.
 const maxPending = 4
 
-// Start sends the partial values. The results are received by the goroutine that waits for
-// them, or for the results of another exchange. If the host accepts only one exchange at a
-// time, they are received at once.
+// Start sends the partial values. The results are received later, by the goroutine that waits
+// for this exchange or for another one. If the host accepts only one exchange at a time, Start
+// also receives the results.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	s, d := x.session, &pendingExchange{tag: tag, values: values}
 	for tag.Lane == collective.Gradients {
@@ -133,8 +133,8 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 	return func() error { return err }
 }
 
-// await waits for the host's answer. The answer always comes; if the call is cancelled or the group is
-// aborted, it is an error.
+// await waits for the host's answer. The host always answers. If the call is cancelled or the group is
+// aborted, the answer is an error.
 func (x *exchanger) await(d *pendingExchange) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -185,7 +185,7 @@ func (x *exchanger) count() int {
 	return len(x.pending)
 }
 
-// brokenBy returns the error of the connection, if it has failed.
+// brokenBy returns the error of the connection, or nil if the connection has not failed.
 func (x *exchanger) brokenBy() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

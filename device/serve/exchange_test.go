@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// answering is a connection to a host that answers these, one after the other, each
-// with a number, and then is gone.
+// answering is a connection to a host that sends a list of answers, each with a number as
+// the result. After the last answer the connection fails.
 type answering struct {
 	answers []*pb.Reduced
 	numbers []float32
@@ -46,7 +46,7 @@ func sum() []collective.Reduction {
 	return []collective.Reduction{{Op: collective.Sum, Result: tensor.New(tensor.F32, 1)}}
 }
 
-// TestAnswersInAnyOrder: each sum goes where it belongs, in whatever order they are waited for.
+// TestAnswersInAnyOrder checks that each exchange gets its sum, in whatever order the device waits for them.
 func TestAnswersInAnyOrder(t *testing.T) {
 	conn := &answering{numbers: []float32{3, 1, 2}, answers: []*pb.Reduced{
 		{Lane: pb.Lane_LANE_MOMENTS}, {Lane: pb.Lane_LANE_GRADIENTS}, {Lane: pb.Lane_LANE_GRADIENTS, Sequence: 1}}}
@@ -77,8 +77,8 @@ func TestAnswersInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestOneExchangeAtATime checks that a host that does not announce support for more gets
-// one exchange at a time, and that its answer needs no name.
+// TestOneExchangeAtATime checks that a host gets one exchange at a time unless it has announced
+// support for more, and that its answers need no lane and sequence.
 func TestOneExchangeAtATime(t *testing.T) {
 	conn := &answering{numbers: []float32{7}, answers: []*pb.Reduced{{}}}
 	s := newSession(t.Context(), nil, conn, &calls{})
@@ -95,7 +95,7 @@ func TestOneExchangeAtATime(t *testing.T) {
 	}
 }
 
-// TestAnswerToNothing: an answer that belongs to no exchange is an error, not a sum.
+// TestAnswerToNothing checks that an answer that belongs to no exchange is an error.
 func TestAnswerToNothing(t *testing.T) {
 	conn := &answering{numbers: []float32{7}, answers: []*pb.Reduced{{Sequence: 9}}}
 	s := newSession(t.Context(), nil, conn, &calls{})

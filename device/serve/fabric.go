@@ -34,8 +34,8 @@ type Host interface {
 	// carry them out, and reports whether there were any. The error means that
 	// bnctl has ended.
 	Poll(e Endpoint, d time.Duration) (bool, error)
-	// Reuse gives the content of a Send back to the host, which uses the memory again: it is in the
-	// caches, and new memory would have to be cleared.
+	// Reuse returns the content of a Send to the host, which uses the memory again. This memory is in
+	// the caches, and new memory would have to be cleared.
 	Reuse(content []byte)
 	// Message delivers the next bytes of a message from a rank. more reports whether further bytes
 	// follow. The endpoint may overwrite content when Message returns.
@@ -55,7 +55,8 @@ type Host interface {
 	Ended(cause string)
 }
 
-// MaxContent is the maximum content of one Send, in bytes: a longer message needs several.
+// MaxContent is the maximum length of the content of one Send, in bytes. A longer message needs several
+// calls.
 const MaxContent = wire.MaxFrame
 
 // Endpoint is this process as a rank of a network. Host.Poll calls Send,
@@ -87,7 +88,8 @@ func FabricMain(n Network) {
 	if described(n.Describe()) {
 		return
 	}
-	// An endpoint sleeps in a system call that Go does not see (shm.Conn.Await): it keeps its P.
+	// An endpoint sleeps in a system call that Go's scheduler does not see (shm.Conn.Await), and keeps its
+	// P meanwhile. Other goroutines need further Ps.
 	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
 	s := &fabricService{network: n}
 	serveAs(n.Describe(), func(server *grpc.Server) {
@@ -149,8 +151,8 @@ func (s *fabricService) close() {
 	}
 }
 
-// host is bnctl at the other end of the rings. A failed write means that bnctl has ended; the error
-// is dropped.
+// host is bnctl at the other end of the rings. A failed write means that bnctl has ended, so the error
+// is ignored.
 type host struct {
 	pipe  *shm.Conn
 	free  [][]byte    // contents of sent messages

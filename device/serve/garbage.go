@@ -5,11 +5,11 @@ import (
 	"runtime/metrics"
 )
 
-// garbage collects garbage between calls. The host is then busy; during a call the cores are busy, and
-// the other members of a group wait.
+// garbage collects garbage between calls, while the host is busy. During a call a collection would use
+// cores that compute, and the other members of a group would wait.
 type garbage struct {
 	heap   []metrics.Sample
-	loaded uint64 // bytes that were used after the last call that loaded something
+	loaded uint64 // bytes in use after the last call that loaded data
 }
 
 func newGarbage() *garbage {
@@ -21,10 +21,10 @@ func newGarbage() *garbage {
 // large as the weights.
 const maxGarbage = 4 << 20
 
-// collect runs a collection when half of the memory that may be used before Go's next
-// automatic collection is used, or when there is much garbage. Go begins at 70 percent of
-// it or later. loads reports whether the previous call has loaded data: until the first
-// collection, memory used after such a call counts as live.
+// collect runs a collection if half of the memory that may be allocated before Go's next
+// automatic collection has been allocated, or if there is much garbage. Go would begin at 70
+// percent or later. loads reports whether the previous call has loaded data. Until the first
+// collection, all memory in use after a call that loads data counts as live.
 func (g *garbage) collect(loads bool) {
 	metrics.Read(g.heap)
 	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
@@ -33,9 +33,9 @@ func (g *garbage) collect(loads bool) {
 	}
 }
 
-// exceedsLimit decides for collect. live is the size that remained after the last
-// collection, or 0 before the first; goal is the size at which Go would have finished the
-// next collection by itself.
+// exceedsLimit reports whether collect must run a collection. used is the size of the heap,
+// live the size that remained after the last collection, or 0 before the first, and goal the
+// size of the heap when Go would have finished the next collection by itself.
 func (g *garbage) exceedsLimit(used, live, goal uint64, loads bool) bool {
 	if loads {
 		g.loaded = used

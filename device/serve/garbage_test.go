@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestNoCollectionInACall makes runs that leave garbage: it is collected, and
-// never in a run.
+// TestNoCollectionInACall makes runs that leave garbage. It must be collected, but
+// never during a run.
 func TestNoCollectionInACall(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
@@ -33,7 +33,7 @@ func TestNoCollectionInACall(t *testing.T) {
 // TestLittleGarbage checks that the garbage of a device does not grow with its weights.
 func TestLittleGarbage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	held := make([]byte, 128<<20) // as weights are
+	held := make([]byte, 128<<20) // live memory, like weights
 	runtime.GC()
 	w := &wasteful{}
 	s := newSession(context.Background(), nil, &runs{left: 200}, &calls{})
@@ -47,7 +47,8 @@ func TestLittleGarbage(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// TestNoCollectionAfterTheLastRun: the host is about to end the process.
+// TestNoCollectionAfterTheLastRun checks that no garbage is collected after a run with Step.Last, because
+// the host is about to end the process.
 func TestNoCollectionAfterTheLastRun(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
@@ -63,8 +64,8 @@ func TestNoCollectionAfterTheLastRun(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoadedIsNoGarbage: before the first collection a plan counts as held, what
-// runs and commits leave does not.
+// TestWhatIsLoadedIsNoGarbage checks that before the first collection, memory that was allocated by
+// loading a program counts as live, and memory that was allocated by runs and commits does not.
 func TestWhatIsLoadedIsNoGarbage(t *testing.T) {
 	const goal = 64 << 20
 	g := newGarbage()
@@ -97,7 +98,7 @@ func collections() uint32 {
 type wasteful struct {
 	device.Executable
 	during  uint32 // collections during its runs
-	most    int64  // bytes of garbage that there were
+	most    int64  // largest number of bytes of garbage
 	garbage []byte
 }
 
@@ -116,7 +117,7 @@ func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
 // runs is a connection to a host that requests a number of runs, and then hangs up.
 type runs struct {
 	left int
-	last bool // each claims to be the last
+	last bool // whether each run has Last set
 }
 
 func (r *runs) Recv(wire.Allocator) (*pb.Message, []tensor.Tensor, error) {

@@ -68,7 +68,7 @@ func serveAs(about device.Plugin, register func(*grpc.Server), end func()) {
 		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl, which starts it\n", about.Name)
 		os.Exit(1)
 	}
-	signal.Ignore(os.Interrupt, syscall.SIGHUP) // they reach the whole process group; bnctl decides
+	signal.Ignore(os.Interrupt, syscall.SIGHUP) // the whole process group gets these; bnctl handles them
 	servers := make(chan *grpc.Server, 1)
 	go exitWithHost(end, servers)
 	plugin.Serve(&plugin.ServeConfig{

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// The devices of one run on this machine add their values here, along the tree, and one of them, the
-// first, exchanges the sums with the host:
+// The devices of one run on this machine add their values in a meeting, along the tree. The first device
+// exchanges the sums with the host:
 //
 //	device 0  device 1  device 2      sessions of one host
 //	     \        |        /
@@ -19,10 +19,9 @@ import (
 //	               |
 //	      session of device 0 ──────> host: one value for each node of the tree
 //
-// A session that ends, or that has a run with exchanges that fails, ends the meeting. The host then makes
-// a new group.
+// The meeting ends if a session ends, or if a run with exchanges fails. The host then makes a new group.
 
-// meetings are the present meetings of a machine, by run and generation.
+// meetings has the current meetings of a machine, by run and generation.
 type meetings struct {
 	mu  sync.Mutex
 	all map[string]*meeting
@@ -82,7 +81,7 @@ func (m *meetings) join(g device.Group, x collective.Exchanger) (*meeting, colle
 	return t, t.hub.Member(slices.Index(g.Machine, g.Rank)), nil
 }
 
-// leave ends a meeting for all. A nil meeting has no members.
+// leave ends a meeting for all members. It does nothing for a nil meeting.
 func (t *meeting) leave() {
 	if t == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// recorder exchanges with a host that adds 100, and keeps the nodes that come.
+// recorder is an Exchanger that adds 100 to the values, and records their nodes.
 type recorder struct {
 	nodes []collective.Node
 	err   error
@@ -36,7 +36,7 @@ func machineGroup(rank int) device.Group {
 		Rendezvous: []byte("run"), Level: device.OnMachine, Tree: 5}
 }
 
-// exchangeOf adds a value of each node that a rank holds: its first replica plus one.
+// exchangeOf starts a sum with one value for each node that a rank has: the node's first replica plus one.
 func exchangeOf(m collective.Exchanger, g device.Group, sequence uint64) (tensor.Tensor, func() error) {
 	var partials []collective.Partial
 	for _, n := range collective.Cover(5, g.Replicas[g.Rank]) {
@@ -50,8 +50,8 @@ func exchangeOf(m collective.Exchanger, g device.Group, sequence uint64) (tensor
 		[]collective.Reduction{{Op: collective.Sum, Partials: partials, Result: result}})
 }
 
-// The devices of a machine send one value for each node that they hold together, through the first of them,
-// whatever the order in which they join and come.
+// TestMeetingSendsOneValueForANode checks that the devices of a machine send the host one value for each node
+// of their joint replicas, through the first device, in whatever order they join and start the exchange.
 func TestMeetingSendsOneValueForANode(t *testing.T) {
 	for _, order := range [][]int{{0, 2}, {2, 0}} {
 		var all meetings
@@ -60,7 +60,7 @@ func TestMeetingSendsOneValueForANode(t *testing.T) {
 		for _, rank := range order {
 			x := collective.Exchanger(host)
 			if rank == 2 {
-				x = nil // the host hears of it through rank 0 only
+				x = nil // only rank 0 may exchange with the host
 			}
 			_, m, err := all.join(machineGroup(rank), x)
 			if err != nil {
@@ -83,7 +83,7 @@ func TestMeetingSendsOneValueForANode(t *testing.T) {
 	}
 }
 
-// Devices that hold all leaves need no host.
+// TestMeetingOfAllLeaves checks that devices with all leaves of the tree exchange nothing with the host.
 func TestMeetingOfAllLeaves(t *testing.T) {
 	var all meetings
 	g := device.Group{Generation: 1, Replicas: [][]int{{0, 1}, {2, 3, 4}}, Machine: []int{0, 1}, Tree: 5,
@@ -105,8 +105,8 @@ func TestMeetingOfAllLeaves(t *testing.T) {
 	}
 }
 
-// A device that leaves, or a host that ends the group, ends the exchanges of the others. A meeting without
-// devices is forgotten.
+// TestMeetingEnds checks that exchanges of all devices end if a device leaves, or if the host ends the group.
+// A meeting without devices is removed.
 func TestMeetingEnds(t *testing.T) {
 	for name, end := range map[string]func(host *recorder, left *meeting){
 		"a device leaves": func(_ *recorder, left *meeting) { left.leave() },
@@ -137,7 +137,7 @@ func TestMeetingEnds(t *testing.T) {
 	}
 }
 
-// Devices that describe different groups do not meet.
+// TestMeetingRefuses checks that devices with different descriptions of their group do not meet.
 func TestMeetingRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(g *device.Group){
 		"another group than":      func(g *device.Group) { g.Replicas = [][]int{{0}, {1, 2, 3}, {4}} },

@@ -10,9 +10,8 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// outputToError makes file descriptor 1 a copy of 2. After an error both stay as they are,
-// which is no worse than before. It does nothing if a judge of the plugin reads standard
-// output.
+// outputToError makes file descriptor 1 a copy of 2. After an error both stay unchanged. It
+// does nothing if the host reads standard output, as in a test of the plugin.
 func outputToError() {
 	if os.Getenv(wire.OutputKey) == "" {
 		_ = unix.Dup2(2, 1)

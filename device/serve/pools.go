@@ -14,18 +14,18 @@ func newHost(pipe *shm.Conn, pool string) *host {
 	if pool == "" {
 		return h
 	}
-	if p, err := shm.OpenPool(pool); err == nil { // otherwise all messages are copied
+	if p, err := shm.OpenPool(pool); err == nil { // without the pool all messages are copied
 		h.pools = []*shm.Pool{p}
 	}
 	return h
 }
 
-// addPool maps memory that bnctl names, and reports to bnctl whether that was possible.
+// addPool maps the memory with the path in a frame, and reports to bnctl whether that was possible.
 func (h *host) addPool(f wire.Frame) {
 	answer := wire.Frame{Kind: wire.FramePool, Peer: f.Peer}
 	p, err := shm.OpenPool(string(f.Content))
 	if err == nil {
-		err = p.Close() // it stays mapped
+		err = p.Close() // the memory stays mapped
 	}
 	if err == nil && f.Peer != len(h.pools)+1 {
 		err = fmt.Errorf("pool %d follows on %d", f.Peer, len(h.pools))

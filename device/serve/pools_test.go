@@ -126,8 +126,8 @@ func TestLentMessages(t *testing.T) {
 	}
 }
 
-// TestReceivedMessages checks that bnctl finds a message in the memory that it offered,
-// until it releases the message. If there is no memory, the message comes in parts.
+// TestReceivedMessages checks that a message is received into the memory that bnctl offers, and
+// stays there until bnctl releases it. Without free memory, the message is sent in parts.
 func TestReceivedMessages(t *testing.T) {
 	b := newBench(t)
 	want := bytes.Repeat([]byte("gradient"), MaxContent/4)

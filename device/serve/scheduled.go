@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// scheduled is an Exchanger that refuses an exchange that is not due in the run: if devices
-// exchange without the host, only this check finds the faulty device.
+// scheduled is an Exchanger that refuses exchanges that are not due in the run. If devices
+// exchange values without the host, only this check finds the faulty device.
 type scheduled struct {
 	collective.Exchanger
 	progress wire.Progress // progress of the present run

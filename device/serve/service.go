@@ -108,8 +108,8 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 	return err
 }
 
-// connect returns the connection of a session: the stream itself, or shared
-// memory, which ends when the stream does.
+// connect returns the connection of a session. This is the stream, or a connection
+// through shared memory that ends when the stream ends.
 func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], memory shared) (wire.Conn, error) {
 	if memory.segment == nil {
 		return wire.NewStream(stream, func() {}), nil
@@ -118,7 +118,7 @@ func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], memory sha
 	if err != nil {
 		return nil, err
 	}
-	go func() { // the host sends nothing here: Recv returns at its end
+	go func() { // the host sends no messages on the stream, so Recv returns when the stream ends
 		_, _ = stream.Recv()
 		guest.Close()
 	}()

@@ -66,9 +66,9 @@ func (s *session) serve() error {
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
 			x.Reuse(out)
 		}
-		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // the state exists twice at this point
+		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // free the second copy of the state
 			debug.FreeOSMemory()
-		} else if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
+		} else if !m.GetRun().GetLast() { // after the last run the host waits for the process to end
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
 		}
 	}

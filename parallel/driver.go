@@ -60,7 +60,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if c.Peers != nil {
 		d.ranks = &rankGroup{peers: c.Peers, recovery: d.recovery, program: d.program}
 	}
-	full := withZeros(p, state)
+	full := step.WithZeros(p, state)
 	d.ledger.Begin(0, full)
 	if err := d.start(ctx, full); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -82,22 +82,6 @@ func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) erro
 		return err
 	}
 	return d.recovery.form(ctx)
-}
-
-// State tensors that the caller omits start as zeros: momentum and other tensors of the
-// optimizer.
-
-// withZeros adds zeros for the tensors that state lacks.
-func withZeros(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor.Tensor {
-	full := make(map[string]tensor.Tensor, len(p.State))
-	for _, s := range p.State {
-		t, ok := state[s.Name]
-		if !ok {
-			t = tensor.New(s.DType, s.Shape...)
-		}
-		full[s.Name] = t
-	}
-	return full
 }
 
 // Group returns the participating devices.

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -19,9 +20,11 @@ import (
 
 // flow is one pass of a batch through the stages, and back.
 type flow struct {
-	staged *Staged
-	batch  Batch
-	passes passes
+	staged  *Trainer
+	runs    []uint64 // number of the run of each stage
+	batch   step.Batch
+	columns [][]Column // columns of each stage
+	passes  passes
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -29,11 +32,11 @@ type flow struct {
 	readers map[string]int   // readers by value: the number of functions of this process that read it
 	left    map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
-	worked  map[*member]time.Duration // time without waiting, by member
-	took    time.Duration             // duration of the flow
+	worked  map[Column]time.Duration // time without waiting, by member
+	took    time.Duration            // duration of the flow
 	failed  *stageError
-	post    *post                                   // between ranks; nil without ranks
-	profile map[*member]map[string][]device.Outcome // outcomes by function; nil if not requested
+	post    *post                                  // between ranks; nil without ranks
+	profile map[Column]map[string][]device.Outcome // outcomes by function; nil if not requested
 }
 
 // crossing identifies the value of one replica that crosses between stages.
@@ -48,14 +51,16 @@ type stageError struct {
 	err   error
 }
 
-func newFlow(s *Staged, b Batch, p passes) *flow {
-	f := &flow{staged: s, batch: b, passes: p, values: map[crossing]tensor.Tensor{}, readers: map[string]int{},
-		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[*member]time.Duration{}}
+// newFlow returns the flow of a batch; runs are the numbers that the stages have given their runs.
+func newFlow(s *Trainer, b step.Batch, p passes, runs []uint64) *flow {
+	f := &flow{staged: s, runs: runs, batch: b, passes: p, values: map[crossing]tensor.Tensor{}, readers: map[string]int{},
+		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[Column]time.Duration{}}
 	f.changed = sync.NewCond(&f.mu)
-	for _, d := range s.pipeline.stages {
+	for _, d := range s.predictor.stages {
+		f.columns = append(f.columns, d.Columns())
 		for _, name := range []string{p.forward, p.backward} {
-			if fn := d.program.current.Function(name); fn != nil {
-				for _, in := range acrossOf(d.program.current, fn) {
+			if fn := d.Program().Function(name); fn != nil {
+				for _, in := range acrossOf(d.Program(), fn) {
 					f.readers[in]++
 				}
 			}
@@ -94,11 +99,8 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	if f.ended() {
 		return f.failed.stage, f.failed.err
 	}
-	for _, d := range f.staged.pipeline.stages {
-		d.recovery.progressed()
-		for _, m := range d.group.members {
-			m.steps++
-		}
+	for _, d := range f.staged.predictor.stages {
+		d.Finished()
 	}
 	f.took = time.Since(began)
 	return 0, nil
@@ -162,8 +164,8 @@ func (f *flow) arrived(way *routes, m parcel) error {
 // runOneByOne runs all members at the same time. Each runs its actions one by one.
 func (f *flow) runOneByOne(ctx context.Context) {
 	var all sync.WaitGroup
-	for i, d := range f.staged.pipeline.stages {
-		for _, m := range d.group.members {
+	for i, columns := range f.columns {
+		for _, m := range columns {
 			all.Go(func() {
 				if err := f.work(ctx, i, m); err != nil {
 					f.fail(i, err)
@@ -175,29 +177,29 @@ func (f *flow) runOneByOne(ctx context.Context) {
 }
 
 // add adds the time of a run to a member's time.
-func (f *flow) add(m *member, o device.Outcome) {
+func (f *flow) add(m Column, o device.Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.worked[m] += o.Took - o.Blocked
 }
 
 // work runs the replicas of a member.
-func (f *flow) work(ctx context.Context, i int, m *member) error {
-	d := f.staged.pipeline.stages[i]
+func (f *flow) work(ctx context.Context, i int, m Column) error {
+	d := f.staged.predictor.stages[i]
 	t := newTurns(f, i, m)
 	for t.left() {
 		fn, at := f.await(t.next)
 		if fn == nil {
 			return nil
 		}
-		err := d.group.timeouts.call(m, func() error {
+		err := d.Call(m, func() error {
 			if at < 0 {
-				return f.prepare(ctx, d, m, t)
+				return f.prepare(ctx, m, t, f.runs[i])
 			}
-			return f.one(ctx, d, m, fn, t.replicas[at:at+1], at%t.most, d.group.runs)
+			return f.one(ctx, d, m, fn, t.replicas[at:at+1], at%t.most, f.runs[i])
 		})
 		if err != nil {
-			return m.named(err)
+			return err
 		}
 	}
 	return nil
@@ -228,18 +230,18 @@ func (f *flow) ready(p *graph.Program, fn *graph.Function, replica int) bool {
 }
 
 // one runs a function on some replicas of a member.
-func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function, replicas []int, slot int,
+func (f *flow) one(ctx context.Context, d Stage, m Column, fn *graph.Function, replicas []int, slot int,
 	number uint64) error {
-	p := d.program.current
-	step := device.Step{Function: fn.Name, Number: number, Slot: slot, Replicas: replicas}
+	p := d.Program()
+	run := device.Step{Function: fn.Name, Number: number, Slot: slot, Replicas: replicas}
 	for _, r := range replicas {
-		step.Rows = append(step.Rows, f.batch.Sizes[r])
+		run.Rows = append(run.Rows, f.batch.Sizes[r])
 	}
 	for _, v := range p.Given(fn) {
-		step.Inputs = append(step.Inputs, f.input(fn.Values[v], replicas))
+		run.Inputs = append(run.Inputs, f.input(fn.Values[v], replicas))
 	}
-	step.Profile = f.profile != nil
-	out, err := m.exe.Run(ctx, step)
+	run.Profile = f.profile != nil
+	out, err := m.Run(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -263,7 +265,7 @@ func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function
 
 // input returns an input for some replicas, from the batch or from another stage.
 func (f *flow) input(v graph.Variable, replicas []int) tensor.Tensor {
-	if v.Name == InputInverse {
+	if v.Name == step.InputInverse {
 		return tensor.Scalar(f.batch.Inverse)
 	}
 	if stage.Across(v.Name) {
@@ -325,28 +327,28 @@ func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	case len(blocks) == 0:
 		return tensor.New(v.Type.DType, v.Type.Sized(0, 0)...)
 	}
-	return joinRows(blocks)[0]
+	return step.JoinRows(blocks)[0]
 }
 
 // runTogether runs the stages one after the other, with all members of a stage at once.
 func (f *flow) runTogether(ctx context.Context) {
-	for i, d := range f.staged.pipeline.stages {
-		f.all(ctx, i, d.program.current.Function(f.passes.forward), 0)
+	for i, d := range f.staged.predictor.stages {
+		f.all(ctx, i, d.Program().Function(f.passes.forward), 0)
 	}
-	for i, d := range slices.Backward(f.staged.pipeline.stages) {
-		f.all(ctx, i, d.program.current.Function(f.passes.backward), 1)
+	for i, d := range slices.Backward(f.staged.predictor.stages) {
+		f.all(ctx, i, d.Program().Function(f.passes.backward), 1)
 	}
 }
 
 // all runs a function on all members of a stage, which may wait for each other. pass distinguishes
 // the exchanges of the functions of a step.
 func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
-	d := f.staged.pipeline.stages[i]
+	d := f.staged.predictor.stages[i]
 	if fn == nil || f.post == nil && f.ended() || f.post != nil && !f.awaitAll(d, fn) {
 		return
 	}
-	err := d.group.runTogether(func(_ int, m *member, _ *watchdog) error {
-		return f.one(ctx, d, m, fn, m.replicas, 0, passesOfRun*d.group.runs+pass)
+	err := d.Together(func(_ int, m Column) error {
+		return f.one(ctx, d, m, fn, m.Replicas(), 0, passesOfRun*f.runs[i]+pass)
 	})
 	if err != nil {
 		f.fail(i, err)
@@ -355,10 +357,10 @@ func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) 
 
 // awaitAll waits until all inputs of a function from other ranks have arrived, for all
 // replicas. It reports whether they have.
-func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
+func (f *flow) awaitAll(d Stage, fn *graph.Function) bool {
 	there, _ := f.await(func() (*graph.Function, int) {
 		for r := range f.batch.Sizes {
-			if !f.ready(d.program.current, fn, r) {
+			if !f.ready(d.Program(), fn, r) {
 				return nil, 0
 			}
 		}
@@ -374,8 +376,8 @@ const passesOfRun = 3
 // reduce sums the gradients of all replicas, in all stages at once.
 func (f *flow) reduce(ctx context.Context) {
 	var all sync.WaitGroup
-	for i, d := range f.staged.pipeline.stages {
-		if fn := d.program.current.Function(f.passes.reduce); fn != nil {
+	for i, d := range f.staged.predictor.stages {
+		if fn := d.Program().Function(f.passes.reduce); fn != nil {
 			all.Go(func() { f.reduceIn(ctx, i, fn) })
 		}
 	}
@@ -383,13 +385,13 @@ func (f *flow) reduce(ctx context.Context) {
 }
 
 func (f *flow) reduceIn(ctx context.Context, i int, fn *graph.Function) {
-	d := f.staged.pipeline.stages[i]
-	err := d.group.runTogether(func(rank int, m *member, _ *watchdog) error {
-		step := device.Step{Function: fn.Name, Number: passesOfRun*d.group.runs + 2}
-		for _, r := range m.replicas {
-			step.Rows = append(step.Rows, f.batch.Sizes[r])
+	d := f.staged.predictor.stages[i]
+	err := d.Together(func(rank int, m Column) error {
+		run := device.Step{Function: fn.Name, Number: passesOfRun*f.runs[i] + 2}
+		for _, r := range m.Replicas() {
+			run.Rows = append(run.Rows, f.batch.Sizes[r])
 		}
-		out, err := m.exe.Run(ctx, step)
+		out, err := m.Run(ctx, run)
 		if err != nil {
 			return err
 		}

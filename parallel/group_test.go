@@ -13,7 +13,6 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/internal/placement"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // groupOf returns a group of members; counts is the number of replicas of each.
@@ -278,17 +277,6 @@ func TestMeasured(t *testing.T) {
 	g.placement = placement.New(placement.SingleProcess(3), nil, 12, 3)
 	if got := g.placement.LongestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
 		t.Errorf("8 rows at 4 a second and 4 at 1 take %g s, want 4", got)
-	}
-}
-
-// TestWithZeros: missing state tensors become zeros.
-func TestWithZeros(t *testing.T) {
-	p := &graph.Program{State: []graph.State{{Name: "a", DType: tensor.F32, Shape: []int{2}},
-		{Name: "b", DType: tensor.F32, Shape: []int{3}}}}
-	full := withZeros(p, map[string]tensor.Tensor{"a": tensor.Of([]float32{1, 2}, 2), "c": tensor.New(tensor.F32, 1)})
-	zeros := make([]float32, 3)
-	if len(full) != 2 || !slices.Equal(full["a"].F32(), []float32{1, 2}) || !slices.Equal(full["b"].F32(), zeros) {
-		t.Errorf("%v", full)
 	}
 }
 

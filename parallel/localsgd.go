@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -37,7 +38,7 @@ type LocalSGD struct {
 
 // NewLocalSGD returns replicas that all have the same state.
 func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
-	l := &LocalSGD{driver: d, common: withZeros(d.program.current, state)}
+	l := &LocalSGD{driver: d, common: step.WithZeros(d.program.current, state)}
 	for _, u := range d.program.current.Function(graph.Commit).Updates {
 		l.changed = append(l.changed, u.State)
 	}

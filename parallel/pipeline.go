@@ -13,17 +13,19 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Pipeline predicts with a network that is divided into stages on several devices. It has
+// Predictor predicts with a network that is divided into stages on several devices. It has
 // the methods of a Driver of the undivided program, and the same results.
-type Pipeline struct {
+type Predictor struct {
 	division *stage.Division
 	programs []*graph.Program
 	state    map[string]tensor.Tensor
-	config   Config         // configuration of each stage
+	config   PipelineConfig // configuration of the whole
+	part     Part           // Replicas and Batch of each stage
 	inputs   [][]string     // names of the inputs of each stage
 	yields   [][]string     // names of the outputs of each stage
 	uses     map[string]int // number of readers of each value that crosses
@@ -38,49 +40,49 @@ type Pipeline struct {
 	routes *routes     // values that cross between ranks
 
 	began  sync.Once
-	from   time.Time     // beginning of the first wave
-	until  atomic.Int64  // end of the last wave, in ns after from
-	mu     sync.RWMutex  // locked while a stage moves; read while one runs
-	stages []*Driver     // guarded by mu
-	shared []*sync.Mutex // guarded by mu; locks of stages that share devices, nil for others
+	from   time.Time       // beginning of the first wave
+	until  atomic.Int64    // end of the last wave, in ns after from
+	mu     sync.RWMutex    // locked while a stage moves; read while one runs
+	stages []Stage         // guarded by mu
+	moved  []time.Duration // guarded by mu; time computed on devices that a stage has lost
+	shared []*sync.Mutex   // guarded by mu; locks of stages that share devices, nil for others
 }
 
 // wavesOfStage is the number of waves per stage in a call of Predict. Stages wait at the beginning and
 // at the end, which costs more with few waves.
 const wavesOfStage = 4
 
-// OpenPipeline loads p, a program that predicts with a template, on devices. It divides p
+// OpenPredictor loads p, a program that predicts with a template, on devices. It divides p
 // into the requested stages and assigns the devices to them in order. c.Batch is the number
 // of rows in all stages at once.
-func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (l *Pipeline, err error) {
-	ranks, err := newStageRanks(ctx, c, devices)
+func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+	state map[string]tensor.Tensor, owner Owner, c PipelineConfig) (l *Predictor, err error) {
+	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
 	}
-	c.Joins = nil
-	if c.Peers = nil; ranks != nil {
+	if ranks != nil {
 		asked.Least = max(asked.Least, len(ranks.devices))
 	}
 	err = withMoreStages(asked, func(s stage.Spec) (stages int, err error) {
-		l, stages, err = openPipeline(ctx, template, p, s, state, devices, c, ranks)
+		l, stages, err = openPredictor(ctx, template, p, s, state, owner, c, ranks)
 		return stages, err
 	})
 	return l, err
 }
 
-// openPipeline does the same as OpenPipeline, with a minimum number of stages. It returns their number.
-func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Pipeline, int, error) {
+// openPredictor does the same as OpenPredictor, with a minimum number of stages. It returns their number.
+func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+	state map[string]tensor.Tensor, owner Owner, c PipelineConfig, ranks *stageRanks) (*Predictor, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
-	d, err := n.DivideFor(asked, p, c.Batch, ranks.free(devices))
+	d, err := n.DivideFor(asked, p, c.Batch, ranks.free(owner))
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := newPipeline(ctx, d, p, state, devices, c, ranks)
+	l, err := newPredictor(ctx, d, p, state, owner, c, ranks)
 	if err != nil {
 		return nil, d.Stages(), err
 	}
@@ -93,9 +95,9 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 			if err := l.Close(); err != nil {
 				return nil, 0, err
 			}
-			l, err = newPipeline(ctx, better, p, state, devices, c, nil)
+			l, err = newPredictor(ctx, better, p, state, owner, c, nil)
 			if errors.Is(err, device.OutOfMemory) { // the faster division needs too much memory on a device
-				l, err = newPipeline(ctx, d, p, state, devices, c, nil)
+				l, err = newPredictor(ctx, d, p, state, owner, c, nil)
 			}
 			if err != nil {
 				return nil, d.Stages(), err
@@ -116,15 +118,15 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 // streamsWorth is the minimum number of batches for which measuring the division pays off.
 const streamsWorth = 32
 
-// newPipeline loads the stages of d.
-func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	devices []Member, c Config, ranks *stageRanks) (*Pipeline, error) {
+// newPredictor loads the stages of d.
+func newPredictor(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
+	owner Owner, c PipelineConfig, ranks *stageRanks) (*Predictor, error) {
 	programs, err := d.Programs(p)
 	if err != nil {
 		return nil, err
 	}
 	n := len(programs)
-	columns, err := stage.Columns(len(ranks.free(devices)), n)
+	columns, err := stage.Columns(len(ranks.free(owner)), n)
 	if err == nil && ranks != nil {
 		err = ranks.deal(n)
 	}
@@ -137,12 +139,12 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 				d.Layers(s)), "begin it with an earlier layer")
 		}
 	}
-	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
-	l := emptyPipeline(p)
+	l := emptyPredictor(p)
 	l.division, l.programs, l.state, l.config = d, programs, state, c
-	err = l.open(ctx, devices, columns, ranks)
+	l.part = Part{Replicas: columns, Batch: max((c.Batch+n-1)/n, columns)}
+	err = l.open(ctx, owner, columns, ranks)
 	if ranks != nil {
-		_, err = ranks.agree(ctx, stageReport{verdict: verdict{Of: "loading stages"}}, err, nil)
+		_, err = ranks.agree(ctx, stageReport{Of: "loading stages"}, err, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -151,7 +153,7 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 }
 
 // open opens the stages of this process.
-func (p *Pipeline) open(ctx context.Context, devices []Member, columns int, ranks *stageRanks) error {
+func (p *Predictor) open(ctx context.Context, owner Owner, columns int, ranks *stageRanks) error {
 	programs := p.programs
 	if ranks != nil {
 		from, to := ranks.local()
@@ -159,7 +161,9 @@ func (p *Pipeline) open(ctx context.Context, devices []Member, columns int, rank
 		p.overRanks(ranks, p.programs)
 	}
 	for i, program := range programs {
-		opened, err := Open(ctx, program, p.state, devices[i*columns:(i+1)*columns], p.config)
+		part := p.part
+		part.Program, part.State, part.From, part.To = program, p.state, i*columns, (i+1)*columns
+		opened, err := owner.Open(ctx, part)
 		if err != nil {
 			return fmt.Errorf("stage %d: %w", p.first+i+1, err)
 		}
@@ -168,10 +172,10 @@ func (p *Pipeline) open(ctx context.Context, devices []Member, columns int, rank
 	return nil
 }
 
-// emptyPipeline returns a pipeline of p that has no stages yet.
-func emptyPipeline(p *graph.Program) *Pipeline {
+// emptyPredictor returns a pipeline of p that has no stages yet.
+func emptyPredictor(p *graph.Program) *Predictor {
 	whole := p.Function(graph.Predict)
-	l := &Pipeline{uses: map[string]int{}, external: whole.Values[whole.Inputs[0]]}
+	l := &Predictor{uses: map[string]int{}, external: whole.Values[whole.Inputs[0]]}
 	for _, o := range whole.Outputs {
 		l.outputs = append(l.outputs, o.Name)
 		l.uses[o.Name]++
@@ -181,10 +185,10 @@ func emptyPipeline(p *graph.Program) *Pipeline {
 
 // add adds a stage that runs f; f is nil if the stage has only an auxiliary head and does
 // not predict.
-func (p *Pipeline) add(d *Driver, f *graph.Function) {
+func (p *Predictor) add(d Stage, f *graph.Function) {
 	if f == nil {
 		p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, nil), append(p.yields, nil)
-		p.shared = append(p.shared, nil)
+		p.shared, p.moved = append(p.shared, nil), append(p.moved, 0)
 		return
 	}
 	var inputs, yields []string
@@ -196,20 +200,20 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 		yields = append(yields, o.Name)
 	}
 	p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, inputs), append(p.yields, yields)
-	p.shared = append(p.shared, nil)
-	if len(d.group.members) > 0 && (p.rows == 0 || d.Rows() < p.rows) {
+	p.shared, p.moved = append(p.shared, nil), append(p.moved, 0)
+	if len(d.Columns()) > 0 && (p.rows == 0 || d.Rows() < p.rows) {
 		p.rows = d.Rows()
 	}
 }
 
 // overRanks tells p that its stages are some of the stages of r; programs are the stages of all
 // ranks.
-func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
+func (p *Predictor) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
 
 // named returns outputs by name. Over ranks, outs are the outputs of the stages in this process.
-func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
+func (p *Predictor) named(outs []tensor.Tensor) map[string]tensor.Tensor {
 	all := map[string]tensor.Tensor{}
 	for i, name := range p.made() {
 		if outs != nil {
@@ -220,7 +224,7 @@ func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
 }
 
 // made returns the names of the outputs of the stages in this process, in their order.
-func (p *Pipeline) made() []string {
+func (p *Predictor) made() []string {
 	if p.ranks == nil {
 		return p.outputs
 	}
@@ -230,7 +234,7 @@ func (p *Pipeline) made() []string {
 }
 
 // inOrder is the inverse of named.
-func (p *Pipeline) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) {
+func (p *Predictor) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) {
 	for _, name := range p.outputs {
 		outs = append(outs, all[name])
 	}
@@ -239,44 +243,41 @@ func (p *Pipeline) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) 
 
 // move moves the layers of stage s to the devices of another stage, after its driver has
 // lost all devices. From then on these devices run both stages in turn.
-func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
+func (p *Predictor) move(ctx context.Context, s int, lost Stage) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stages[s] != lost {
 		return nil // another wave has moved it
 	}
 	if p.programs == nil {
-		return NoDevices // the pipeline cannot open these stages
+		return step.NoDevices // the pipeline cannot open these stages
 	}
 	for other, d := range p.stages {
-		var devices []Member
-		for _, m := range d.group.members {
-			devices = append(devices, m.Member)
-		}
-		if other == s || len(devices) == 0 {
+		if other == s || len(d.Columns()) == 0 {
 			continue
 		}
-		c := p.config
-		c.Replicas, c.Reopen = len(devices), nil
-		c.Batch = max(c.Batch, c.Replicas)
-		var opened *Driver
-		if opened, err = Open(ctx, p.programs[p.first+s], p.state, devices, c); err != nil {
+		var opened Stage
+		if opened, err = d.Share(ctx, Part{Program: p.programs[p.first+s], State: p.state}); err != nil {
 			continue
 		}
-		opened.computed = lost.computed
+		p.moved[s] += lost.Computed()
 		if p.shared[other] == nil {
 			p.shared[other] = &sync.Mutex{}
 		}
 		p.stages[s], p.shared[s] = opened, p.shared[other]
 		return lost.Close()
 	}
-	return cmp.Or(err, NoDevices)
+	return cmp.Or(err, step.NoDevices)
 }
 
 // columns returns the names of the devices of each stage.
-func (p *Pipeline) columns() (names [][]string) {
+func (p *Predictor) columns() (names [][]string) {
 	for _, d := range p.stages {
-		names = append(names, d.Group().Devices())
+		var columns []string
+		for _, c := range d.Columns() {
+			columns = append(columns, c.Name())
+		}
+		names = append(names, columns)
 	}
 	return names
 }
@@ -284,8 +285,8 @@ func (p *Pipeline) columns() (names [][]string) {
 // measure returns times, the time of each node of the template for a row, updated with
 // measurements. It runs a wave of zeros on the first device of each stage. The first run of a
 // device is slower, so only the second counts.
-func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, error) {
-	rows := p.rows / len(p.stages[0].group.members)
+func (p *Predictor) measure(ctx context.Context, times []float64) ([]float64, error) {
+	rows := p.rows / len(p.stages[0].Columns())
 	values := map[string]tensor.Tensor{
 		p.external.Name: tensor.New(p.external.Type.DType, p.external.Type.Sized(rows, 1)...)}
 	for s, d := range p.stages {
@@ -296,11 +297,11 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 		var o device.Outcome
 		var err error
 		for range 2 {
-			if o, err = d.profile(ctx, in); err != nil {
+			if o, err = d.Profile(ctx, in); err != nil {
 				return nil, fmt.Errorf("stage %d: %w", s+1, err)
 			}
 		}
-		f := d.program.current.Function(graph.Predict)
+		f := d.Program().Function(graph.Predict)
 		times = p.division.Measured(times, s, rows, stage.Ran{Function: f, Nodes: o.Nodes, Took: o.Took})
 		for i, name := range p.yields[s] {
 			values[name] = o.Outputs[i]
@@ -311,15 +312,15 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 
 // Rows returns the largest useful number of rows for a call of Predict: enough waves to
 // keep all stages busy.
-func (p *Pipeline) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
+func (p *Predictor) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
 
 // Ahead reports whether a second call of Predict can use stages that the first call no longer needs.
 // With ranks it cannot: they make one call after the other.
-func (p *Pipeline) Ahead() bool { return p.ranks == nil }
+func (p *Predictor) Ahead() bool { return p.ranks == nil }
 
 // OwnRows returns the range of rows that this process reads: all rows, or an empty range if
 // its stages do not read the input of the network.
-func (p *Pipeline) OwnRows(rows int) (from, to int) {
+func (p *Predictor) OwnRows(rows int) (from, to int) {
 	if !p.reads() {
 		return 0, 0
 	}
@@ -327,9 +328,9 @@ func (p *Pipeline) OwnRows(rows int) (from, to int) {
 }
 
 // reads reports whether the stages of this process read the input of the network.
-func (p *Pipeline) reads() bool {
-	return p.ranks == nil || slices.ContainsFunc(p.stages, func(d *Driver) bool {
-		return readsInput(d.program.current, p.external.Name)
+func (p *Predictor) reads() bool {
+	return p.ranks == nil || slices.ContainsFunc(p.stages, func(d Stage) bool {
+		return readsInput(d.Program(), p.external.Name)
 	})
 }
 
@@ -340,12 +341,12 @@ func readsInput(p *graph.Program, name string) bool {
 	})
 }
 
-// Close frees the programs that OpenPipeline has loaded.
-func (p *Pipeline) Close() error {
+// Close frees the programs that OpenPredictor has loaded.
+func (p *Predictor) Close() error {
 	var errs []error
 	if all := time.Duration(p.until.Load()); p.plan != nil && all > 0 && p.ranks == nil {
 		for s, d := range p.stages {
-			p.plan.Stages[s].Waited = max(0, 1-d.computed.Seconds()/all.Seconds())
+			p.plan.Stages[s].Waited = max(0, 1-(p.moved[s]+d.Computed()).Seconds()/all.Seconds())
 		}
 		p.plan.Ran = true
 		p.config.Divided(p.plan)

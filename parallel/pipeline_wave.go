@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -30,7 +31,7 @@ type wave struct {
 }
 
 // Predict does the same as Driver.Predict. Without peers several goroutines may call it at once.
-func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if p.ranks == nil {
 		return p.stream(ctx, x)
 	}
@@ -38,7 +39,7 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 		outs, err := p.stream(ctx, x)
 		yields := p.named(outs)
 		retry, err := p.ranks.failed(ctx, err)
-		mine := stageReport{verdict: verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0]), Retry: retry}}
+		mine := stageReport{Of: fmt.Sprintf("predict %d rows", x.Shape[0]), Retry: retry}
 		all, err := p.ranks.agree(ctx, mine, err, yields)
 		if err != nil {
 			return nil, err
@@ -51,7 +52,7 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 
 // stream predicts with the stages of this process. With several ranks it returns the outputs of
 // these stages only.
-func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+func (p *Predictor) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
@@ -108,11 +109,11 @@ func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor
 	if err != nil {
 		return nil, err
 	}
-	return joinRows(chunks), nil
+	return step.JoinRows(chunks), nil
 }
 
 // run runs stage s on a wave.
-func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
+func (p *Predictor) run(ctx context.Context, s int, w *wave) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -146,10 +147,10 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 }
 
 // predict runs stage s. If all of its devices are lost, its layers move to another stage.
-func (p *Pipeline) predict(ctx context.Context, s int, in []tensor.Tensor) ([]tensor.Tensor, error) {
+func (p *Predictor) predict(ctx context.Context, s int, in []tensor.Tensor) ([]tensor.Tensor, error) {
 	for {
 		d, outs, err := p.predictOn(ctx, s, in)
-		if !errors.Is(err, NoDevices) {
+		if !errors.Is(err, step.NoDevices) {
 			return outs, err
 		}
 		if moved := p.move(ctx, s, d); moved != nil {
@@ -159,8 +160,8 @@ func (p *Pipeline) predict(ctx context.Context, s int, in []tensor.Tensor) ([]te
 }
 
 // predictOn is predict; it also returns the driver that it used.
-func (p *Pipeline) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
-	*Driver, []tensor.Tensor, error) {
+func (p *Predictor) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
+	Stage, []tensor.Tensor, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if turns := p.shared[s]; turns != nil {
@@ -168,7 +169,7 @@ func (p *Pipeline) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
 		defer turns.Unlock()
 	}
 	p.began.Do(func() { p.from = time.Now() })
-	outs, err := p.stages[s].predictHere(ctx, in)
+	outs, err := p.stages[s].Predict(ctx, in)
 	if err == nil {
 		p.until.Store(int64(time.Since(p.from)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -121,7 +122,7 @@ func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]ten
 	d.inFlight.mu.Lock()
 	d.predicted += rows
 	d.inFlight.mu.Unlock()
-	return joinRows(chunks), nil
+	return step.JoinRows(chunks), nil
 }
 
 // again is the error of a prediction that must be repeated because the group has recovered.
@@ -234,29 +235,4 @@ func (d *Driver) recovered(ctx context.Context, err error) error {
 		return err
 	}
 	return again
-}
-
-// joinRows joins outputs of consecutive rows. It returns the outputs of a single run as
-// they are.
-func joinRows(chunks [][]tensor.Tensor) []tensor.Tensor {
-	switch len(chunks) {
-	case 0:
-		return nil
-	case 1:
-		return chunks[0]
-	}
-	joined := make([]tensor.Tensor, len(chunks[0]))
-	for i := range joined {
-		shape, n := append([]int(nil), chunks[0][i].Shape...), 0
-		for _, p := range chunks {
-			n += p[i].Shape[0]
-		}
-		shape[0] = n
-		joined[i] = tensor.New(chunks[0][i].DType, shape...)
-		at := 0
-		for _, p := range chunks {
-			at += copy(joined[i].Bytes[at:], p[i].Bytes)
-		}
-	}
-	return joined
 }

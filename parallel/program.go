@@ -105,7 +105,7 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 }
 
 // Estimate is the name of the function that EstimateFunction makes.
-const Estimate = "estimate"
+const Estimate = step.Estimate
 
 // forward starts a function with the training form of a wrapped graph.
 func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -23,21 +24,10 @@ import (
 // A rank that cannot continue reports Fatal, and all ranks end with its text.
 
 // RankError is the reason why a run ends on all ranks.
-type RankError struct {
-	Rank   int
-	Text   string // reason of the error
-	Advice string // the remedy; "" if Text is enough
-}
+type RankError = step.RankError
 
 // OneKind is the remedy when the ranks have devices with different abilities.
 const OneKind = "use devices of one kind on all ranks"
-
-func (e *RankError) Error() string { return e.Unwrap().Error() }
-
-// Unwrap returns the *problem.Error.
-func (e *RankError) Unwrap() error {
-	return problem.Failure("", fmt.Sprintf("rank %d: %s", e.Rank, e.Text), e.Advice)
-}
 
 // rankGroup is one process's view of all processes of a run. After every run each process reports its
 // outcome to all other processes, and waits for their reports.
@@ -55,7 +45,8 @@ func (r *rankGroup) sameProgram(ctx context.Context) error {
 	all, err := r.peers.AllGather(ctx, sum[:])
 	for rank, theirs := range all {
 		if !bytes.Equal(theirs, sum[:]) {
-			return &RankError{rank, "its devices run another program, as some of them lack an operation", OneKind}
+			return &RankError{Rank: rank, Advice: OneKind,
+				Text: "its devices run another program, as some of them lack an operation"}
 		}
 	}
 	return err
@@ -125,11 +116,11 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 			return nil, false, failed
 		}
 		if v.Fatal != "" {
-			return nil, false, &RankError{rank, v.Fatal, v.Advice}
+			return nil, false, &RankError{Rank: rank, Text: v.Fatal, Advice: v.Advice}
 		}
 		if v.Of != mine.Of && !v.Empty && !mine.Empty {
 			text := fmt.Sprintf("it is at %s, rank %d at %s", v.Of, peers.Rank(), mine.Of)
-			return nil, false, &RankError{rank, text, ""}
+			return nil, false, &RankError{Rank: rank, Text: text}
 		}
 		again = again || v.Retry
 	}

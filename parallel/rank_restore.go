@@ -88,7 +88,7 @@ func (r *rankGroup) allFound(ctx context.Context, missing string) error {
 	all, err := r.peers.AllGather(ctx, []byte(missing))
 	for rank, text := range all {
 		if len(text) > 0 {
-			return &RankError{rank, string(text), ""}
+			return &RankError{Rank: rank, Text: string(text)}
 		}
 	}
 	return err

@@ -39,13 +39,15 @@ type LostDevice struct {
 	Excluded string
 }
 
-// NoDevices is wrapped by the errors of a driver's calls when the last device was lost and
-// no device came back in time.
-var NoDevices = errors.New("no device is left")
-
-// FleetClosed is wrapped by the error of Config.Reopen when devices will not be opened any
-// more. A run without devices then ends at once.
-var FleetClosed = errors.New("the fleet is closed")
+// Errors that package pipeline handles, too.
+var (
+	// NoDevices is wrapped by the errors of a driver's calls when the last device was lost and no device
+	// came back in time.
+	NoDevices = step.NoDevices
+	// FleetClosed is wrapped by the error of Config.Reopen when devices will not be opened any more. A run
+	// without devices then ends at once.
+	FleetClosed = step.FleetClosed
+)
 
 // Withdrawn is wrapped by the error of Config.Reopen when a device will not be opened any
 // more, but others may be: its machine has left for good.

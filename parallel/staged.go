@@ -7,12 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel/internal/placement"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
@@ -29,54 +27,43 @@ import (
 //
 // With synchronised batch norm all replicas of a member are one run.
 
-// Stages is the number of stages, or the layers at which they begin. The zero value is one
-// stage.
-type Stages = stage.Spec
-
-// Plan describes the stages, for callers that do not need package stage.
-type Plan = stage.Plan
-
-// Staged trains a network that is divided into stages on several devices. It has the
+// Trainer trains a network that is divided into stages on several devices. It has the
 // methods of a Driver, and the same results, bit for bit.
-type Staged struct {
-	pipeline *Pipeline // pipeline of the same stages; for prediction
-	config   Config
-	program  *graph.Program   // program of all layers
-	programs []*graph.Program // programs of the stages
-	rows     int              // maximum number of rows of a wave
-	waves    int              // number of waves of a step
-	together bool             // all replicas of a member are one run
-	group    *Group           // group of all devices, for callers
-	version  device.Version
-	stepped  bool
-	ledger   *step.Ledger
-	rest     map[string]tensor.Tensor // state that is not in any stage
-	err      error                    // error of a Commit that was not finite; the state is lost
-	ofStage  Config                   // configuration of each stage
-	ranks    *stageRanks              // nil: all stages are in this process
-	first    int                      // number of stages before those of this rank
-	routes   map[passes]*routes       // values that cross between ranks
-	gone     bool                     // a stage on any rank is at the snapshot of the ledger
-	lacking  bool                     // a stage lacks the gradients of the last step
-	division *stage.Division
-	times    []float64 // times of the layers, estimated or measured
-	plan     *stage.Plan
-	worked   []time.Duration // time of each stage in all steps, as the mean of its devices
-	stepping time.Duration   // duration of these steps
-	updating time.Duration   // duration of their updates
-	steps    int             // number of these steps
-	cold     bool            // these times have only the first step
+type Trainer struct {
+	predictor *Predictor // pipeline of the same stages; for prediction
+	config    PipelineConfig
+	program   *graph.Program   // program of all layers
+	programs  []*graph.Program // programs of the stages
+	rows      int              // maximum number of rows of a wave
+	waves     int              // number of waves of a step
+	together  bool             // all replicas of a member are one run
+	version   device.Version
+	stepped   bool
+	ledger    *step.Ledger
+	rest      map[string]tensor.Tensor // state that is not in any stage
+	err       error                    // error of a Commit that was not finite; the state is lost
+	owner     Owner
+	part      Part               // the same fields of all stages
+	ranks     *stageRanks        // nil: all stages are in this process
+	first     int                // number of stages before those of this rank
+	routes    map[passes]*routes // values that cross between ranks
+	gone      bool               // a stage on any rank is at the snapshot of the ledger
+	lacking   bool               // a stage lacks the gradients of the last step
+	division  *stage.Division
+	times     []float64 // times of the layers, estimated or measured
+	plan      *stage.Plan
+	worked    []time.Duration // time of each stage in all steps, as the mean of its devices
+	stepping  time.Duration   // duration of these steps
+	updating  time.Duration   // duration of their updates
+	steps     int             // number of these steps
+	cold      bool            // these times have only the first step
 }
 
-// OpenStaged loads the stages of p, a training program made from template, and writes the state.
+// OpenTrainer loads the stages of p, a training program made from template, and writes the state.
 // The devices are assigned to the stages in order. Otherwise it does the same as Open.
-func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (s *Staged, err error) {
-	if err := checkStaged(c); err != nil {
-		return nil, err
-	}
-	c.Joins = nil
-	ranks, err := newStageRanks(ctx, c, devices)
+func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+	state map[string]tensor.Tensor, owner Owner, c PipelineConfig) (s *Trainer, err error) {
+	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +71,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		of.Least, c.Measure = max(of.Least, len(ranks.devices)), ranks.measure
 	}
 	open := func(of stage.Spec) (stages int, err error) {
-		s, stages, err = openStaged(ctx, template, p, of, state, devices, c, ranks)
+		s, stages, err = openTrainer(ctx, template, p, of, state, owner, c, ranks)
 		return stages, err
 	}
 	if err = withMoreStages(of, open); c.Recomputing == nil || !errors.Is(err, device.OutOfMemory) {
@@ -97,14 +84,14 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	return s, withMoreStages(of, open)
 }
 
-// openStaged does the same as OpenStaged, with a minimum number of stages. It returns their number.
-func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Staged, int, error) {
+// openTrainer does the same as OpenTrainer, with a minimum number of stages. It returns their number.
+func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+	state map[string]tensor.Tensor, owner Owner, c PipelineConfig, ranks *stageRanks) (*Trainer, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
-	free := ranks.free(devices)
+	free := ranks.free(owner)
 	of.Waves = max(c.Replicas/len(free), 1)
 	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.AllReduce && n.Text("of") == "moments"
@@ -115,9 +102,9 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err != nil {
 		return nil, 0, err
 	}
-	full := withZeros(p, state)
-	load := func(d *stage.Division) (*Staged, error) {
-		return newStaged(ctx, d, p, full, devices, c, of, free, ranks)
+	full := step.WithZeros(p, state)
+	load := func(d *stage.Division) (*Trainer, error) {
+		return newTrainer(ctx, d, p, full, owner, c, of, free, ranks)
 	}
 	s, err := load(d)
 	if err != nil {
@@ -132,14 +119,13 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	s.planned()
 	s.keepRest(full)
 	s.ledger.Begin(0, full)
-	s.refreshGroup()
 	return s, d.Stages(), nil
 }
 
-// newStaged loads the stages of d and writes the whole state. free is the free memory of
+// newTrainer loads the stages of d and writes the whole state. free is the free memory of
 // each device.
-func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	devices []Member, c Config, of stage.Spec, free []int64, ranks *stageRanks) (*Staged, error) {
+func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
+	owner Owner, c PipelineConfig, of stage.Spec, free []int64, ranks *stageRanks) (*Trainer, error) {
 	programs, err := d.Programs(p)
 	if err == nil && c.Recomputing != nil {
 		err = of.Fits(programs, c.Batch, free)
@@ -159,8 +145,7 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 	if err != nil {
 		return nil, err
 	}
-	c = oneByOne(c)
-	s := &Staged{config: c, program: p, programs: programs, ledger: &step.Ledger{}, pipeline: emptyPipeline(p),
+	s := &Trainer{config: c, owner: owner, program: p, programs: programs, ledger: &step.Ledger{}, predictor: emptyPredictor(p),
 		division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks, routes: map[passes]*routes{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
@@ -172,11 +157,10 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 		s.waves = max(c.Replicas/columns, 1)
 	}
 	s.rows = (c.Batch + columns*s.waves - 1) / (columns * s.waves)
-	c.flows, c.Referee, c.Peers = !s.together, nil, nil
-	s.ofStage = c
-	err = s.openLocal(ctx, state, devices, columns)
+	s.part = Part{Replicas: c.Replicas, Batch: c.Batch, OneByOne: !s.together}
+	err = s.openLocal(ctx, state, columns)
 	if ranks != nil {
-		_, err = ranks.agree(ctx, stageReport{verdict: verdict{Of: "loading stages"}}, err, nil)
+		_, err = ranks.agree(ctx, stageReport{Of: "loading stages"}, err, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -185,38 +169,38 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 }
 
 // openLocal opens the stages of this process.
-func (s *Staged) openLocal(ctx context.Context, state map[string]tensor.Tensor, devices []Member,
-	columns int) error {
-	programs, c := s.programs, s.ofStage
+func (s *Trainer) openLocal(ctx context.Context, state map[string]tensor.Tensor, columns int) error {
+	programs, part := s.programs, s.part
 	if s.ranks != nil {
 		from, to := s.ranks.local()
 		s.first, programs = from, s.programs[from:to]
 	}
 	for i, program := range programs {
-		c.stage, c.slots = s.number(i), stage.UnderWay(len(s.programs), s.first+i)
-		if err := s.open(ctx, program, state, devices[i*columns:(i+1)*columns], c); err != nil {
+		part.Program, part.State, part.From, part.To = program, stateIn(program, state), i*columns, (i+1)*columns
+		part.Number, part.Slots = s.number(i), stage.UnderWay(len(s.programs), s.first+i)
+		if err := s.open(ctx, part); err != nil {
 			return fmt.Errorf("stage %d: %w", s.number(i), err)
 		}
 	}
 	if s.ranks != nil {
-		s.pipeline.overRanks(s.ranks, s.programs)
+		s.predictor.overRanks(s.ranks, s.programs)
 	}
 	return nil
 }
 
 // number returns the number, from 1, of stage i of this process.
-func (s *Staged) number(i int) int { return s.first + i + 1 }
+func (s *Trainer) number(i int) int { return s.first + i + 1 }
 
 // columns returns the names of the devices of each stage.
-func (s *Staged) columns() [][]string {
+func (s *Trainer) columns() [][]string {
 	if s.ranks != nil {
 		return s.ranks.columns
 	}
-	return s.pipeline.columns()
+	return s.predictor.columns()
 }
 
 // planned makes the plan of the stages, and restarts the measurement of their times.
-func (s *Staged) planned() {
+func (s *Trainer) planned() {
 	s.plan = s.division.Plan(s.programs, s.times, s.columns(), s.rows, s.waves)
 	s.forgetTimes()
 	s.cold = true
@@ -226,61 +210,23 @@ func (s *Staged) planned() {
 }
 
 // forgetTimes restarts the measurement of steps and of waiting stages.
-func (s *Staged) forgetTimes() {
+func (s *Trainer) forgetTimes() {
 	s.worked, s.stepping, s.updating, s.steps = make([]time.Duration, len(s.programs)), 0, 0, 0
 }
 
-// oneByOne serialises the callbacks of a config, because stages recover concurrently.
-func oneByOne(c Config) Config {
-	var mu sync.Mutex
-	if lost := c.Lost; lost != nil {
-		c.Lost = func(e LostDevice) {
-			mu.Lock()
-			defer mu.Unlock()
-			lost(e)
-		}
-	}
-	if back := c.Back; back != nil {
-		c.Back = func(e RejoinedDevice) {
-			mu.Lock()
-			defer mu.Unlock()
-			back(e)
-		}
-	}
-	return c
-}
-
-// checkStaged rejects a config that stages do not support.
-func checkStaged(c Config) error {
-	switch {
-	case c.Local:
-		return problem.New("weight-sync", "", "replicas with weights of their own have all layers on one device",
-			"use {weight-sync} allreduce")
-	case c.Placement != nil || c.BySpeed:
-		return problem.New("placement", "", "the replicas of stages are dealt to their devices alike",
-			"leave it out")
-	case c.Template:
-		return problem.New("weight-sync", "", "each stage updates its own layers",
-			"use {weight-sync} allreduce, which has the same bits")
-	}
-	return nil
-}
-
 // open opens a stage.
-func (s *Staged) open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member,
-	c Config) error {
-	for _, m := range devices {
-		if !m.Device.Info().Has(device.Slots) {
+func (s *Trainer) open(ctx context.Context, p Part) error {
+	for _, m := range s.owner.Devices()[p.From:p.To] {
+		if !m.Info.Has(device.Slots) {
 			return problem.New("stages", "", fmt.Sprintf("%s cannot train a part of the layers: it lacks the feature "+
 				"%s", m.Name, device.Slots), "train on it without {stages}, or take another device")
 		}
 	}
-	d, err := Open(ctx, p, stateIn(p, state), devices, c)
+	d, err := s.owner.Open(ctx, p)
 	if err != nil {
 		return err
 	}
-	d.config.Reopen = nil // one ledger serves all stages
-	s.pipeline.add(d, p.Function(graph.Predict))
+	s.predictor.add(d, p.Program.Function(graph.Predict))
 	return nil
 }
 
@@ -296,7 +242,7 @@ func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor
 }
 
 // keepRest keeps the state that is not in any stage.
-func (s *Staged) keepRest(state map[string]tensor.Tensor) {
+func (s *Trainer) keepRest(state map[string]tensor.Tensor) {
 	for name, t := range state {
 		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return hasState(p, name) }) {
 			s.rest[name] = t
@@ -309,76 +255,64 @@ func hasState(p *graph.Program, name string) bool {
 	return slices.ContainsFunc(p.State, func(t graph.State) bool { return t.Name == name })
 }
 
-// refreshGroup updates the group of all devices.
-func (s *Staged) refreshGroup() {
-	g := &Group{placement: placement.Placement{}, fixed: true}
-	if s.pipeline.reads() {
-		g.placement = s.pipeline.stages[0].group.placement
-	}
-	for _, d := range s.pipeline.stages {
-		g.members = append(g.members, d.group.members...)
-	}
-	s.group = g
-}
-
-// Group returns the participating devices of this process, the first stage first.
-func (s *Staged) Group() *Group { return s.group }
+// Stages returns the stages of this process.
+func (s *Trainer) Stages() []Stage { return s.predictor.stages }
 
 // Predict does the same as Driver.Predict.
-func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+func (s *Trainer) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
 	}
 	for {
-		out, err := s.pipeline.stream(ctx, x)
-		yields := s.pipeline.named(out)
+		out, err := s.predictor.stream(ctx, x)
+		yields := s.predictor.named(out)
 		retry, err := s.ranks.failed(ctx, err)
 		_, again, err := s.conclude(ctx, s.reportOf("a prediction", retry), err, yields)
 		if err != nil {
 			return nil, err
 		}
 		if !again {
-			return s.pipeline.inOrder(yields), nil
+			return s.predictor.inOrder(yields), nil
 		}
 	}
 }
 
 // Rows does the same as Driver.Rows.
-func (s *Staged) Rows() int { return s.pipeline.Rows() }
+func (s *Trainer) Rows() int { return s.predictor.Rows() }
 
-// OwnRows does the same as Pipeline.OwnRows.
-func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
+// OwnRows does the same as Predictor.OwnRows.
+func (s *Trainer) OwnRows(rows int) (from, to int) { return s.predictor.OwnRows(rows) }
 
 // Close frees everything that OpenStaged has loaded.
-func (s *Staged) Close() error {
+func (s *Trainer) Close() error {
 	if s.stepping > 0 && s.config.Divided != nil {
 		s.plan.Ran = true
 		s.config.Divided(s.plan)
 	}
-	return s.pipeline.Close()
+	return s.predictor.Close()
 }
 
 // Version counts the commits since OpenStaged.
-func (s *Staged) Version() device.Version { return s.version }
+func (s *Trainer) Version() device.Version { return s.version }
 
 // Write sets state tensors.
-func (s *Staged) Write(ctx context.Context, state map[string]tensor.Tensor) error {
+func (s *Trainer) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	s.ledger.Write(state)
 	s.keepRest(state)
-	err := s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
+	err := s.each(func(_ int, d Stage) error { return d.Write(ctx, stateIn(d.Program(), state)) })
 	_, _, err = s.conclude(ctx, s.reportOf("a write", false), err, nil)
 	return err
 }
 
 // State reads all state.
-func (s *Staged) State(ctx context.Context) (map[string]tensor.Tensor, error) {
-	return s.read(ctx, (*Driver).State)
+func (s *Trainer) State(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return s.read(ctx, Stage.State)
 }
 
 // Snapshot reads all state and begins a new ledger with it. If a stage loses all of its
 // devices, all stages repeat the steps since then.
-func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
-	state, err := s.read(ctx, (*Driver).Snapshot)
+func (s *Trainer) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	state, err := s.read(ctx, Stage.Snapshot)
 	if err == nil {
 		s.ledger.Begin(s.version, state)
 	}
@@ -386,17 +320,17 @@ func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 }
 
 // SnapshotDue does the same as Driver.SnapshotDue.
-func (s *Staged) SnapshotDue() bool { return s.ledger.Long() }
+func (s *Trainer) SnapshotDue() bool { return s.ledger.Long() }
 
-func (s *Staged) read(ctx context.Context,
-	of func(*Driver, context.Context) (map[string]tensor.Tensor, error)) (map[string]tensor.Tensor, error) {
+func (s *Trainer) read(ctx context.Context,
+	of func(Stage, context.Context) (map[string]tensor.Tensor, error)) (map[string]tensor.Tensor, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
 	for {
 		all, err := maps.Clone(s.rest), error(nil)
 		has := map[string]tensor.Tensor{}
-		for i, d := range s.pipeline.stages {
+		for i, d := range s.predictor.stages {
 			var state map[string]tensor.Tensor
 			if state, err = of(d, ctx); err != nil {
 				err = fmt.Errorf("stage %d: %w", s.number(i), err)
@@ -415,17 +349,17 @@ func (s *Staged) read(ctx context.Context,
 	}
 }
 
-// each calls f for every stage at once.
-func (s *Staged) each(f func(d *Driver) error) error {
-	errs := make([]error, len(s.pipeline.stages))
+// each calls f for every stage and its index at once.
+func (s *Trainer) each(f func(i int, d Stage) error) error {
+	errs := make([]error, len(s.predictor.stages))
 	ended := make(chan int)
-	for i, d := range s.pipeline.stages {
+	for i, d := range s.predictor.stages {
 		go func() {
-			errs[i] = f(d)
+			errs[i] = f(i, d)
 			ended <- i
 		}()
 	}
-	for range s.pipeline.stages {
+	for range s.predictor.stages {
 		<-ended
 	}
 	for i, err := range errs {

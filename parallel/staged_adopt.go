@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,7 +20,7 @@ import (
 
 // agree does the same as stageRanks.agree. If a stage of any rank has lost all devices, it becomes
 // part of another stage, and all stages then return to the snapshot.
-func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
+func (s *Trainer) agree(ctx context.Context, mine stageReport, failed error,
 	outputs map[string]tensor.Tensor) ([]stageReport, error) {
 	mine.Orphan, mine.Why = s.orphan(ctx, failed)
 	why := failed
@@ -44,11 +45,11 @@ func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
 
 // orphan returns the number, from 1, of the first stage of this rank that has lost all
 // devices. It returns 0 if there is none or if the run is to end.
-func (s *Staged) orphan(ctx context.Context, err error) (number int, why string) {
-	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil {
+func (s *Trainer) orphan(ctx context.Context, err error) (number int, why string) {
+	if !errors.Is(err, step.NoDevices) || errors.Is(err, step.FleetClosed) || ctx.Err() != nil || !s.config.Reopens {
 		return 0, ""
 	}
-	i := slices.IndexFunc(s.pipeline.stages, func(d *Driver) bool { return len(d.group.members) == 0 })
+	i := slices.IndexFunc(s.predictor.stages, func(d Stage) bool { return len(d.Columns()) == 0 })
 	if i < 0 {
 		return 0, ""
 	}
@@ -57,7 +58,7 @@ func (s *Staged) orphan(ctx context.Context, err error) (number int, why string)
 
 // adopt moves the layers of stage i to a neighbouring stage. why is the reason why its rank
 // lost the devices; on that rank, cause is the error.
-func (s *Staged) adopt(ctx context.Context, i int, why string, cause error) error {
+func (s *Trainer) adopt(ctx context.Context, i int, why string, cause error) error {
 	if i >= len(s.programs) {
 		return fmt.Errorf("rank of stage %d of %d: %s", i+1, len(s.programs), why)
 	}
@@ -93,25 +94,25 @@ func (s *Staged) adopt(ctx context.Context, i int, why string, cause error) erro
 	if rank == s.ranks.peers.Rank() {
 		return fmt.Errorf("%w; no other device takes the layers of stage %d: %s", cause, i+1, refused)
 	}
-	return problem.Failure("", fmt.Sprintf("rank %d: %s", rank, text), "").Because(NoDevices)
+	return problem.Failure("", fmt.Sprintf("rank %d: %s", rank, text), "").Because(step.NoDevices)
 }
 
 // takeOver loads another program on the devices of a stage of this rank. If that fails, it
 // loads the previous program again and returns the reason.
-func (s *Staged) takeOver(ctx context.Context, at int, p *graph.Program) (refused string, _ error) {
-	d := s.pipeline.stages[at]
-	if len(d.group.members) == 0 {
+func (s *Trainer) takeOver(ctx context.Context, at int, p *graph.Program) (refused string, _ error) {
+	d := s.predictor.stages[at]
+	if len(d.Columns()) == 0 {
 		return "the devices beside it are lost, too", nil
 	}
-	if readsInput(p, s.pipeline.external.Name) && !s.pipeline.reads() {
+	if readsInput(p, s.predictor.external.Name) && !s.predictor.reads() {
 		return fmt.Sprintf("rank %d has not read the samples", s.ranks.peers.Rank()), nil
 	}
-	before := d.program.current
-	took, err := s.load(ctx, at, p)
-	if took {
+	before := d.Program()
+	err := s.load(ctx, at, p)
+	if err == nil {
 		return "", nil
 	}
-	if _, again := s.load(ctx, at, before); again != nil {
+	if again := s.load(ctx, at, before); again != nil {
 		return "", errors.Join(err, again)
 	}
 	return err.Error(), nil
@@ -119,11 +120,11 @@ func (s *Staged) takeOver(ctx context.Context, at int, p *graph.Program) (refuse
 
 // joinOverRanks joins stage i, which has lost its devices, and stage other, which has
 // loaded the layers of both.
-func (s *Staged) joinOverRanks(i, other int, d *stage.Division, programs []*graph.Program) error {
-	r, was, rows := s.ranks, s.plan.Stages[i], s.pipeline.rows
+func (s *Trainer) joinOverRanks(i, other int, d *stage.Division, programs []*graph.Program) error {
+	r, was, rows := s.ranks, s.plan.Stages[i], s.predictor.rows
 	moved := MovedStage{Stage: i + 1, First: was.First, Last: was.Last, Step: uint64(s.version),
 		To: r.columns[other]}
-	drivers := slices.Clone(s.pipeline.stages)
+	drivers := slices.Clone(s.predictor.stages)
 	if me := r.peers.Rank(); r.owners[i] == me {
 		if err := drivers[i-s.first].Close(); err != nil {
 			return err
@@ -132,18 +133,15 @@ func (s *Staged) joinOverRanks(i, other int, d *stage.Division, programs []*grap
 	}
 	r.owners, r.columns = slices.Delete(r.owners, i, i+1), slices.Delete(r.columns, i, i+1)
 	s.first = max(slices.Index(r.owners, r.peers.Rank()), 0)
-	s.pipeline, s.division, s.programs = emptyPipeline(s.program), d, programs
+	s.predictor, s.division, s.programs = emptyPredictor(s.program), d, programs
 	s.routes = map[passes]*routes{}
 	for at, driver := range drivers {
-		s.pipeline.add(driver, driver.program.current.Function(graph.Predict))
-		for _, m := range driver.group.members {
-			m.stage = s.number(at)
-		}
+		s.predictor.add(driver, driver.Program().Function(graph.Predict))
+		driver.Renumber(s.number(at))
 	}
-	s.pipeline.rows = rows // the same on all ranks
-	s.pipeline.overRanks(r, programs)
+	s.predictor.rows = rows // the same on all ranks
+	s.predictor.overRanks(r, programs)
 	s.planned()
-	s.refreshGroup()
 	if s.config.Moved != nil {
 		s.config.Moved(moved)
 	}

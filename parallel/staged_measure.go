@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -21,8 +22,8 @@ import (
 // a replica. Every trial begins with new weights, and the devices lay these out for their kernels
 // in the first run. measure ignores a failing device: the first step discovers it and can continue
 // without it.
-func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
-	best, least := make([]map[string]stage.Ran, len(s.pipeline.stages)), time.Duration(0)
+func (s *Trainer) measure(ctx context.Context, state map[string]tensor.Tensor) error {
+	best, least := make([]map[string]stage.Ran, len(s.predictor.stages)), time.Duration(0)
 	for pass := range trials {
 		f, err := s.tried(ctx, state)
 		if s.ranks != nil {
@@ -43,10 +44,10 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 			continue
 		}
 		least = f.took
-		for i, driver := range s.pipeline.stages {
+		for i, driver := range s.predictor.stages {
 			best[i] = map[string]stage.Ran{}
-			for name, told := range f.profile[driver.group.members[0]] {
-				best[i][name] = s.meanRun(driver.program.current.Function(name), told)
+			for name, told := range f.profile[f.columns[i][0]] {
+				best[i][name] = s.meanRun(driver.Program().Function(name), told)
 			}
 		}
 	}
@@ -70,18 +71,20 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 }
 
 // tried runs a step without a commit.
-func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*flow, error) {
-	err := s.each(func(d *Driver) error {
-		if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
+func (s *Trainer) tried(ctx context.Context, state map[string]tensor.Tensor) (*flow, error) {
+	runs := make([]uint64, len(s.predictor.stages))
+	err := s.each(func(i int, d Stage) (err error) {
+		if err := d.Write(ctx, stateIn(d.Program(), state)); err != nil {
 			return err
 		}
-		return d.begin(ctx)
+		runs[i], err = d.Begin(ctx)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	f := newFlow(s, s.trial(), passes{graph.Forward, graph.Backward, graph.Reduce})
-	f.profile = map[*member]map[string][]device.Outcome{}
+	f := newFlow(s, s.trial(), passes{graph.Forward, graph.Backward, graph.Reduce}, runs)
+	f.profile = map[Column]map[string][]device.Outcome{}
 	_, err = f.run(ctx)
 	return f, err
 }
@@ -97,7 +100,7 @@ const trialReplicas = 4
 // meanRun estimates the mean run of a full step from the outcomes of a trial: a run without
 // replicas, if there was one, the run of the first replica, and the later runs. A full step has
 // more replicas than a trial; their runs are assumed to take as long as the later ones.
-func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
+func (s *Trainer) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	r := stage.Ran{Function: fn}
 	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
 		r.Nodes = make([]time.Duration, len(fn.Nodes))
@@ -121,8 +124,8 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 
 // remeasured measures the stages. If the times allow a better division and may is true, it loads that
 // division instead. It returns the loaded stages.
-func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor, may bool,
-	load func(*stage.Division) (*Staged, error)) (*Staged, error) {
+func (s *Trainer) remeasured(ctx context.Context, state map[string]tensor.Tensor, may bool,
+	load func(*stage.Division) (*Trainer, error)) (*Trainer, error) {
 	if err := s.measure(ctx, state); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -150,19 +153,19 @@ func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor,
 }
 
 // trial returns a batch of numbers in which the first replicas of every member have rows.
-func (s *Staged) trial() Batch {
-	b, total := Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
-	for _, m := range s.pipeline.stages[0].group.members {
-		for _, r := range m.replicas[:min(trialReplicas, len(m.replicas))] {
+func (s *Trainer) trial() step.Batch {
+	b, total := step.Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
+	for _, m := range s.predictor.stages[0].Columns() {
+		for _, r := range m.Replicas()[:min(trialReplicas, len(m.Replicas()))] {
 			b.Sizes[r] = s.rows
 			total += s.rows
 		}
 	}
 	b.Inverse = 1 / float32(max(total, 1))
-	draw, template := rand.New(rand.NewPCG(1, 1)), s.pipeline.external.Name
+	draw, template := rand.New(rand.NewPCG(1, 1)), s.predictor.external.Name
 	for _, v := range s.program.Function(graph.Train).Inputs {
 		v := s.program.Function(graph.Train).Values[v]
-		if v.Name == InputInverse {
+		if v.Name == step.InputInverse {
 			continue
 		}
 		t := tensor.New(v.Type.DType, v.Type.Sized(total, s.config.Replicas)...)
@@ -180,7 +183,7 @@ func (s *Staged) trial() Batch {
 }
 
 // note records the outcome of a run if a profile was requested.
-func (f *flow) note(m *member, fn *graph.Function, o device.Outcome) {
+func (f *flow) note(m Column, fn *graph.Function, o device.Outcome) {
 	if f.profile == nil {
 		return
 	}

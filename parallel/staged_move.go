@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 )
 
 // A stage that has lost all of its devices waits for one to come back, as a run on a single device
@@ -30,13 +31,13 @@ type MovedStage struct {
 
 // resolve returns nil if err was the loss of all devices of a stage and its layers have
 // moved to others; rollBack then follows. Otherwise it returns err.
-func (s *Staged) resolve(ctx context.Context, err error) error {
-	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil ||
+func (s *Trainer) resolve(ctx context.Context, err error) error {
+	if !errors.Is(err, step.NoDevices) || errors.Is(err, step.FleetClosed) || ctx.Err() != nil || !s.config.Reopens ||
 		s.ranks != nil { // agree handles the loss
 		return err
 	}
-	for i := 0; i < len(s.pipeline.stages); {
-		if len(s.pipeline.stages[i].group.members) > 0 {
+	for i := 0; i < len(s.predictor.stages); {
+		if len(s.predictor.stages[i].Columns()) > 0 {
 			i++
 			continue
 		}
@@ -49,10 +50,10 @@ func (s *Staged) resolve(ctx context.Context, err error) error {
 }
 
 // move moves the layers of stage i to the devices of the previous or the next stage.
-func (s *Staged) move(ctx context.Context, i int) error {
-	err := NoDevices
+func (s *Trainer) move(ctx context.Context, i int) error {
+	err := step.NoDevices
 	for _, other := range []int{i - 1, i + 1} {
-		if other < 0 || other >= len(s.pipeline.stages) || len(s.pipeline.stages[other].group.members) == 0 {
+		if other < 0 || other >= len(s.predictor.stages) || len(s.predictor.stages[other].Columns()) == 0 {
 			continue
 		}
 		first := min(i, other)
@@ -61,11 +62,11 @@ func (s *Staged) move(ctx context.Context, i int) error {
 		if failed != nil {
 			return failed
 		}
-		before, took := s.pipeline.stages[other].program.current, false
-		if took, err = s.load(ctx, other, programs[first]); took {
+		before := s.predictor.stages[other].Program()
+		if err = s.load(ctx, other, programs[first]); err == nil {
 			return s.join(i, other, division, programs)
 		}
-		if _, again := s.load(ctx, other, before); again != nil {
+		if again := s.load(ctx, other, before); again != nil {
 			return errors.Join(err, again)
 		}
 	}
@@ -73,55 +74,33 @@ func (s *Staged) move(ctx context.Context, i int) error {
 }
 
 // load loads another program on the devices of a stage, at the snapshot of the ledger.
-func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, error) {
-	was, c := s.pipeline.stages[at], s.ofStage
-	var devices []Member
-	for _, m := range was.group.members {
-		devices = append(devices, m.Member)
+func (s *Trainer) load(ctx context.Context, at int, p *graph.Program) error {
+	part := Part{Program: p, State: stateIn(p, s.ledger.State), Number: s.number(at),
+		Slots: stage.UnderWay(len(s.programs), s.first+at)}
+	d, err := s.predictor.stages[at].Reload(ctx, part, s.ledger.Version)
+	if err == nil {
+		s.predictor.stages[at] = d
 	}
-	reopened := was.recovery.reopener.devices
-	was.recovery.reopener.devices = nil // they stay open
-	if err := was.Close(); err != nil {
-		return false, err
-	}
-	c.stage, c.slots = s.number(at), stage.UnderWay(len(s.programs), s.first+at)
-	state := stateIn(p, s.ledger.State)
-	d, err := Open(ctx, p, state, devices, c)
-	if err != nil {
-		was.recovery.reopener.devices = reopened
-		return false, err
-	}
-	d.config.Reopen = nil
-	d.recovery.reopener.devices = append(d.recovery.reopener.devices, reopened...)
-	d.ledger.Begin(s.ledger.Version, state)
-	d.version, d.recovery.restarted = s.ledger.Version, true
-	for _, m := range d.group.members {
-		m.base, m.verified = d.version, d.version
-	}
-	s.pipeline.stages[at] = d
-	return true, nil
+	return err
 }
 
 // join joins stage i, which has lost its devices, and stage other, which has loaded the
 // layers of both.
-func (s *Staged) join(i, other int, d *stage.Division, programs []*graph.Program) error {
-	to, was := s.pipeline.stages[other], s.plan.Stages[i]
-	if err := s.pipeline.stages[i].Close(); err != nil {
+func (s *Trainer) join(i, other int, d *stage.Division, programs []*graph.Program) error {
+	to, was := s.predictor.columns()[other], s.plan.Stages[i]
+	if err := s.predictor.stages[i].Close(); err != nil {
 		return err
 	}
-	drivers := append(append([]*Driver(nil), s.pipeline.stages[:i]...), s.pipeline.stages[i+1:]...)
-	s.pipeline, s.division, s.programs = emptyPipeline(s.program), d, programs
+	drivers := append(append([]Stage(nil), s.predictor.stages[:i]...), s.predictor.stages[i+1:]...)
+	s.predictor, s.division, s.programs = emptyPredictor(s.program), d, programs
 	for at, driver := range drivers {
-		s.pipeline.add(driver, driver.program.current.Function(graph.Predict))
-		for _, m := range driver.group.members {
-			m.stage = at + 1
-		}
+		s.predictor.add(driver, driver.Program().Function(graph.Predict))
+		driver.Renumber(at + 1)
 	}
 	s.planned()
-	s.refreshGroup()
 	if s.config.Moved != nil {
 		s.config.Moved(MovedStage{Stage: i + 1, First: was.First, Last: was.Last, Step: uint64(s.version),
-			To: to.group.Devices()})
+			To: to})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -82,7 +83,7 @@ func (p *post) receives(ctx context.Context, from, messages int, arrived func(pa
 			err = arrived(m)
 		}
 		if err != nil {
-			return &RankError{from, err.Error(), ""}
+			return &step.RankError{Rank: from, Text: err.Error()}
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,11 +47,12 @@ type rankDevices struct {
 
 // newStageRanks exchanges the descriptions of the devices of all ranks, and returns the
 // ranks; nil for a run of one process.
-func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks, error) {
+func newStageRanks(ctx context.Context, c PipelineConfig, owner Owner) (*stageRanks, error) {
 	p := c.Peers
 	if p == nil {
 		return nil, nil
 	}
+	devices := owner.Devices()
 	mine := rankDevices{Free: memoryOf(devices), Measure: c.Measure}
 	for _, m := range devices {
 		mine.Names = append(mine.Names, m.Name)
@@ -67,17 +69,18 @@ func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks
 	for rank, record := range all {
 		d := &r.devices[rank]
 		if err := json.Unmarshal(record, d); err != nil || len(d.Names) == 0 || len(d.Free) != len(d.Names) {
-			return nil, &RankError{rank, fmt.Sprintf("what it says of its devices is none of bnctl: %q", record), ""}
+			return nil, &step.RankError{Rank: rank,
+				Text: fmt.Sprintf("what it says of its devices is none of bnctl: %q", record)}
 		}
 		r.measure = r.measure || d.Measure
 	}
 	return r, nil
 }
 
-// free returns the free memory of the devices of all ranks; without ranks, of devices.
-func (r *stageRanks) free(devices []Member) (all []int64) {
+// free returns the free memory of the devices of all ranks; without ranks, of the owner's devices.
+func (r *stageRanks) free(owner Owner) (all []int64) {
 	if r == nil {
-		return memoryOf(devices)
+		return memoryOf(owner.Devices())
 	}
 	for _, d := range r.devices {
 		all = append(all, d.Free...)
@@ -122,7 +125,12 @@ func (r *stageRanks) local() (from, to int) {
 
 // stageReport is the outcome of a call on a rank.
 type stageReport struct {
-	verdict
+	Of     string `json:"of"`               // the call; it must be the same on all ranks
+	Retry  bool   `json:"retry,omitempty"`  // the call has to be repeated
+	Fatal  string `json:"fatal,omitempty"`  // why the rank cannot continue
+	Advice string `json:"advice,omitempty"` // remedy for Fatal
+	Stop   bool   `json:"stop,omitempty"`   // its context has ended
+	step.RankStats
 	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
 	Lacking   bool            `json:"lacking,omitempty"`   // a stage lacks the gradients of the last step
 	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
@@ -140,7 +148,7 @@ type outputHead struct {
 }
 
 // rankCauses are the kinds of errors that callers handle, on whichever rank they occur.
-var rankCauses = []error{device.OutOfMemory, device.NonFinite, NoDevices}
+var rankCauses = []error{device.OutOfMemory, device.NonFinite, step.NoDevices}
 
 // agree exchanges the reports of all ranks. failed is the reason why this rank cannot continue, or
 // nil. agree adds the outputs of the other ranks to outputs. The error is the error of the first
@@ -167,14 +175,14 @@ func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
 			continue
 		}
 		if err := all[rank].unpack(record, outputs); err != nil {
-			return nil, &RankError{rank, err.Error(), ""}
+			return nil, &step.RankError{Rank: rank, Text: err.Error()}
 		}
 		if err := all[rank].fatal(rank); err != nil {
 			return nil, err
 		}
 		if all[rank].Of != mine.Of {
-			return nil, &RankError{rank, fmt.Sprintf("it is at %s, rank %d at %s", all[rank].Of, r.peers.Rank(),
-				mine.Of), ""}
+			return nil, &step.RankError{Rank: rank, Text: fmt.Sprintf("it is at %s, rank %d at %s", all[rank].Of,
+				r.peers.Rank(), mine.Of)}
 		}
 	}
 	return all, nil
@@ -185,7 +193,7 @@ func (v *stageReport) fatal(rank int) error {
 	if v.Fatal == "" {
 		return nil
 	}
-	err := &RankError{rank, v.Fatal, v.Advice}
+	err := &step.RankError{Rank: rank, Text: v.Fatal, Advice: v.Advice}
 	var e *problem.Error
 	if v.Cause < 1 || v.Cause > len(rankCauses) || !errors.As(err.Unwrap(), &e) {
 		return err
@@ -265,7 +273,7 @@ func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []f
 	for s, rank := range r.owners {
 		theirs, err := tensor.FromBytes(tensor.F64, t.Shape, all[rank])
 		if err != nil {
-			return nil, &RankError{rank, err.Error(), ""}
+			return nil, &step.RankError{Rank: rank, Text: err.Error()}
 		}
 		joined = d.TimesOf(s, theirs.Clone().F64(), joined)
 	}
@@ -273,9 +281,9 @@ func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []f
 }
 
 // statsOf returns the work of this rank.
-func (r *stageRanks) statsOf(b Batch, t Timing) RankStats {
+func (r *stageRanks) statsOf(b step.Batch, t Timing) step.RankStats {
 	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
-	s := RankStats{Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
+	s := step.RankStats{Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
 	for _, n := range b.Sizes {
 		s.Rows += n
 	}

@@ -12,14 +12,14 @@ import (
 // TestAnyRankMeasures: if one rank wants layers to be measured, all ranks measure the
 // layers of their stages.
 func TestAnyRankMeasures(t *testing.T) {
-	devices := refs(t, 1)
+	devices := newOwner(refs(t, 1), Config{})
 	for _, wants := range []int{-1, 0, 1, 2} {
 		var wait sync.WaitGroup
 		for _, r := range inprocess.New(3) {
 			wait.Go(func() {
 				p := fabric.New(r, 20*time.Second)
 				defer p.Close()
-				all, err := newStageRanks(t.Context(), Config{Peers: p, Measure: p.Rank() == wants}, devices)
+				all, err := newStageRanks(t.Context(), PipelineConfig{Peers: p, Measure: p.Rank() == wants}, devices)
 				if err != nil || all.measure != (wants >= 0) {
 					t.Errorf("rank %d wants it: on rank %d %v, %v", wants, p.Rank(), all, err)
 				}

@@ -49,8 +49,8 @@ import (
 // the same states. The steps of a replay are calls themselves.
 
 // Step does the same as Driver.Step.
-func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
-	if s.config.Reopen != nil {
+func (s *Trainer) Step(ctx context.Context, b step.Batch) (step.Result, error) {
+	if s.config.Reopens {
 		b = b.Clone()
 	}
 	s.stepped, s.lacking, s.ledger.Batch = false, false, b
@@ -59,11 +59,11 @@ func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
 	return r, err
 }
 
-func (s *Staged) step(ctx context.Context, b Batch) (Result, error) {
+func (s *Trainer) step(ctx context.Context, b step.Batch) (step.Result, error) {
 	r, err := s.untilDone(ctx, b, passes{graph.Forward, graph.Backward, graph.Reduce})
 	if err == nil {
-		for _, d := range s.pipeline.stages {
-			d.retained = true
+		for _, d := range s.predictor.stages {
+			d.Retain()
 		}
 		s.lacking = false
 	}
@@ -71,7 +71,7 @@ func (s *Staged) step(ctx context.Context, b Batch) (Result, error) {
 }
 
 // Moments does the same as Driver.Moments.
-func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
+func (s *Trainer) Moments(ctx context.Context, b step.Batch) (step.Result, error) {
 	return s.untilDone(ctx, b, passes{forward: Estimate})
 }
 
@@ -79,7 +79,7 @@ func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
 type passes struct{ forward, backward, reduce string }
 
 // untilDone runs a batch, and repeats it without the lost devices until it succeeds.
-func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, error) {
+func (s *Trainer) untilDone(ctx context.Context, b step.Batch, p passes) (step.Result, error) {
 	stop := ctx.Err() != nil
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
@@ -92,12 +92,11 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 			outputs = f.results
 		}
 		if mine.Stop = stop; f != nil && s.ranks != nil {
-			mine.Worked, mine.RankStats = s.workedIn(f), s.ranks.statsOf(b, f.timing())
+			mine.Worked, mine.RankStats = f.workedIn(), s.ranks.statsOf(b, f.timing())
 		}
 		all, again, err := s.conclude(ctx, mine, err, outputs)
-		s.refreshGroup()
 		if err != nil {
-			return Result{}, err
+			return step.Result{}, err
 		}
 		if !again {
 			s.account(f, all)
@@ -108,19 +107,19 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 
 // attempt runs a batch once. The flow is nil if it did not finish; without an error, the
 // stages of this rank are then ready to run again.
-func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) {
-	of, err := 0, error(nil)
-	for i, d := range s.pipeline.stages {
-		if of, err = i, d.begin(ctx); err != nil { // a device was lost while another came back
+func (s *Trainer) attempt(ctx context.Context, b step.Batch, p passes) (*flow, error) {
+	of, err, runs := 0, error(nil), make([]uint64, len(s.predictor.stages))
+	for i, d := range s.predictor.stages {
+		of = i
+		if runs[i], err = d.Begin(ctx); err != nil { // a device was lost while another came back
 			break
 		}
 	}
 	if err == nil && !s.restarted() {
-		f := newFlow(s, b, p)
+		f := newFlow(s, b, p, runs)
 		if of, err = f.run(ctx); err == nil {
 			return f, nil
 		}
-		s.refreshGroup()
 	}
 	if s.ranks != nil {
 		if off := s.ranks.callOff(ctx, cmp.Or(err, errWentBack)); off != nil {
@@ -130,28 +129,28 @@ func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) 
 	if err == nil || isElsewhere(err) {
 		return nil, nil
 	}
-	return nil, s.pipeline.stages[of].recovery.after(ctx, err)
+	return nil, s.predictor.stages[of].Recover(ctx, err)
 }
 
 // errWentBack is the error with which other ranks are asked to run again.
 var errWentBack = errors.New("a stage went back")
 
 // restarted reports whether a stage of this process is back at the snapshot of the ledger.
-func (s *Staged) restarted() bool {
-	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool { return d.recovery.restarted })
+func (s *Trainer) restarted() bool {
+	return slices.ContainsFunc(s.predictor.stages, Stage.Restarted)
 }
 
 // lacks reports whether a stage of this process lacks the gradients of the last step
 // because a new member has joined.
-func (s *Staged) lacks() bool {
-	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool {
-		return d.version == s.version && !d.retained
+func (s *Trainer) lacks() bool {
+	return slices.ContainsFunc(s.predictor.stages, func(d Stage) bool {
+		return d.Version() == s.version && !d.Retains()
 	})
 }
 
 // reportOf returns the report of a call; retry requests that the call be repeated.
-func (s *Staged) reportOf(call string, retry bool) stageReport {
-	return stageReport{verdict: verdict{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}}
+func (s *Trainer) reportOf(call string, retry bool) stageReport {
+	return stageReport{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}
 }
 
 // conclude prepares the stages of all ranks for the next call, after a call that ended with err in
@@ -159,11 +158,11 @@ func (s *Staged) reportOf(call string, retry bool) stageReport {
 // back to the snapshot of the ledger and from there to the present. outputs holds the outputs of
 // the call in this process; conclude adds the outputs of the other ranks. It returns the reports of
 // all ranks.
-func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
+func (s *Trainer) conclude(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)
 	again, s.gone = mine.Retry, s.restarted()
-	if s.gone && !errors.Is(err, NoDevices) {
+	if s.gone && !errors.Is(err, step.NoDevices) {
 		err = nil // the call will be repeated
 	}
 	if s.ranks != nil {
@@ -183,8 +182,8 @@ func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 }
 
 // result joins the outputs of the stages, with moments in the order of the whole function.
-func (f *flow) result(all []stageReport) Result {
-	r := Result{Timing: f.timing()}
+func (f *flow) result(all []stageReport) step.Result {
+	r := step.Result{Timing: f.timing()}
 	for _, rank := range all {
 		r.Stop, r.Ranks = r.Stop || rank.Stop, append(r.Ranks, rank.RankStats)
 	}
@@ -206,7 +205,7 @@ func (f *flow) result(all []stageReport) Result {
 // account adds the time of a step by device and by stage. A device that did not compute was waiting
 // for others, or for values that cross. The first step is slower, because devices allocate their
 // memory in it. It counts only as long as there is no other step.
-func (s *Staged) account(f *flow, all []stageReport) {
+func (s *Trainer) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
 	}
@@ -215,13 +214,12 @@ func (s *Staged) account(f *flow, all []stageReport) {
 		s.cold = false
 	}
 	s.stepping, s.steps = s.stepping+f.took, s.steps+1
-	for _, d := range s.pipeline.stages {
-		for _, m := range d.group.members {
-			worked := f.worked[m]
-			m.pace.took, m.pace.blocked = m.pace.took+f.took, m.pace.blocked+f.took-worked
+	for _, columns := range f.columns {
+		for _, m := range columns {
+			m.Account(f.took, f.took-f.worked[m])
 		}
 	}
-	worked := s.workedIn(f)
+	worked := f.workedIn()
 	if s.ranks != nil {
 		worked = nil
 		for _, rank := range all {
@@ -236,11 +234,11 @@ func (s *Staged) account(f *flow, all []stageReport) {
 
 // workedIn returns the working time of each stage of this process, the mean over its
 // devices.
-func (s *Staged) workedIn(f *flow) (all []time.Duration) {
-	for _, d := range s.pipeline.stages {
+func (f *flow) workedIn() (all []time.Duration) {
+	for _, columns := range f.columns {
 		worked := time.Duration(0)
-		for _, m := range d.group.members {
-			worked += f.worked[m] / time.Duration(len(d.group.members))
+		for _, m := range columns {
+			worked += f.worked[m] / time.Duration(len(columns))
 		}
 		all = append(all, worked)
 	}
@@ -248,8 +246,8 @@ func (s *Staged) workedIn(f *flow) (all []time.Duration) {
 }
 
 // timing returns the mean over the devices.
-func (f *flow) timing() Timing {
-	t := Timing{Took: f.took}
+func (f *flow) timing() step.Timing {
+	t := step.Timing{Took: f.took}
 	for _, worked := range f.worked {
 		t.Blocked += (f.took - worked) / time.Duration(len(f.worked))
 	}
@@ -275,7 +273,7 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 }
 
 // Commit does the same as Driver.Commit.
-func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
+func (s *Trainer) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
 	for {
@@ -297,16 +295,15 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	s.plan.Took = (s.stepping + s.updating).Seconds() / float64(max(s.steps, 1))
 	s.version++
 	s.stepped = false
-	if s.config.Reopen != nil {
+	if s.config.Reopens {
 		s.ledger.Commit(h)
 	}
-	s.refreshGroup()
 	return nil
 }
 
 // readyToCommit makes every stage ready for a commit and returns the final hyper-parameters. All
 // ranks have the same outcome. again reports that the stages went back to the snapshot meanwhile.
-func (s *Staged) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
+func (s *Trainer) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
 	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
 		if _, err := s.step(ctx, s.ledger.Batch); err != nil {
 			return nil, false, err
@@ -316,13 +313,13 @@ func (s *Staged) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hy
 }
 
 // commit commits the stages of this process that have not committed yet.
-func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
-	return s.each(func(d *Driver) error {
-		if d.version != s.version {
+func (s *Trainer) commit(ctx context.Context, h device.Hyper) error {
+	return s.each(func(_ int, d Stage) error {
+		if d.Version() != s.version {
 			return nil // already committed
 		}
-		if d.program.current.Function(graph.Commit) == nil { // its layers are not trained
-			d.version, d.stepped, d.retained = d.version+1, false, false
+		if d.Program().Function(graph.Commit) == nil { // its layers are not trained
+			d.Skip()
 			return nil
 		}
 		return d.Commit(ctx, h)
@@ -331,18 +328,18 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
 
 // clipped adds the factor of gradient clipping to the hyper-parameters. It is computed from
 // the sum of the squares of all stages, in the order of one device.
-func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, err error) {
+func (s *Trainer) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, err error) {
 	values := map[string]tensor.Tensor{}
 	for _, name := range []string{graph.Squares, graph.Factor} {
 		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return p.Function(name) != nil }) {
 			continue
 		}
-		for _, d := range s.pipeline.stages {
-			f := d.program.current.Function(name)
-			if f == nil || d.version != s.version || err != nil {
+		for _, d := range s.predictor.stages {
+			f := d.Program().Function(name)
+			if f == nil || d.Version() != s.version || err != nil {
 				continue
 			}
-			err = d.evaluate(ctx, f, values)
+			err = d.Evaluate(ctx, f, values)
 		}
 		if _, again, err = s.conclude(ctx, s.reportOf(name, false), err, values); err != nil || again {
 			return nil, again, err
@@ -360,50 +357,18 @@ func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, a
 	return all, false, nil
 }
 
-// evaluate runs a function of whole values on the first member and adds its outputs to
-// values.
-func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[string]tensor.Tensor) error {
-	for {
-		m := d.group.members[0]
-		step := device.Step{Function: f.Name, Number: d.group.runs}
-		for _, v := range d.program.current.Given(f) {
-			step.Inputs = append(step.Inputs, values[f.Values[v].Name])
-		}
-		var out device.Outcome
-		err := d.group.timeouts.call(m, func() (err error) {
-			out, err = m.exe.Run(ctx, step)
-			return err
-		})
-		if err == nil {
-			for i, o := range f.Outputs {
-				values[o.Name] = out.Outputs[i]
-			}
-			return nil
-		}
-		if err := d.recovery.replaceLost(ctx, err); err != nil {
-			return err
-		}
-	}
-}
-
 // rollBack brings all stages back to the snapshot of the ledger, and from there to the present
 // state. It does so if a stage has lost all of its devices, because the stage's new devices have
 // the snapshot.
-func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
+func (s *Trainer) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil
 	}
 	v, present := s.ledger.Version, s.version
-	for _, d := range s.pipeline.stages {
-		for _, m := range d.group.members {
-			if m.base -= d.version - v; d.recovery.restarted { // it has not committed since it was loaded
-				m.base = v
-			}
-			m.written, m.verified = 0, v
-		}
-		d.recovery.restarted, d.version, d.stepped, d.retained = false, v, false, false
+	for _, d := range s.predictor.stages {
+		d.RollBack(v)
 	}
-	err = s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, s.ledger.State)) })
+	err = s.each(func(_ int, d Stage) error { return d.Write(ctx, stateIn(d.Program(), s.ledger.State)) })
 	if _, again, err := s.conclude(ctx, s.reportOf("the way back", false), err, nil); again || err != nil {
 		return true, err
 	}
@@ -430,7 +395,7 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	err = s.Write(ctx, writes)
 	s.ledger.Batch, s.stepped, s.lacking = batch, stepped, stepped
 	if err == nil && s.version != present {
-		err = NoDevices
+		err = step.NoDevices
 	}
 	return true, err
 }

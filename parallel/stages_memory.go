@@ -11,18 +11,17 @@ import (
 // memoryOf returns the free memory of each device in bytes. Devices that use the memory of
 // this process share it; a device with a separate limit, as in a container, has that memory
 // alone.
-func memoryOf(devices []Member) []int64 {
+func memoryOf(devices []Device) []int64 {
 	free, total := make([]int64, len(devices)), totalMemory()
-	of := func(i int) device.Info { return devices[i].Device.Info() }
 	sharers := int64(0)
 	for i := range devices {
-		free[i] = of(i).MemoryFree
-		if of(i).Threads > 0 && of(i).MemoryTotal == total {
+		free[i] = devices[i].Info.MemoryFree
+		if devices[i].Info.Threads > 0 && devices[i].Info.MemoryTotal == total {
 			sharers++
 		}
 	}
 	for i := range devices {
-		if of(i).Threads > 0 && of(i).MemoryTotal == total {
+		if devices[i].Info.Threads > 0 && devices[i].Info.MemoryTotal == total {
 			free[i] /= sharers
 		}
 	}

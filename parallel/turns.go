@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,11 +27,11 @@ type turns struct {
 }
 
 // newTurns returns the turns of a member of stage i.
-func newTurns(f *flow, i int, m *member) *turns {
-	p := f.staged.pipeline.stages[i].program.current
+func newTurns(f *flow, i int, m Column) *turns {
+	p := f.staged.predictor.stages[i].Program()
 	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.staged.programs), f.staged.first+i)}
 	t.forward, t.backward = p.Function(f.passes.forward), p.Function(f.passes.backward)
-	for _, r := range m.replicas {
+	for _, r := range m.Replicas() {
 		if f.batch.Sizes[r] > 0 {
 			t.replicas = append(t.replicas, r)
 		}
@@ -71,22 +72,22 @@ func (t *turns) ready(fn *graph.Function, at int) bool {
 
 // prepare runs the functions of a member without replicas, in a separate slot. It skips the
 // backward function if the first replica has arrived meanwhile.
-func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) error {
+func (f *flow) prepare(ctx context.Context, m Column, t *turns, number uint64) error {
 	for _, fn := range []*graph.Function{t.forward, t.backward} {
 		if fn == t.backward && f.due(t) {
 			return nil
 		}
-		step := device.Step{Function: fn.Name, Number: d.group.runs, Slot: t.most, Rows: []int{}, Replicas: []int{}}
+		run := device.Step{Function: fn.Name, Number: number, Slot: t.most, Rows: []int{}, Replicas: []int{}}
 		for _, v := range t.program.Given(fn) {
 			in := fn.Values[v]
-			if in.Name == InputInverse {
-				step.Inputs = append(step.Inputs, tensor.Scalar(f.batch.Inverse))
+			if in.Name == step.InputInverse {
+				run.Inputs = append(run.Inputs, tensor.Scalar(f.batch.Inverse))
 			} else {
-				step.Inputs = append(step.Inputs, tensor.New(in.Type.DType, in.Type.Sized(0, 0)...))
+				run.Inputs = append(run.Inputs, tensor.New(in.Type.DType, in.Type.Sized(0, 0)...))
 			}
 		}
-		step.Profile = f.profile != nil
-		out, err := m.exe.Run(ctx, step)
+		run.Profile = f.profile != nil
+		out, err := m.Run(ctx, run)
 		if err != nil {
 			return err
 		}

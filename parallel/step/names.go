@@ -1,6 +1,6 @@
 package step
 
-// Names of inputs and outputs of the training function that package step reads or writes.
+// Names of functions, inputs and outputs that a step uses.
 const (
 	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
 	// OutputLoss is whole f64[1], the sum of cross-entropies; for other losses, moments of the elements.
@@ -11,6 +11,8 @@ const (
 	// OutputPositives is whole f64[3], the moments of a mask over the cells: 1 for a cell with an object.
 	OutputPositives = "positives"
 
+	// Estimate is the name of the function with only the moments as results.
+	Estimate = "estimate"
 	// MomentsPrefix begins the names of the outputs with the moments of a batch norm; the layer follows.
 	MomentsPrefix = "moments:"
 )

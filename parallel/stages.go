@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/internal/placement"
+	"github.com/bnctl/bnctl/parallel/pipeline"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -16,10 +17,10 @@ import (
 // Package pipeline runs a network that is divided into stages. It gets its devices from an owner and runs each
 // stage through the interface Stage:
 //
-//	Staged, Pipeline      what callers use              Trainer, Predictor
-//	owner                 opens Drivers on members      Owner
-//	stageDriver           a Driver with some layers     Stage
-//	column                a member of a Driver          Column
+//	Staged, Pipeline      what callers use              pipeline.Trainer, pipeline.Predictor
+//	owner                 opens Drivers on members      pipeline.Owner
+//	stageDriver           a Driver with some layers     pipeline.Stage
+//	column                a member of a Driver          pipeline.Column
 
 // Stages is the number of stages, or the layers at which they begin. The zero value is one
 // stage.
@@ -27,6 +28,10 @@ type Stages = stage.Spec
 
 // Plan describes the stages, for callers that do not need package stage.
 type Plan = stage.Plan
+
+// MovedStage reports that a stage has lost all devices and its layers moved to the devices
+// of another stage.
+type MovedStage = pipeline.MovedStage
 
 // oneByOne serialises the callbacks of a config, because stages recover concurrently.
 func oneByOne(c Config) Config {
@@ -66,7 +71,7 @@ func checkStaged(c Config) error {
 
 // Staged trains a network that is divided into stages on several devices. It has the
 // methods of a Driver, and the same results, bit for bit.
-type Staged struct{ trainer *Trainer }
+type Staged struct{ trainer *pipeline.Trainer }
 
 // OpenStaged loads the stages of p, a training program made from template, and writes the
 // state. The devices are assigned to the stages in order. The rest is the same as for Open.
@@ -75,7 +80,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
-	t, err := OpenTrainer(ctx, template, p, of, state, newOwner(devices, oneByOne(c)), c.pipeline())
+	t, err := pipeline.OpenTrainer(ctx, template, p, of, state, newOwner(devices, oneByOne(c)), c.pipeline())
 	if err != nil {
 		return nil, err
 	}
@@ -143,19 +148,19 @@ func (s *Staged) Close() error { return s.trainer.Close() }
 
 // Pipeline predicts with a network that is divided into stages on several devices. It has
 // the methods of a Driver of the undivided program, and the same results.
-type Pipeline = Predictor
+type Pipeline = pipeline.Predictor
 
 // OpenPipeline loads p, a program that predicts with a template, on devices. It divides p
 // into the requested stages and assigns the devices to them in order. c.Batch is the number
 // of rows in all stages at once.
 func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, error) {
-	return OpenPredictor(ctx, template, p, asked, state, newOwner(devices, c), c.pipeline())
+	return pipeline.OpenPredictor(ctx, template, p, asked, state, newOwner(devices, c), c.pipeline())
 }
 
 // pipeline returns the part of a configuration that is for all stages together.
-func (c *Config) pipeline() PipelineConfig {
-	return PipelineConfig{Replicas: c.Replicas, Batch: c.Batch, Samples: c.Samples, Peers: c.Peers,
+func (c *Config) pipeline() pipeline.Config {
+	return pipeline.Config{Replicas: c.Replicas, Batch: c.Batch, Samples: c.Samples, Peers: c.Peers,
 		Reopens: c.Reopen != nil, Recomputing: c.Recomputing, Divided: c.Divided, Measure: c.Measure, Moved: c.Moved}
 }
 
@@ -171,22 +176,22 @@ func newOwner(devices []Member, c Config) *owner {
 }
 
 // Devices is Owner.Devices.
-func (o *owner) Devices() (all []Device) {
+func (o *owner) Devices() (all []pipeline.Device) {
 	for _, m := range o.devices {
-		all = append(all, Device{m.Name, m.Device.Info()})
+		all = append(all, pipeline.Device{Name: m.Name, Info: m.Device.Info()})
 	}
 	return all
 }
 
 // Open is Owner.Open.
-func (o *owner) Open(ctx context.Context, p Part) (Stage, error) {
+func (o *owner) Open(ctx context.Context, p pipeline.Part) (pipeline.Stage, error) {
 	c := o.config
 	c.Replicas, c.Batch, c.flows, c.stage, c.slots = p.Replicas, p.Batch, p.OneByOne, p.Number, p.Slots
 	return openStage(ctx, p, o.devices[p.From:p.To], c)
 }
 
 // openStage opens the Driver of a stage.
-func openStage(ctx context.Context, p Part, devices []Member, c Config) (Stage, error) {
+func openStage(ctx context.Context, p pipeline.Part, devices []Member, c Config) (pipeline.Stage, error) {
 	d, err := Open(ctx, p.Program, p.State, devices, c)
 	if err != nil {
 		return nil, err
@@ -218,8 +223,8 @@ func (c *column) Account(took, waited time.Duration) {
 
 func (s *stageDriver) Program() *graph.Program { return s.program.current }
 
-func (s *stageDriver) Columns() []Column {
-	all := make([]Column, len(s.group.members))
+func (s *stageDriver) Columns() []pipeline.Column {
+	all := make([]pipeline.Column, len(s.group.members))
 	for i, m := range s.group.members {
 		all[i] = (*column)(m)
 	}
@@ -233,7 +238,7 @@ func (s *stageDriver) Begin(ctx context.Context) (run uint64, err error) {
 	return s.group.runs, err
 }
 
-func (s *stageDriver) Call(c Column, f func() error) error {
+func (s *stageDriver) Call(c pipeline.Column, f func() error) error {
 	m := (*member)(c.(*column))
 	if err := s.group.timeouts.call(m, f); err != nil {
 		return m.named(err)
@@ -241,7 +246,7 @@ func (s *stageDriver) Call(c Column, f func() error) error {
 	return nil
 }
 
-func (s *stageDriver) Together(f func(i int, c Column) error) error {
+func (s *stageDriver) Together(f func(i int, c pipeline.Column) error) error {
 	return s.group.runTogether(func(rank int, m *member, _ *watchdog) error { return f(rank, (*column)(m)) })
 }
 
@@ -334,7 +339,7 @@ func (s *stageDriver) RollBack(v device.Version) {
 }
 
 // Reload is Stage.Reload.
-func (s *stageDriver) Reload(ctx context.Context, p Part, v device.Version) (Stage, error) {
+func (s *stageDriver) Reload(ctx context.Context, p pipeline.Part, v device.Version) (pipeline.Stage, error) {
 	c, reopener := s.recovery.config, &s.recovery.reopener
 	reopened := reopener.devices
 	reopener.devices = nil // they stay open
@@ -358,7 +363,7 @@ func (s *stageDriver) Reload(ctx context.Context, p Part, v device.Version) (Sta
 }
 
 // Share is Stage.Share.
-func (s *stageDriver) Share(ctx context.Context, p Part) (Stage, error) {
+func (s *stageDriver) Share(ctx context.Context, p pipeline.Part) (pipeline.Stage, error) {
 	c, devices := s.recovery.config, s.devices()
 	c.Replicas, c.Reopen = len(devices), nil
 	c.Batch = max(c.Batch, c.Replicas)

@@ -86,11 +86,13 @@ objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
-parallel: internal/awake internal/memory bn device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/stage parallel/step
+parallel: internal/awake bn device/collective device device/fabric graph tensor problem
+parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
-parallel/step: device graph tensor
+parallel/step: device graph problem tensor
+parallel/pipeline: device device/collective device/fabric graph internal/memory parallel/stage parallel/step
+parallel/pipeline: problem tensor
 evaluation: data graph models parallel problem tensor objects objects/anchors objects/average objects/cells
 evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:

@@ -1,4 +1,4 @@
-package parallel
+package pipeline
 
 import (
 	"context"
@@ -31,7 +31,7 @@ import (
 // methods of a Driver, and the same results, bit for bit.
 type Trainer struct {
 	predictor *Predictor // pipeline of the same stages; for prediction
-	config    PipelineConfig
+	config    Config
 	program   *graph.Program   // program of all layers
 	programs  []*graph.Program // programs of the stages
 	rows      int              // maximum number of rows of a wave
@@ -62,7 +62,7 @@ type Trainer struct {
 // OpenTrainer loads the stages of p, a training program made from template, and writes the state.
 // The devices are assigned to the stages in order. Otherwise it does the same as Open.
 func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, owner Owner, c PipelineConfig) (s *Trainer, err error) {
+	state map[string]tensor.Tensor, owner Owner, c Config) (s *Trainer, err error) {
 	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, o
 
 // openTrainer does the same as OpenTrainer, with a minimum number of stages. It returns their number.
 func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, owner Owner, c PipelineConfig, ranks *stageRanks) (*Trainer, int, error) {
+	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Trainer, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
@@ -125,7 +125,7 @@ func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, o
 // newTrainer loads the stages of d and writes the whole state. free is the free memory of
 // each device.
 func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	owner Owner, c PipelineConfig, of stage.Spec, free []int64, ranks *stageRanks) (*Trainer, error) {
+	owner Owner, c Config, of stage.Spec, free []int64, ranks *stageRanks) (*Trainer, error) {
 	programs, err := d.Programs(p)
 	if err == nil && c.Recomputing != nil {
 		err = of.Fits(programs, c.Batch, free)

@@ -1,4 +1,4 @@
-package parallel
+package pipeline
 
 import (
 	"context"
@@ -130,8 +130,8 @@ type Column interface {
 	Account(took, waited time.Duration)
 }
 
-// PipelineConfig configures a Trainer or a Predictor. It never changes a result.
-type PipelineConfig struct {
+// Config configures a Trainer or a Predictor. It never changes a result.
+type Config struct {
 	Replicas int // of a Trainer
 	Batch    int // maximum number of rows of a step; of a Predictor, of all stages at once
 	Samples  int // total number of rows for a Predictor; 0: unknown

@@ -1,4 +1,4 @@
-package parallel
+package pipeline
 
 import (
 	"context"
@@ -47,7 +47,7 @@ type rankDevices struct {
 
 // newStageRanks exchanges the descriptions of the devices of all ranks, and returns the
 // ranks; nil for a run of one process.
-func newStageRanks(ctx context.Context, c PipelineConfig, owner Owner) (*stageRanks, error) {
+func newStageRanks(ctx context.Context, c Config, owner Owner) (*stageRanks, error) {
 	p := c.Peers
 	if p == nil {
 		return nil, nil
@@ -281,7 +281,7 @@ func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []f
 }
 
 // statsOf returns the work of this rank.
-func (r *stageRanks) statsOf(b step.Batch, t Timing) step.RankStats {
+func (r *stageRanks) statsOf(b step.Batch, t step.Timing) step.RankStats {
 	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
 	s := step.RankStats{Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
 	for _, n := range b.Sizes {

@@ -1,4 +1,4 @@
-package parallel
+package pipeline
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type Predictor struct {
 	division *stage.Division
 	programs []*graph.Program
 	state    map[string]tensor.Tensor
-	config   PipelineConfig // configuration of the whole
+	config   Config         // configuration of the whole
 	part     Part           // Replicas and Batch of each stage
 	inputs   [][]string     // names of the inputs of each stage
 	yields   [][]string     // names of the outputs of each stage
@@ -56,7 +56,7 @@ const wavesOfStage = 4
 // into the requested stages and assigns the devices to them in order. c.Batch is the number
 // of rows in all stages at once.
 func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, owner Owner, c PipelineConfig) (l *Predictor, err error) {
+	state map[string]tensor.Tensor, owner Owner, c Config) (l *Predictor, err error) {
 	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program,
 
 // openPredictor does the same as OpenPredictor, with a minimum number of stages. It returns their number.
 func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, owner Owner, c PipelineConfig, ranks *stageRanks) (*Predictor, int, error) {
+	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Predictor, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
@@ -120,7 +120,7 @@ const streamsWorth = 32
 
 // newPredictor loads the stages of d.
 func newPredictor(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	owner Owner, c PipelineConfig, ranks *stageRanks) (*Predictor, error) {
+	owner Owner, c Config, ranks *stageRanks) (*Predictor, error) {
 	programs, err := d.Programs(p)
 	if err != nil {
 		return nil, err

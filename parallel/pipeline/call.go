@@ -1,4 +1,4 @@
-package parallel
+package pipeline
 
 import (
 	"cmp"
@@ -72,7 +72,7 @@ func (s *Trainer) step(ctx context.Context, b step.Batch) (step.Result, error) {
 
 // Moments does the same as Driver.Moments.
 func (s *Trainer) Moments(ctx context.Context, b step.Batch) (step.Result, error) {
-	return s.untilDone(ctx, b, passes{forward: Estimate})
+	return s.untilDone(ctx, b, passes{forward: step.Estimate})
 }
 
 // passes are the functions of a flow; "" if the flow does not have one.

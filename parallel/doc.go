@@ -45,39 +45,15 @@
 //
 // # Stages
 //
-// OpenStaged returns a Staged, which divides the layers into stages on several devices. Each stage is a
-// Driver with its part of the program. The state of a Staged is that of all its stages on all ranks:
-//
-//	                Step                      Commit
-//	    ┌───────┐ ─────────────> ┌─────────┐ ─────────────> ready, one version later
-//	    │ ready │                │ stepped │
-//	    └───────┘                └─────────┘
-//	        ^                      │     │
-//	        │    a stage has lost  │     │ a stage has lost some of its devices (lacking): Commit
-//	        │    all its devices   │     └─> runs the step of the same batch again, and commits
-//	        │    (gone)            v
-//	        │          ┌───────────────┐
-//	        └───────── │ at a snapshot │
-//	          rollBack └───────────────┘
-//
-//	state          in Staged          each stage (Driver)
-//	ready          stepped is false   at the version of the Staged
-//	stepped        stepped is true    holds the gradients (retained), unless a member joined since
-//	at a snapshot  gone is true       a stage was loaded with the snapshot of the ledger (recovery.restarted)
-//
-// Every call ends in conclude, which combines the outcomes of all stages and ranks:
-//
-//   - If a stage has devices left, its recovery has moved the replicas, and the call is repeated.
-//   - If a stage has no device left, it waits for one. If no device comes back, a neighbour gets its layers
-//     (move, adopt). Then rollBack writes the snapshot into all stages, repeats the steps and commits of the
-//     ledger up to the present version, and the call is repeated.
-//   - If no device is left, or an update is not finite, the call returns the error.
+// OpenStaged returns a Staged, and OpenPipeline a Pipeline, which divide the layers into stages on several
+// devices. Package pipeline runs the stages; its documentation has the states of a call, and what happens
+// when devices are lost. Each stage is a Driver with its part of the program (stageDriver).
 //
 // # Ranks
 //
 // With Config.Peers a run has several processes, each with devices for a range
 // of the replicas (placement.Ranks). All make the same calls in the same order. After
-// every run each rank reports its outcome, and a call returns only when all ranks have a result
-// (rankGroup). If the layers are divided into stages, a rank holds some stages with all of their
-// devices, and values that cross to another rank are sent (stageRanks, post).
+// every run each rank reports its outcome, and a call returns only when all ranks have
+// a result (rankGroup). If the layers are divided into stages, a rank holds some stages
+// with all of their devices, and package pipeline sends values that cross to another rank.
 package parallel

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Package pipeline runs a network that is divided into stages. It gets its devices from an owner and runs each
-// stage through the interface Stage:
+// Package pipeline runs a network that is divided into stages. It opens the stages through an owner and runs
+// each through the interface Stage:
 //
 //	Staged, Pipeline      what callers use              pipeline.Trainer, pipeline.Predictor
 //	owner                 opens Drivers on members      pipeline.Owner
@@ -87,26 +87,26 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	return &Staged{t}, nil
 }
 
-// Step is Driver.Step.
+// Step does the same as Driver.Step.
 func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) { return s.trainer.Step(ctx, b) }
 
-// Moments is Driver.Moments.
+// Moments does the same as Driver.Moments.
 func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
 	return s.trainer.Moments(ctx, b)
 }
 
-// Commit is Driver.Commit.
+// Commit does the same as Driver.Commit.
 func (s *Staged) Commit(ctx context.Context, h device.Hyper) error { return s.trainer.Commit(ctx, h) }
 
-// Predict is Driver.Predict.
+// Predict does the same as Driver.Predict.
 func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	return s.trainer.Predict(ctx, x)
 }
 
-// Rows is Driver.Rows.
+// Rows does the same as Driver.Rows.
 func (s *Staged) Rows() int { return s.trainer.Rows() }
 
-// OwnRows is Pipeline.OwnRows.
+// OwnRows does the same as Pipeline.OwnRows.
 func (s *Staged) OwnRows(rows int) (from, to int) { return s.trainer.OwnRows(rows) }
 
 // Write sets state tensors.
@@ -125,7 +125,7 @@ func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	return s.trainer.Snapshot(ctx)
 }
 
-// SnapshotDue is Driver.SnapshotDue.
+// SnapshotDue does the same as Driver.SnapshotDue.
 func (s *Staged) SnapshotDue() bool { return s.trainer.SnapshotDue() }
 
 // Version counts the commits since OpenStaged.
@@ -161,7 +161,8 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 // pipeline returns the part of a configuration that is for all stages together.
 func (c *Config) pipeline() pipeline.Config {
 	return pipeline.Config{Replicas: c.Replicas, Batch: c.Batch, Samples: c.Samples, Peers: c.Peers,
-		Reopens: c.Reopen != nil, Recomputing: c.Recomputing, Divided: c.Divided, Measure: c.Measure, Moved: c.Moved}
+		Reopens: c.Reopen != nil, Recomputing: c.Recomputing, Divided: c.Divided, Measure: c.Measure,
+		Moved: c.Moved}
 }
 
 // owner opens stages on some devices.
@@ -184,15 +185,15 @@ func (o *owner) Devices() (all []pipeline.Device) {
 }
 
 // Open is Owner.Open.
-func (o *owner) Open(ctx context.Context, p pipeline.Part) (pipeline.Stage, error) {
+func (o *owner) Open(ctx context.Context, l pipeline.Loading) (pipeline.Stage, error) {
 	c := o.config
-	c.Replicas, c.Batch, c.flows, c.stage, c.slots = p.Replicas, p.Batch, p.OneByOne, p.Number, p.Slots
-	return openStage(ctx, p, o.devices[p.From:p.To], c)
+	c.Replicas, c.Batch, c.flows, c.stage, c.slots = l.Replicas, l.Batch, l.OneByOne, l.Number, l.Slots
+	return openStage(ctx, l, o.devices[l.From:l.To], c)
 }
 
 // openStage opens the Driver of a stage.
-func openStage(ctx context.Context, p pipeline.Part, devices []Member, c Config) (pipeline.Stage, error) {
-	d, err := Open(ctx, p.Program, p.State, devices, c)
+func openStage(ctx context.Context, l pipeline.Loading, devices []Member, c Config) (pipeline.Stage, error) {
+	d, err := Open(ctx, l.Program, l.State, devices, c)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +270,8 @@ func (s *stageDriver) Computed() time.Duration { return s.computed }
 
 // Evaluate runs a function of whole values on the first member and adds its outputs to
 // values.
-func (s *stageDriver) Evaluate(ctx context.Context, f *graph.Function, values map[string]tensor.Tensor) error {
+func (s *stageDriver) Evaluate(ctx context.Context, f *graph.Function,
+	values map[string]tensor.Tensor) error {
 	d := s.driver()
 	for {
 		m := d.group.members[0]
@@ -339,22 +341,23 @@ func (s *stageDriver) RollBack(v device.Version) {
 }
 
 // Reload is Stage.Reload.
-func (s *stageDriver) Reload(ctx context.Context, p pipeline.Part, v device.Version) (pipeline.Stage, error) {
+func (s *stageDriver) Reload(ctx context.Context, l pipeline.Loading, v device.Version) (
+	pipeline.Stage, error) {
 	c, reopener := s.recovery.config, &s.recovery.reopener
 	reopened := reopener.devices
 	reopener.devices = nil // they stay open
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
-	c.stage, c.slots = p.Number, p.Slots
-	opened, err := openStage(ctx, p, s.devices(), c)
+	c.stage, c.slots = l.Number, l.Slots
+	opened, err := openStage(ctx, l, s.devices(), c)
 	if err != nil {
 		reopener.devices = reopened
 		return nil, err
 	}
 	d := opened.(*stageDriver)
 	d.recovery.reopener.devices = append(d.recovery.reopener.devices, reopened...)
-	d.ledger.Begin(v, p.State)
+	d.ledger.Begin(v, l.State)
 	d.version, d.recovery.restarted = v, true
 	for _, m := range d.group.members {
 		m.base, m.verified = v, v
@@ -362,12 +365,12 @@ func (s *stageDriver) Reload(ctx context.Context, p pipeline.Part, v device.Vers
 	return d, nil
 }
 
-// Share is Stage.Share.
-func (s *stageDriver) Share(ctx context.Context, p pipeline.Part) (pipeline.Stage, error) {
+// Adopt is Stage.Adopt.
+func (s *stageDriver) Adopt(ctx context.Context, l pipeline.Loading) (pipeline.Stage, error) {
 	c, devices := s.recovery.config, s.devices()
 	c.Replicas, c.Reopen = len(devices), nil
 	c.Batch = max(c.Batch, c.Replicas)
-	return openStage(ctx, p, devices, c)
+	return openStage(ctx, l, devices, c)
 }
 
 // devices returns the present devices.

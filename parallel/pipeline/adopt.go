@@ -46,7 +46,7 @@ func (s *Trainer) agree(ctx context.Context, mine stageReport, failed error,
 // orphan returns the number, from 1, of the first stage of this rank that has lost all
 // devices. It returns 0 if there is none or if the run is to end.
 func (s *Trainer) orphan(ctx context.Context, err error) (number int, why string) {
-	if !errors.Is(err, step.NoDevices) || errors.Is(err, step.FleetClosed) || ctx.Err() != nil || !s.config.Reopens {
+	if !s.moves(ctx, err) {
 		return 0, ""
 	}
 	i := slices.IndexFunc(s.predictor.stages, func(d Stage) bool { return len(d.Columns()) == 0 })

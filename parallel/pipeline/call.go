@@ -15,40 +15,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A call of Staged ends when all stages of all ranks have finished it, or when it has failed on all
-// ranks. The diagram shows its states. The functions untilDone, attempt, conclude and rollBack
-// implement them.
-//
-//	         +-------- a rank repeats --------+
-//	         v                                |
-//	ready -> attempt ------------------> conclude -> ready or failed
-//	         ^   |                       ^    |
-//	         |   +-> recover ------------+    v
-//	         |          |                 roll back
-//	         |          v                 ^   |
-//	         |        move ---------------+   v
-//	         +----------------------------- replay
-//
-//	state      event                                  next state
-//	ready      Step, Moments or Commit is called      attempt
-//	attempt    all stages here have run               conclude
-//	           a stage has lost a device              recover
-//	           another rank has called the run off    conclude, which repeats
-//	recover    the stage has other devices            conclude, which repeats
-//	           the stage has no device left           move
-//	move       its layers are part of a neighbour     roll back
-//	           no neighbour accepts them              failed
-//	conclude   a stage is back at the snapshot        roll back
-//	           a rank repeats                         attempt
-//	           all ranks are done                     ready
-//	           any other error                        failed
-//	roll back  all stages have the snapshot           replay
-//	replay     the ledger's steps are done again      attempt
-//
-// A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go through
-// the same states. The steps of a replay are calls themselves.
+// The package comment has the states of a call.
 
-// Step does the same as Driver.Step.
+// Step runs the training function on a batch. The gradients stay on the devices until Commit.
 func (s *Trainer) Step(ctx context.Context, b step.Batch) (step.Result, error) {
 	if s.config.Reopens {
 		b = b.Clone()
@@ -70,7 +39,7 @@ func (s *Trainer) step(ctx context.Context, b step.Batch) (step.Result, error) {
 	return r, err
 }
 
-// Moments does the same as Driver.Moments.
+// Moments runs the function step.Estimate on a batch: the result has moments only.
 func (s *Trainer) Moments(ctx context.Context, b step.Batch) (step.Result, error) {
 	return s.untilDone(ctx, b, passes{forward: step.Estimate})
 }
@@ -141,7 +110,7 @@ func (s *Trainer) restarted() bool {
 }
 
 // lacks reports whether a stage of this process lacks the gradients of the last step
-// because a new member has joined.
+// because a device has joined.
 func (s *Trainer) lacks() bool {
 	return slices.ContainsFunc(s.predictor.stages, func(d Stage) bool {
 		return d.Version() == s.version && !d.Retains()
@@ -187,9 +156,9 @@ func (f *flow) result(all []stageReport) step.Result {
 	for _, rank := range all {
 		r.Stop, r.Ranks = r.Stop || rank.Stop, append(r.Ranks, rank.RankStats)
 	}
-	whole := f.staged.program.Function(graph.Train)
+	whole := f.trainer.program.Function(graph.Train)
 	if f.passes.backward == "" {
-		whole = f.staged.program.Function(f.passes.forward)
+		whole = f.trainer.program.Function(f.passes.forward)
 	}
 	for _, o := range whole.Outputs {
 		t, ok := f.results[o.Name]
@@ -272,7 +241,8 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 	}
 }
 
-// Commit does the same as Driver.Commit.
+// Commit makes the next version of the state from the gradients of the last step. It does not stop halfway
+// when ctx ends. If the update is not finite, the error wraps device.NonFinite, and the state is lost.
 func (s *Trainer) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
@@ -304,7 +274,7 @@ func (s *Trainer) Commit(ctx context.Context, h device.Hyper) error {
 // readyToCommit makes every stage ready for a commit and returns the final hyper-parameters. All
 // ranks have the same outcome. again reports that the stages went back to the snapshot meanwhile.
 func (s *Trainer) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
-	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
+	if s.lacking || s.ranks == nil && s.lacks() { // a new device lacks the gradients
 		if _, err := s.step(ctx, s.ledger.Batch); err != nil {
 			return nil, false, err
 		}

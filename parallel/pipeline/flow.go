@@ -15,12 +15,12 @@ import (
 )
 
 // A flow stores the values that cross between stages, for each replica, until all readers have received
-// them. Each member runs its next possible function (turns). It runs replicas in order, so that the
+// them. Each column runs its next possible function (turns). It runs replicas in order, so that the
 // lowest replica in progress can always continue.
 
 // flow is one pass of a batch through the stages, and back.
 type flow struct {
-	staged  *Trainer
+	trainer *Trainer
 	runs    []uint64 // number of the run of each stage
 	batch   step.Batch
 	columns [][]Column // columns of each stage
@@ -32,7 +32,7 @@ type flow struct {
 	readers map[string]int   // readers by value: the number of functions of this process that read it
 	left    map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
-	worked  map[Column]time.Duration // time without waiting, by member
+	worked  map[Column]time.Duration // time without waiting, by column
 	took    time.Duration            // duration of the flow
 	failed  *stageError
 	post    *post                                  // between ranks; nil without ranks
@@ -53,8 +53,9 @@ type stageError struct {
 
 // newFlow returns the flow of a batch; runs are the numbers that the stages have given their runs.
 func newFlow(s *Trainer, b step.Batch, p passes, runs []uint64) *flow {
-	f := &flow{staged: s, runs: runs, batch: b, passes: p, values: map[crossing]tensor.Tensor{}, readers: map[string]int{},
-		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[Column]time.Duration{}}
+	f := &flow{trainer: s, runs: runs, batch: b, passes: p, values: map[crossing]tensor.Tensor{},
+		readers: map[string]int{},
+		left:    map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[Column]time.Duration{}}
 	f.changed = sync.NewCond(&f.mu)
 	for _, d := range s.predictor.stages {
 		f.columns = append(f.columns, d.Columns())
@@ -85,7 +86,7 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
 	defer stop()
 	f.openPost(ctx)
-	if f.staged.together {
+	if f.trainer.together {
 		f.runTogether(ctx)
 	} else {
 		f.runOneByOne(ctx)
@@ -99,7 +100,7 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	if f.ended() {
 		return f.failed.stage, f.failed.err
 	}
-	for _, d := range f.staged.predictor.stages {
+	for _, d := range f.trainer.predictor.stages {
 		d.Finished()
 	}
 	f.took = time.Since(began)
@@ -125,18 +126,18 @@ func (f *flow) ended() bool {
 
 // openPost begins to send and receive the values that cross between ranks.
 func (f *flow) openPost(ctx context.Context) {
-	r := f.staged.ranks
+	r := f.trainer.ranks
 	if r == nil {
 		return
 	}
-	way, ok := f.staged.routes[f.passes]
+	way, ok := f.trainer.routes[f.passes]
 	if !ok {
-		way = r.routesOf(f.staged.programs, f.passes.forward, f.passes.backward)
-		f.staged.routes[f.passes] = way
+		way = r.routesOf(f.trainer.programs, f.passes.forward, f.passes.backward)
+		f.trainer.routes[f.passes] = way
 	}
 	times := 0
 	for _, n := range f.batch.Sizes {
-		if n > 0 || f.staged.together {
+		if n > 0 || f.trainer.together {
 			times++
 		}
 	}
@@ -161,7 +162,7 @@ func (f *flow) arrived(way *routes, m parcel) error {
 	return nil
 }
 
-// runOneByOne runs all members at the same time. Each runs its actions one by one.
+// runOneByOne runs all columns at the same time. Each runs its actions one by one.
 func (f *flow) runOneByOne(ctx context.Context) {
 	var all sync.WaitGroup
 	for i, columns := range f.columns {
@@ -176,16 +177,16 @@ func (f *flow) runOneByOne(ctx context.Context) {
 	all.Wait()
 }
 
-// add adds the time of a run to a member's time.
+// add adds the time of a run to a column's time.
 func (f *flow) add(m Column, o device.Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.worked[m] += o.Took - o.Blocked
 }
 
-// work runs the replicas of a member.
+// work runs the replicas of a column.
 func (f *flow) work(ctx context.Context, i int, m Column) error {
-	d := f.staged.predictor.stages[i]
+	d := f.trainer.predictor.stages[i]
 	t := newTurns(f, i, m)
 	for t.left() {
 		fn, at := f.await(t.next)
@@ -229,7 +230,7 @@ func (f *flow) ready(p *graph.Program, fn *graph.Function, replica int) bool {
 	return true
 }
 
-// one runs a function on some replicas of a member.
+// one runs a function on some replicas of a column.
 func (f *flow) one(ctx context.Context, d Stage, m Column, fn *graph.Function, replicas []int, slot int,
 	number uint64) error {
 	p := d.Program()
@@ -330,20 +331,20 @@ func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	return step.JoinRows(blocks)[0]
 }
 
-// runTogether runs the stages one after the other, with all members of a stage at once.
+// runTogether runs the stages one after the other, with all columns of a stage at once.
 func (f *flow) runTogether(ctx context.Context) {
-	for i, d := range f.staged.predictor.stages {
+	for i, d := range f.trainer.predictor.stages {
 		f.all(ctx, i, d.Program().Function(f.passes.forward), 0)
 	}
-	for i, d := range slices.Backward(f.staged.predictor.stages) {
+	for i, d := range slices.Backward(f.trainer.predictor.stages) {
 		f.all(ctx, i, d.Program().Function(f.passes.backward), 1)
 	}
 }
 
-// all runs a function on all members of a stage, which may wait for each other. pass distinguishes
+// all runs a function on all columns of a stage, which may wait for each other. pass distinguishes
 // the exchanges of the functions of a step.
 func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
-	d := f.staged.predictor.stages[i]
+	d := f.trainer.predictor.stages[i]
 	if fn == nil || f.post == nil && f.ended() || f.post != nil && !f.awaitAll(d, fn) {
 		return
 	}
@@ -376,7 +377,7 @@ const passesOfRun = 3
 // reduce sums the gradients of all replicas, in all stages at once.
 func (f *flow) reduce(ctx context.Context) {
 	var all sync.WaitGroup
-	for i, d := range f.staged.predictor.stages {
+	for i, d := range f.trainer.predictor.stages {
 		if fn := d.Program().Function(f.passes.reduce); fn != nil {
 			all.Go(func() { f.reduceIn(ctx, i, fn) })
 		}
@@ -385,7 +386,7 @@ func (f *flow) reduce(ctx context.Context) {
 }
 
 func (f *flow) reduceIn(ctx context.Context, i int, fn *graph.Function) {
-	d := f.staged.predictor.stages[i]
+	d := f.trainer.predictor.stages[i]
 	err := d.Together(func(rank int, m Column) error {
 		run := device.Step{Function: fn.Name, Number: passesOfRun*f.runs[i] + 2}
 		for _, r := range m.Replicas() {

@@ -93,7 +93,7 @@ func (s *Trainer) tried(ctx context.Context, state map[string]tensor.Tensor) (*f
 // Of the remaining ones the fastest counts, because other processes have disturbed it least.
 const trials = 4
 
-// trialReplicas is the number of replicas of a member with rows in a trial: enough for all
+// trialReplicas is the number of replicas of a column with rows in a trial: enough for all
 // stages to work at once.
 const trialReplicas = 4
 
@@ -152,7 +152,7 @@ func (s *Trainer) remeasured(ctx context.Context, state map[string]tensor.Tensor
 	return s, nil
 }
 
-// trial returns a batch of numbers in which the first replicas of every member have rows.
+// trial returns a batch of numbers in which the first replicas of every column have rows.
 func (s *Trainer) trial() step.Batch {
 	b, total := step.Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
 	for _, m := range s.predictor.stages[0].Columns() {

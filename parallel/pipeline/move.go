@@ -29,11 +29,17 @@ type MovedStage struct {
 	To          []string // devices
 }
 
+// moves reports whether layers may move after err: a stage has lost all of its devices, and the run
+// continues.
+func (s *Trainer) moves(ctx context.Context, err error) bool {
+	return errors.Is(err, step.NoDevices) && !errors.Is(err, step.FleetClosed) && ctx.Err() == nil &&
+		s.config.Reopens
+}
+
 // resolve returns nil if err was the loss of all devices of a stage and its layers have
 // moved to others; rollBack then follows. Otherwise it returns err.
 func (s *Trainer) resolve(ctx context.Context, err error) error {
-	if !errors.Is(err, step.NoDevices) || errors.Is(err, step.FleetClosed) || ctx.Err() != nil || !s.config.Reopens ||
-		s.ranks != nil { // agree handles the loss
+	if !s.moves(ctx, err) || s.ranks != nil { // agree handles the loss
 		return err
 	}
 	for i := 0; i < len(s.predictor.stages); {
@@ -75,9 +81,9 @@ func (s *Trainer) move(ctx context.Context, i int) error {
 
 // load loads another program on the devices of a stage, at the snapshot of the ledger.
 func (s *Trainer) load(ctx context.Context, at int, p *graph.Program) error {
-	part := Part{Program: p, State: stateIn(p, s.ledger.State), Number: s.number(at),
+	loading := Loading{Program: p, State: stateIn(p, s.ledger.State), Number: s.number(at),
 		Slots: stage.UnderWay(len(s.programs), s.first+at)}
-	d, err := s.predictor.stages[at].Reload(ctx, part, s.ledger.Version)
+	d, err := s.predictor.stages[at].Reload(ctx, loading, s.ledger.Version)
 	if err == nil {
 		s.predictor.stages[at] = d
 	}

@@ -13,10 +13,10 @@ import (
 
 // Owner has the devices of a process, and opens stages on them. Package parallel implements it.
 type Owner interface {
-	// Devices returns the devices of this process, in the order in which stages receive them.
+	// Devices returns the devices of this process, in the order of the stages.
 	Devices() []Device
 	// Open loads a part of a program on some of the devices.
-	Open(ctx context.Context, p Part) (Stage, error)
+	Open(ctx context.Context, l Loading) (Stage, error)
 }
 
 // Device describes a device of an Owner.
@@ -25,8 +25,8 @@ type Device struct {
 	Info device.Info
 }
 
-// Part is the part of a program that a stage loads, and how the stage runs it.
-type Part struct {
+// Loading is the part of a program that a stage loads, and how the stage runs it.
+type Loading struct {
 	Program  *graph.Program
 	State    map[string]tensor.Tensor // tensors that are missing begin as zeros
 	From, To int                      // the devices of the Owner from From up to To; the columns of the stage
@@ -59,7 +59,7 @@ type Stage interface {
 type Computation interface {
 	// Program returns the loaded program.
 	Program() *graph.Program
-	// Columns returns the present devices; none if all were lost.
+	// Columns returns the present devices. It is empty if all were lost.
 	Columns() []Column
 	// Rows returns the maximum number of rows of a prediction, over all columns.
 	Rows() int
@@ -104,17 +104,17 @@ type State interface {
 // Recovery is the part of a Stage that handles lost devices.
 type Recovery interface {
 	// Recover replaces the device that err marks as lost. It returns err if no device was lost. If the
-	// last device was lost, it waits for one to come back, at the last Snapshot; the error wraps
-	// step.NoDevices if none does.
+	// last device was lost, it waits for one to come back, at the last Snapshot. If that fails,
+	// the error wraps step.NoDevices.
 	Recover(ctx context.Context, err error) error
 	Restarted() bool
 	// RollBack records that the devices have the state of version v again.
 	RollBack(v device.Version)
 	// Reload closes the stage and loads another program on its devices, which are then at the snapshot v.
 	// After an error the stage can be reloaded with its previous program.
-	Reload(ctx context.Context, p Part, v device.Version) (Stage, error)
-	// Share loads another program for predictions on the same devices, in addition.
-	Share(ctx context.Context, p Part) (Stage, error)
+	Reload(ctx context.Context, p Loading, v device.Version) (Stage, error)
+	// Adopt loads another program for predictions on the same devices, in addition.
+	Adopt(ctx context.Context, l Loading) (Stage, error)
 	// Renumber sets the number of the stage.
 	Renumber(number int)
 }
@@ -126,7 +126,7 @@ type Column interface {
 	Replicas() []int
 	// Run runs a function.
 	Run(ctx context.Context, s device.Step) (device.Outcome, error)
-	// Account adds the duration of a step of training, and the part of it in which the column waited.
+	// Account adds the duration of a step of training, and its waiting time.
 	Account(took, waited time.Duration)
 }
 

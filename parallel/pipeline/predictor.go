@@ -18,14 +18,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Predictor predicts with a network that is divided into stages on several devices. It has
-// the methods of a Driver of the undivided program, and the same results.
+// Predictor predicts with a network that is divided into stages on several devices. The outputs are the
+// same as on one device.
 type Predictor struct {
 	division *stage.Division
 	programs []*graph.Program
 	state    map[string]tensor.Tensor
 	config   Config         // configuration of the whole
-	part     Part           // Replicas and Batch of each stage
+	loading  Loading        // Replicas and Batch of each stage
 	inputs   [][]string     // names of the inputs of each stage
 	yields   [][]string     // names of the outputs of each stage
 	uses     map[string]int // number of readers of each value that crosses
@@ -141,7 +141,7 @@ func newPredictor(ctx context.Context, d *stage.Division, p *graph.Program, stat
 	}
 	l := emptyPredictor(p)
 	l.division, l.programs, l.state, l.config = d, programs, state, c
-	l.part = Part{Replicas: columns, Batch: max((c.Batch+n-1)/n, columns)}
+	l.loading = Loading{Replicas: columns, Batch: max((c.Batch+n-1)/n, columns)}
 	err = l.open(ctx, owner, columns, ranks)
 	if ranks != nil {
 		_, err = ranks.agree(ctx, stageReport{Of: "loading stages"}, err, nil)
@@ -161,9 +161,9 @@ func (p *Predictor) open(ctx context.Context, owner Owner, columns int, ranks *s
 		p.overRanks(ranks, p.programs)
 	}
 	for i, program := range programs {
-		part := p.part
-		part.Program, part.State, part.From, part.To = program, p.state, i*columns, (i+1)*columns
-		opened, err := owner.Open(ctx, part)
+		l := p.loading
+		l.Program, l.State, l.From, l.To = program, p.state, i*columns, (i+1)*columns
+		opened, err := owner.Open(ctx, l)
 		if err != nil {
 			return fmt.Errorf("stage %d: %w", p.first+i+1, err)
 		}
@@ -257,7 +257,7 @@ func (p *Predictor) move(ctx context.Context, s int, lost Stage) (err error) {
 			continue
 		}
 		var opened Stage
-		if opened, err = d.Share(ctx, Part{Program: p.programs[p.first+s], State: p.state}); err != nil {
+		if opened, err = d.Adopt(ctx, Loading{Program: p.programs[p.first+s], State: p.state}); err != nil {
 			continue
 		}
 		p.moved[s] += lost.Computed()

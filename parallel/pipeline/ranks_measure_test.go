@@ -36,4 +36,4 @@ type deviceless []Device
 
 func (o deviceless) Devices() []Device { return o }
 
-func (o deviceless) Open(context.Context, Part) (Stage, error) { return nil, step.NoDevices }
+func (o deviceless) Open(context.Context, Loading) (Stage, error) { return nil, step.NoDevices }

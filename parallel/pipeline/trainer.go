@@ -17,18 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A stage is a Driver. Its members, the columns of the stage, share the replicas. The rows
-// of a replica are a micro-batch: they flow forward through the stages and backward again,
-// one forward one backward, with a flush at the end of the step (PipeDream-Flush; Narayanan
-// et al. 2021). A member has at most stage.UnderWay replicas in progress:
-//
-//	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
-//	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
-//
-// With synchronised batch norm all replicas of a member are one run.
-
-// Trainer trains a network that is divided into stages on several devices. It has the
-// methods of a Driver, and the same results, bit for bit.
+// Trainer trains a network that is divided into stages on several devices. The results are the same as on
+// one device, bit for bit. Its methods are called by one goroutine.
 type Trainer struct {
 	predictor *Predictor // pipeline of the same stages; for prediction
 	config    Config
@@ -36,14 +26,14 @@ type Trainer struct {
 	programs  []*graph.Program // programs of the stages
 	rows      int              // maximum number of rows of a wave
 	waves     int              // number of waves of a step
-	together  bool             // all replicas of a member are one run
+	together  bool             // all replicas of a column are one run
 	version   device.Version
 	stepped   bool
 	ledger    *step.Ledger
 	rest      map[string]tensor.Tensor // state that is not in any stage
 	err       error                    // error of a Commit that was not finite; the state is lost
 	owner     Owner
-	part      Part               // the same fields of all stages
+	loading   Loading            // the same fields of all stages
 	ranks     *stageRanks        // nil: all stages are in this process
 	first     int                // number of stages before those of this rank
 	routes    map[passes]*routes // values that cross between ranks
@@ -145,8 +135,9 @@ func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state 
 	if err != nil {
 		return nil, err
 	}
-	s := &Trainer{config: c, owner: owner, program: p, programs: programs, ledger: &step.Ledger{}, predictor: emptyPredictor(p),
-		division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks, routes: map[passes]*routes{}}
+	s := &Trainer{config: c, owner: owner, program: p, programs: programs, ledger: &step.Ledger{},
+		predictor: emptyPredictor(p), division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks,
+		routes: map[passes]*routes{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
@@ -157,7 +148,7 @@ func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state 
 		s.waves = max(c.Replicas/columns, 1)
 	}
 	s.rows = (c.Batch + columns*s.waves - 1) / (columns * s.waves)
-	s.part = Part{Replicas: c.Replicas, Batch: c.Batch, OneByOne: !s.together}
+	s.loading = Loading{Replicas: c.Replicas, Batch: c.Batch, OneByOne: !s.together}
 	err = s.openLocal(ctx, state, columns)
 	if ranks != nil {
 		_, err = ranks.agree(ctx, stageReport{Of: "loading stages"}, err, nil)
@@ -170,15 +161,15 @@ func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state 
 
 // openLocal opens the stages of this process.
 func (s *Trainer) openLocal(ctx context.Context, state map[string]tensor.Tensor, columns int) error {
-	programs, part := s.programs, s.part
+	programs, l := s.programs, s.loading
 	if s.ranks != nil {
 		from, to := s.ranks.local()
 		s.first, programs = from, s.programs[from:to]
 	}
 	for i, program := range programs {
-		part.Program, part.State, part.From, part.To = program, stateIn(program, state), i*columns, (i+1)*columns
-		part.Number, part.Slots = s.number(i), stage.UnderWay(len(s.programs), s.first+i)
-		if err := s.open(ctx, part); err != nil {
+		l.Program, l.State, l.From, l.To = program, stateIn(program, state), i*columns, (i+1)*columns
+		l.Number, l.Slots = s.number(i), stage.UnderWay(len(s.programs), s.first+i)
+		if err := s.open(ctx, l); err != nil {
 			return fmt.Errorf("stage %d: %w", s.number(i), err)
 		}
 	}
@@ -215,18 +206,18 @@ func (s *Trainer) forgetTimes() {
 }
 
 // open opens a stage.
-func (s *Trainer) open(ctx context.Context, p Part) error {
-	for _, m := range s.owner.Devices()[p.From:p.To] {
+func (s *Trainer) open(ctx context.Context, l Loading) error {
+	for _, m := range s.owner.Devices()[l.From:l.To] {
 		if !m.Info.Has(device.Slots) {
 			return problem.New("stages", "", fmt.Sprintf("%s cannot train a part of the layers: it lacks the feature "+
 				"%s", m.Name, device.Slots), "train on it without {stages}, or take another device")
 		}
 	}
-	d, err := s.owner.Open(ctx, p)
+	d, err := s.owner.Open(ctx, l)
 	if err != nil {
 		return err
 	}
-	s.predictor.add(d, p.Program.Function(graph.Predict))
+	s.predictor.add(d, l.Program.Function(graph.Predict))
 	return nil
 }
 
@@ -258,7 +249,7 @@ func hasState(p *graph.Program, name string) bool {
 // Stages returns the stages of this process.
 func (s *Trainer) Stages() []Stage { return s.predictor.stages }
 
-// Predict does the same as Driver.Predict.
+// Predict does the same as Predictor.Predict, with the state of the Trainer.
 func (s *Trainer) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
@@ -277,13 +268,13 @@ func (s *Trainer) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor
 	}
 }
 
-// Rows does the same as Driver.Rows.
+// Rows does the same as Predictor.Rows.
 func (s *Trainer) Rows() int { return s.predictor.Rows() }
 
 // OwnRows does the same as Predictor.OwnRows.
 func (s *Trainer) OwnRows(rows int) (from, to int) { return s.predictor.OwnRows(rows) }
 
-// Close frees everything that OpenStaged has loaded.
+// Close frees everything that OpenTrainer has loaded.
 func (s *Trainer) Close() error {
 	if s.stepping > 0 && s.config.Divided != nil {
 		s.plan.Ran = true
@@ -292,7 +283,7 @@ func (s *Trainer) Close() error {
 	return s.predictor.Close()
 }
 
-// Version counts the commits since OpenStaged.
+// Version counts the commits since OpenTrainer.
 func (s *Trainer) Version() device.Version { return s.version }
 
 // Write sets state tensors.
@@ -319,7 +310,7 @@ func (s *Trainer) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error
 	return state, err
 }
 
-// SnapshotDue does the same as Driver.SnapshotDue.
+// SnapshotDue reports whether the steps since the last snapshot would take long to repeat.
 func (s *Trainer) SnapshotDue() bool { return s.ledger.Long() }
 
 func (s *Trainer) read(ctx context.Context,

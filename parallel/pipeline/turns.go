@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A member runs forward as long as it may have one more replica in progress, because later stages
+// A column runs forward as long as it may have one more replica in progress, because later stages
 // wait for its output. Otherwise it runs backward. If it has to wait, it prepares its next function
 // by a run without replicas: a device lays out new weights for its kernels in the first run of a
 // function.
 
-// turns determines the order of the runs of a member in a flow.
+// turns determines the order of the runs of a column in a flow.
 type turns struct {
 	flow              *flow
 	program           *graph.Program
@@ -26,10 +26,10 @@ type turns struct {
 	prepared          bool
 }
 
-// newTurns returns the turns of a member of stage i.
+// newTurns returns the turns of a column of stage i.
 func newTurns(f *flow, i int, m Column) *turns {
-	p := f.staged.predictor.stages[i].Program()
-	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.staged.programs), f.staged.first+i)}
+	p := f.trainer.predictor.stages[i].Program()
+	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.trainer.programs), f.trainer.first+i)}
 	t.forward, t.backward = p.Function(f.passes.forward), p.Function(f.passes.backward)
 	for _, r := range m.Replicas() {
 		if f.batch.Sizes[r] > 0 {
@@ -50,7 +50,7 @@ func newTurns(f *flow, i int, m Column) *turns {
 func (t *turns) left() bool { return t.done < len(t.replicas) || t.back < len(t.replicas) }
 
 // next returns the function to run now and the index of its replica, or -1 to prepare the function. It
-// returns nil if the member must wait. The caller holds the lock of the flow.
+// returns nil if the column must wait. The caller holds the lock of the flow.
 func (t *turns) next() (*graph.Function, int) {
 	switch {
 	case t.done < len(t.replicas) && t.done-t.back < t.most && t.ready(t.forward, t.done):
@@ -70,7 +70,7 @@ func (t *turns) ready(fn *graph.Function, at int) bool {
 	return t.flow.ready(t.program, fn, t.replicas[at])
 }
 
-// prepare runs the functions of a member without replicas, in a separate slot. It skips the
+// prepare runs the functions of a column without replicas, in a separate slot. It skips the
 // backward function if the first replica has arrived meanwhile.
 func (f *flow) prepare(ctx context.Context, m Column, t *turns, number uint64) error {
 	for _, fn := range []*graph.Function{t.forward, t.backward} {
@@ -97,7 +97,7 @@ func (f *flow) prepare(ctx context.Context, m Column, t *turns, number uint64) e
 	return nil
 }
 
-// due reports whether the first forward run of a member has not begun but its input has arrived.
+// due reports whether the first forward run of a column has not begun but its input has arrived.
 func (f *flow) due(t *turns) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 //	stage 1   wave 1 | wave 2 | wave 3
 //	stage 2            wave 1 | wave 2 | wave 3
 //
-// Each stage is a Driver. Its devices, the columns, share the rows of a wave, and the stage
-// recovers by itself when it loses one of them.
+// The columns of a stage share the rows of a wave, and the stage recovers by
+// itself when it loses a column.
 
 // wave is a group of rows on the way through the stages.
 type wave struct {
@@ -30,7 +30,8 @@ type wave struct {
 	err    error
 }
 
-// Predict does the same as Driver.Predict. Without peers several goroutines may call it at once.
+// Predict runs graph.Predict on rows of x and returns its outputs in order. Without peers
+// several goroutines may call it at once.
 func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if p.ranks == nil {
 		return p.stream(ctx, x)

@@ -127,7 +127,8 @@ func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, bo
 	}
 }
 
-// A mosaic is a function of seed, epoch and sample: not of the readers, and the same after a start in the middle.
+// A mosaic depends only on seed, epoch and sample: not on the number of readers, and not on the
+// position at which the loader starts.
 func TestMosaicBySample(t *testing.T) {
 	xs, labels := mosaicBatches(t, "mosaic flip jitter", true, 1, Position{})
 	again, labelsAgain := mosaicBatches(t, "mosaic flip jitter", true, 4, Position{})

@@ -30,7 +30,7 @@ func posterize(p images.Plane, bits int) {
 	}
 }
 
-// solarize inverts levels from a threshold on.
+// solarize inverts the levels that are at least threshold.
 func solarize(p images.Plane, threshold float64) {
 	for i, v := range p.Pix {
 		if float64(v) >= threshold {

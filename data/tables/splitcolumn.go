@@ -111,7 +111,7 @@ func (t *Table) checkValidation(c Columns) error {
 		"no row has this value in column "+t.header[c.split], "name one of "+names.First(distinctCells(cells)))
 }
 
-// foldInWords returns a note about an unused column of folds; "" without one.
+// foldInWords returns a note about an unused column of folds if the table has one, otherwise "".
 func (t *Table) foldInWords(c Columns) string {
 	at := t.usual(foldColumns)
 	if at < 0 || c.split >= 0 || at == c.label || at == c.Path || at == c.Group ||

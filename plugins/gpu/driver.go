@@ -6,7 +6,7 @@ import "time"
 // built. One goroutine uses it at a time. Errors have the kinds of package
 // device, device.Lost if the hardware is lost.
 type Driver interface {
-	// Alloc returns a buffer of that many bytes, at least 1, with undefined contents.
+	// Alloc returns a buffer of the given number of bytes, at least 1. Its contents are undefined.
 	Alloc(bytes int) (Buffer, error)
 	// Free frees a buffer, which no later launch may use.
 	Free(b Buffer) error

@@ -133,7 +133,7 @@ func (m *Memory) FillBlank() {
 // LanesPerThread is the number of lanes for each thread.
 const LanesPerThread = 2
 
-// Lane returns the memory from a slot on in a lane.
+// Lane returns the memory of a lane from the beginning of slot s.
 func (m *Memory) Lane(lane int, s *Slot) []byte { return m.arena[m.lanes+lane*m.lane+s.offset:] }
 
 // Lay places all slots of the functions for a capacity and a number of threads, and

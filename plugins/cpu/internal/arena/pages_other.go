@@ -15,5 +15,5 @@ func newArena(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
 // newPages returns n zeros.
 func newPages(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
 
-// freePages leaves the rest to the collection of garbage.
+// freePages does nothing: the garbage collector frees the pages.
 func freePages([]byte) {}

@@ -120,7 +120,7 @@ type Areas [areas][]byte
 // Areas returns the areas of a run without regions.
 func (m *Memory) Areas() Areas { return Areas{InArena: m.arena} }
 
-// At returns the memory from a slot on.
+// At returns the memory of the slot's area from the beginning of the slot.
 func (a *Areas) At(s *Slot) []byte { return a[s.Area][s.offset:] }
 
 // OpenSlot adds the region of a slot to a. A run of an earlier function has filled it, and earlier

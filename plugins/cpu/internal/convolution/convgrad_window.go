@@ -90,8 +90,7 @@ func (g *gradientOf) together(tasks, blocks, threads int) int {
 // eachRow calls do with each row of a chunk, in order, and with the row after it.
 type eachRow func(do func(now, next rowPair))
 
-// rowPair is a row of both operands, the image and its gradient; both are nil without a
-// row.
+// rowPair is a row of both operands, the image and its gradient. If there is no row, both are nil.
 type rowPair struct{ in, grad []float32 }
 
 // chunk adds the products of a chunk of rows, for taps [t0, t1) of panels [p0, p1), to sums, which are

@@ -246,7 +246,7 @@ func (p *dot2Product) narrow(w *run.Worker, o *dot2Operands, low, high int) {
 	}
 }
 
-// apply computes all rows, several for each time that the weights are read.
+// apply computes all rows. It reads the weights once for several rows.
 func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int) {
 	rows := f.Total()
 	chunk := max(1, min(8, rows/(2*f.Threads())))

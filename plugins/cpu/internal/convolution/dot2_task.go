@@ -11,10 +11,9 @@ import (
 //
 // 	halves   | x of segment 0 | dy of segment 0 | x of segment 1 | dy of segment 1 | ...
 
-// dot2Task computes the gradients of a group's weights for a panel, from output
-// channel first on, of values [k0, k1) that columns [j0, j1) of the kernel read.
-// Segments of images have both operands interleaved; then every tap adds the
-// products of their pairs.
+// dot2Task computes gradients of a group's weights: for the panel that begins at output channel
+// first, and for the values [k0, k1) that columns [j0, j1) of the kernel read. For each segment of
+// images, it interleaves both operands, and then every tap adds the products of their pairs.
 type dot2Task struct {
 	k                            *dot2Gradient
 	kernels                      *kernel.Set
@@ -90,7 +89,7 @@ func (t *dot2Task) segment(image, from, to int) segment {
 	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
 }
 
-// size returns the values of a segment when it is interleaved.
+// size returns the number of values of an interleaved segment.
 func (t *dot2Task) size(s segment) int {
 	return (s.bottom-s.top)*t.inLine.Len() + (s.to-s.from)*t.dyLine.Len()
 }

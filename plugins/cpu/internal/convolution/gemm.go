@@ -225,7 +225,7 @@ func (p *product) stepsOf() (n int) {
 // 	kernels with slabs   applySlabs
 // 	else                 tasks = units x blocks of rows
 
-// apply computes all rows, several for each time that the weights are read.
+// apply computes all rows. It reads the weights once for several rows.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	if p.bySlabs(f, outCount) {
 		p.applySlabs(f, o, inCount, outCount)

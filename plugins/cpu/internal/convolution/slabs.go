@@ -36,8 +36,8 @@ func (p *product) bySlabs(f *run.Frame, outCount int) bool {
 	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.packed.sections, other)
 }
 
-// applySlabs computes all rows: some positions of any rows are multiplied by all weights
-// before the next positions.
+// applySlabs computes all rows. It multiplies some positions, of one or more rows, by all weights,
+// and then the next positions.
 func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	var all []slabs
 	tasks := 0

@@ -47,7 +47,7 @@ func (t *tiles) inspect(from, to, first int) {
 	}
 }
 
-// spread measures a row of blocks of two by two pixels, from a padded line on.
+// spread measures a row of blocks of two by two pixels, with the given padded line as the first.
 func (t *tiles) spread(line, at, columns int) {
 	row := t.paddedRows[line*t.k.paddedStep()+t.k.Border()*t.k.g.c:]
 	below := row[t.k.paddedStep():]

@@ -55,9 +55,9 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	dw *run.Value) run.Action {
 	k := &winogradGradient{g: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
-	// Small sums are read and written once for a few tiles, so that the tiles stay in the cache. Large
-	// sums should see many tiles at a time, and fill the cache that workers share, so there is only one
-	// workspace of them.
+	// Small sums are read and written once for a few tiles, so that the tiles stay in the cache.
+	// Large sums are read and written once for many tiles. They fill the cache that workers share,
+	// so there is only one workspace of them.
 	budget, workspaces := c.Schedule().SomeTiles, c.Threads()
 	if 4*k.Frequencies()*g.c*g.o > c.Schedule().SmallSums {
 		budget, workspaces = c.Schedule().ManyTiles, 1

@@ -21,7 +21,7 @@ type tiles struct {
 	k            *winograd
 	frame        *run.Frame
 	worker       *run.Worker
-	tileOperands           // operands from the first image on
+	tileOperands           // operands, beginning with the first image
 	from, to     int       // rows of tiles
 	v, m         []float32 // transformed tiles, products of a panel
 	paddedRows   []float32 // rows of a phase, padded
@@ -179,8 +179,8 @@ func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	}
 }
 
-// resultAt returns the result from a value of the image on, or, if it will be narrowed
-// later, the lines from value line on.
+// resultAt returns the result from index at. If the result will be narrowed later, it returns the
+// lines from index line instead.
 func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
 	if o.out.half != nil {
 		return t.lines[line:]

@@ -105,7 +105,7 @@ func (d *divisionDraw) compare(t *testing.T, levels []divisionLevel, rows int, t
 	wants := map[string][]tensor.Tensor{}
 	for n, l := range levels {
 		if l.set == kernel.Generic && (rows+k)%4 != 0 {
-			continue // slow, and divided as the others are
+			continue // slow, and divided like the other cases
 		}
 		definition, bits := definitionOf(t, l)
 		key := l.precision

@@ -25,8 +25,8 @@ var heavyDense = opCase{"dense",
 	"x rows f32[1300]",
 	"  p = dense(x, @a, @b)\n  q = relu(p)\n  y = dense(q, @c)\n"}
 
-// Last runs pack weights in the memory of the previous layer's weights, or not at all. They have the bits
-// of the other runs before and after them, also after the weights have changed.
+// Last runs pack weights in the memory of the previous layer's weights, or not at all. They have
+// the same bits as other runs, also after the weights have changed.
 func TestLastRunsSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 7))
 	lastRunsSameBits(t, heavyChain, randomTensor(r, tensor.F32, []int{3, 256, 7, 7}))

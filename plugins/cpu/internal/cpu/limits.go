@@ -75,9 +75,9 @@ func Measure(kernels string, threads int) (Limits, error) {
 	return l, nil
 }
 
-// best runs work on the given number of threads again and again, and returns the
-// highest rate in units per second; work gets the number of its thread and
-// returns its units.
+// best repeatedly runs work on the given number of threads, and returns the highest rate in units
+// per second. work receives the number of its thread and returns the number of units that it has
+// done.
 func best(threads int, work func(thread int) int) float64 {
 	var rate float64
 	for began := time.Now(); time.Since(began) < limitTime; {

@@ -20,11 +20,11 @@ type Mask struct {
 	Norm  *graph.Node // the normalisation with the result that the activation saves, or nil
 }
 
-// Masks returns fn with the gradients of activations fused into the sums that read them
-// first, together with additions that serve only these gradients. The results have the same
-// bits as the separate nodes. masks are by the result of the sums. oneBlock reports whether
-// a normalised value is summed row by row, ends is the result of Fuse, and slopes enables
-// activations other than relu and relu6.
+// Masks returns fn with the gradients of activations fused into the sums that read them first,
+// together with additions that serve only these gradients. The results have the same bits as the
+// separate nodes. The keys of masks are the results of the sums. oneBlock reports whether a
+// normalised value is summed row by row, ends is the result of Fuse, and slopes enables activations
+// other than relu and relu6.
 func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool, ends map[graph.Value]Fused,
 	slopes bool) (fused *graph.Function, masks map[graph.Value]Mask) {
 	u := newFuser(fn)

@@ -69,8 +69,8 @@ func newTrial(t *testing.T, d nodeFunction) *trial {
 	return r
 }
 
-// try tries numbers from the one with these bits on, with the definition, too, if that is wanted or there is
-// no assembly.
+// try compares the sets for numbers that begin at the given bits. It includes the definition if
+// define is set or if there is no assembly.
 func (r *trial) try(bits, step uint32, define bool) {
 	for i := range r.x {
 		r.x[i] = math.Float32frombits(bits + uint32(i)*step)

@@ -116,7 +116,7 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 	return sums, append(single, result...)
 }
 
-// sameDoubles reports whether a and b hold the same float64, NaN of any kind being one.
+// sameDoubles reports whether a and b hold the same float64. All NaNs count as the same.
 func sameDoubles(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool {
 		return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y

@@ -10,8 +10,8 @@ import (
 //
 //	out[y][x][c] = bias[c] + sum over i, j of in[y*sh-top+i][x*sw-left+j][c] * weights[i][j][c]
 //
-// The sum is one chain that begins with the bias, i outside and j inside. Rows
-// outside of the image are left out, columns outside of it count as zeros.
+// The sum is one chain that begins with the bias. The outer loop is over i, the inner one over
+// j. Rows outside of the image are left out, columns outside of it count as zeros.
 type DepthwiseRows struct {
 	Channels             int
 	Height, Width        int // size of the image

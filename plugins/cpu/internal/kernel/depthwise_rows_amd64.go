@@ -2,7 +2,7 @@
 
 package kernel
 
-// Tiles by the width and the stride of the kernel. Those with the most positions come first.
+// Tiles by the width and the stride of the kernel, with the most positions first.
 var (
 	rowsAVX512k3s1 = []depthwiseRowTile{depthwiseRowsAVX512k3s1p7, depthwiseRowsAVX512k3s1p4,
 		depthwiseRowsAVX512k3s1p2, depthwiseRowsAVX512k3s1p1}

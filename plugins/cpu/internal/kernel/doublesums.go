@@ -1,6 +1,6 @@
 package kernel
 
-// doubleSums is the assembly that adds rows of float32 to sums in float64, of that many channels.
+// doubleSums is assembly that adds rows of float32 to sums in float64, for the channels in extent.
 type doubleSums struct {
 	extent
 	sums func(sum *float64, x *float32, channels, count int)

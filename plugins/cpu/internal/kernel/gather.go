@@ -53,7 +53,7 @@ type gatherKernels struct {
 	narrower *gatherKernels // used for runs shorter than a block; may be nil
 }
 
-// forRun returns the assembly for runs of that length, or nil.
+// forRun returns the assembly for runs of the given length, or nil.
 func (k *gatherKernels) forRun(run int) *gatherKernels {
 	for k != nil && run < k.lanes {
 		k = k.narrower

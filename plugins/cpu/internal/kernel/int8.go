@@ -159,7 +159,7 @@ type int8Call struct {
 	spare *Int8Workspace
 }
 
-// fewInt8 are positions that would leave most of a matrix tile empty.
+// fewInt8 is a number of positions that leaves most of a matrix tile empty.
 const fewInt8 = 3
 
 // run computes positions [from, to) of panels [first, last). capacity is the number of

@@ -117,7 +117,7 @@ func TestAddInt8(t *testing.T) {
 			half := int32(r.IntN(2) * 128)
 			add.AZero, add.BZero, add.Zero, add.Joint = half, half, half, true
 			add.At = float32(r.NormFloat64() * 100)
-			if n%3 == 0 { // sums in the middle between two steps
+			if n%3 == 0 { // sums halfway between two steps
 				add.ABy, add.At = 0.5, float32(r.IntN(200))+0.25
 			}
 		}
@@ -260,7 +260,7 @@ func TestGateInt8(t *testing.T) {
 		}
 		by, at := float32(r.Float64()/100), float32(n%2*r.IntN(256))
 		if n%4 == 0 {
-			by = 1.0 / 128 // products in the middle between two steps
+			by = 1.0 / 128 // products halfway between two steps
 		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)
@@ -286,7 +286,7 @@ func TestMulInt8(t *testing.T) {
 		f := class.Factors{Int8: q, AZero: int32(r.IntN(256)), BZero: int32(r.IntN(256)),
 			By: float32(r.Float64() / 100), At: float32(n % 2 * r.IntN(256))}
 		if n%4 == 0 {
-			f.By = 1.0 / 128 // products in the middle between two steps
+			f.By = 1.0 / 128 // products halfway between two steps
 		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)

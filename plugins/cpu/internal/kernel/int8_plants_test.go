@@ -10,7 +10,7 @@ import (
 
 // Int8Plant is a device's assembly for bytes with a fault planted in one rounding step.
 type Int8Plant struct {
-	Name, Op string // name of the plant, and the operation that has to be found wrong
+	Name, Op string // name of the plant, and the operation that computes wrong results with it
 	Do       func() // plants it in the set that Pick returns
 	Undo     func()
 }
@@ -45,7 +45,7 @@ func Int8Plants() (all []Int8Plant) {
 	return all
 }
 
-// rounding is one of the functions that make bytes of sums.
+// rounding is a function that converts sums to bytes.
 type rounding struct {
 	name, op string
 	missing  bool

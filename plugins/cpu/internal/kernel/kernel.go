@@ -67,7 +67,7 @@ type Set struct {
 	gradient           []gradientTiles     // widest first
 	denseGradient      []denseGradientTile // most values first
 	stagedGradient     *stagedGradient
-	normColumns        []*normColumns[float32] // the first to be taken first
+	normColumns        []*normColumns[float32] // in order of preference
 	normHalves         []*normColumns[uint16]  // columns for bfloat16
 	sumColumns         []*sumColumns[float32]
 	doubleSums         []*doubleSums

@@ -6,7 +6,7 @@ import "unsafe"
 // undefined between calls.
 type MatrixWorkspace struct {
 	memory  []uint16
-	aligned []uint16 // memory from a line of the cache on: staged positions
+	aligned []uint16 // staged positions, aligned to a cache line
 	apart   []int32  // positions with values out of range
 	sums    [MatrixPositions * PanelLanes]float32
 }

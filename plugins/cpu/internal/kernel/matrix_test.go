@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// matrixDefinition is the generic set with what class amx computes.
+// matrixDefinition is the generic set with the sums of class amx.
 var matrixDefinition = &Set{Name: "definition", Class: "amx", fused: true}
 
 // matrixSets returns the sets that Matrix can be tested with: the sets of class amx of this
@@ -124,7 +124,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// checkMatrix compares a result with what Window makes of the same operands.
+// checkMatrix compares a result with the result of Window for the same operands.
 func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	t.Helper()
 	in, src, tolerance := c.in, c.src, 2e-6

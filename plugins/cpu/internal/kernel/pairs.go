@@ -12,14 +12,13 @@ import (
 //
 //	out[p][c] = sum over t, k of in[p,t][k] * weight[t][k][c]
 //
-// The sum is one chain of fused multiply-adds from +0: taps outside, pairs of
-// values inside, and within each pair the second value before the first, in
-// the order of the instruction VDPBF16PS. As in that instruction, subnormal
-// operands and results are zeros with the same sign, here and in the steps
-// after the sum: the sum is multiplied by a scale of its channel and a bias
-// added with one rounding, or only the bias is added; then the epilogue is
-// applied; and the result may be rounded to bfloat16, in float32 or in two
-// bytes.
+// The sum is one chain of fused multiply-adds that begins with +0. The outer loop is over
+// taps, the inner one over pairs of values. In each pair the second value comes before the
+// first, as in the instruction VDPBF16PS. After the sum, either it is multiplied by the scale
+// of its channel and a bias is added, with one rounding, or only the bias is added. Then the
+// epilogue is applied, and the result may be rounded to bfloat16, in float32 or in two bytes.
+// In all these steps, as in VDPBF16PS, subnormal operands and results are replaced by zeros
+// with the same sign.
 //
 // Weights are packed in panels of PanelLanes output channels, like the weights
 // of Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, with rows

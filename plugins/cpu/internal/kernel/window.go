@@ -167,7 +167,7 @@ func (s *Set) Unpack(w *Window, panel int, dst, sums []float32, order Order, ste
 // next. The contents of the memory are undefined between calls.
 type Workspace struct {
 	tile   [WindowPositions * PanelLanes]float32
-	staged []float32 // stagedLen, from the first use on
+	staged []float32 // nil, or stagedLen values after the first use
 	slab   *slabWorkspace
 	// Next is weights that are needed soon after the call and should be prefetched meanwhile. It may be
 	// nil. It does not affect results.

@@ -31,7 +31,7 @@ func guarded(r *rand.Rand, n int) []float32 {
 	return all[guard : guard+n : guard+n]
 }
 
-// sameBits reports whether a and b hold the same float32, NaN of any kind being one.
+// sameBits reports whether a and b hold the same float32. All NaNs count as the same.
 func sameBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool {
 		return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y

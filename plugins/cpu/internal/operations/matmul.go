@@ -30,7 +30,7 @@ type matMul struct {
 	order   kernel.Order // order of a column of the right operand
 	step    int          // values between its columns
 	round   kernel.Factor
-	copies  bool // the left operand is copied first: it is held transposed, or has to be rounded
+	copies  bool // the left operand is copied first: it is stored transposed, or has to be rounded
 }
 
 func buildMatMul(c *plan.Compiler) run.Action {

@@ -29,8 +29,8 @@ func buildNormaliseGradSums(c *plan.Compiler) run.Action {
 	return o.action(c)
 }
 
-// gradientSums returns the sums of a block with row i, as parts of partial, and the means
-// for it.
+// gradientSums returns the means of the block that contains row i, and the slices of partial for
+// its sums.
 func gradientSums(f *run.Frame, partial []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
 	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
 	return partial[:of.channels()], partial[of.channels():], of.means()

@@ -31,7 +31,7 @@ var (
 // that they compare sums with.
 var guards = []string{"winograd_even", "winograd_suspects", "channel_uneven"}
 
-// planted is the PTX and a place in it, for mutants to be made of.
+// planted is the PTX and a position in it, from which mutants are made.
 type planted struct {
 	lines  []string
 	kernel string

@@ -88,8 +88,8 @@ func openMachine(t *testing.T) device.Device {
 	return d
 }
 
-// TestCases: each case has the bits of the CPU, and no launch does what hardware
-// would punish.
+// TestCases checks that each case has the bits of the CPU, and that every launch ends without a
+// ptx.Fault.
 func TestCases(t *testing.T) {
 	ctx := context.Background()
 	cases, err := bitwise.Cases()

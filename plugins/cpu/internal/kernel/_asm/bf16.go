@@ -15,7 +15,7 @@ type rounding struct {
 	isa
 	name    string // suffix of the names of the functions
 	native  bool   // round by the instruction, which needs no registers
-	exact   bool   // subnormal values come as they are: the processor does not flush them
+	exact   bool   // the processor does not flush subnormal values
 	scratch []reg.VecPhysical
 }
 

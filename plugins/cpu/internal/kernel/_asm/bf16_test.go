@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The bytes are those that GNU as 2.40 makes of the text in the first column,
-// Intel's syntax.
+// The bytes are the output of GNU as 2.40 for the text in the first column, in Intel's syntax.
 func TestBF16Encodings(t *testing.T) {
 	for _, c := range []struct {
 		text      string

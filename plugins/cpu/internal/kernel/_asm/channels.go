@@ -265,7 +265,8 @@ func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 	w.widen(w.row(p, column), to)
 }
 
-// put stores float32 as a column of a row, rounded if that is of bfloat16; free is spare.
+// put stores float32 values as a column of a row, and rounds them if the row is bfloat16. free is a
+// free register.
 func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	if !w.half {
 		w.store(x, w.row(p, column))

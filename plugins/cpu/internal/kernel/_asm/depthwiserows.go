@@ -29,7 +29,7 @@ type rowBlock struct {
 	kernel, stride, n int
 }
 
-// columns returns how many pixels of a row of the input the block sees.
+// columns returns the number of pixels of a row of the input that the block reads.
 func (b *rowBlock) columns() int { return (b.n-1)*b.stride + b.kernel }
 
 // The general registers of a block. vectorAt is the offset of its vector in a pixel;
@@ -41,9 +41,9 @@ var (
 	columnAt                           = reg.R15
 )
 
-// write writes all blocks of some rows, each for some vectors of channels. Every
-// element is one chain of fused multiply-adds from the bias on, rows of the
-// kernel outside, columns inside.
+// write writes all blocks of some rows, each for some vectors of channels. Every element is one
+// chain of fused multiply-adds that begins with the bias: the outer loop is over rows of the
+// kernel, the inner one over columns.
 func (b *rowBlock) write() {
 	TEXT(fmt.Sprintf("depthwiseRows%sk%ds%dp%d", b.name, b.kernel, b.stride, b.n), NOSPLIT,
 		"func(out *float32, in *float32, w *float32, wStep int, bias *float32, "+epilogueParams+

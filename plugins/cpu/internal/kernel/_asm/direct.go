@@ -11,9 +11,9 @@ import (
 // kernelWidth is the width of the kernels that direct convolutions are made for.
 const kernelWidth = 3
 
-// direct writes tiles of p neighbouring positions of a row by 16 channels, in
-// which every value of the input is broadcast once for the three positions
-// that see it, and their gradients.
+// direct writes tiles of p neighbouring positions of a row by 16 channels, and the gradients of
+// these tiles. A tile broadcasts every value of the input once for the three positions that read
+// it.
 func direct() {
 	for _, p := range []int{16, 8, 4, 2, 1} {
 		directTile(avx512, p)

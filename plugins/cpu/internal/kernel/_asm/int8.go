@@ -178,7 +178,7 @@ func (t *int8Tiler) quad(w, k reg.GPPhysical) {
 	}
 }
 
-// dot adds to dst the products of the unsigned bytes of x with the signed ones of w.
+// dot multiplies the unsigned bytes of x by the signed bytes of w and adds the products to dst.
 func (t *int8Tiler) dot(w, x, dst int) {
 	if t.by == evexDot {
 		Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Operands: []operand.Op{zmm[w], zmm[x], zmm[dst]}})
@@ -189,8 +189,8 @@ func (t *int8Tiler) dot(w, x, dst int) {
 	emit(code, "VPDPBUSD Y%d, Y%d, Y%d", w, x, dst)
 }
 
-// quadWords multiplies even and odd bytes apart. The products of words fit in double words, and so does
-// the sum of two products.
+// quadWords multiplies even and odd bytes separately. The products of words fit in double words,
+// and so does the sum of two products.
 func (t *int8Tiler) quadWords(x, y func(int) operand.Mem) {
 	accs, width := t.p*t.width(), t.width()
 	even, odd := t.regs[accs:], t.regs[accs+width:]

@@ -72,7 +72,7 @@ func (t *int8Tiler) eachVector(bases, wide []reg.GPPhysical, body func()) {
 	RET()
 }
 
-// end rounds registers 0 to 3, makes bytes of them and stores these.
+// end rounds registers 0 to 3, converts them to bytes and stores the bytes.
 func (t *int8Tiler) end(to reg.GPPhysical, most, zero, least, order reg.VecPhysical) {
 	for v := range 4 {
 		VMINPS(most, t.regs[v], t.regs[v])

@@ -87,7 +87,8 @@ func int8Matrix(shapes operand.Mem, m, n int) {
 	RET()
 }
 
-// tdpbusd adds to tile dst the products of the unsigned bytes of tile a with the signed ones of b.
+// tdpbusd multiplies the unsigned bytes of tile a by the signed bytes of tile b and adds the
+// products to tile dst.
 func tdpbusd(dst, a, b int) {
 	emit(vexTile(1, 0x5E, dst, a, b), "TDPBUSD TMM%d, TMM%d, TMM%d", b, a, dst)
 }

@@ -163,8 +163,8 @@ func (t *pairsTiler) products(first int, x, y func(int) operand.Mem) {
 	}
 }
 
-// half makes float32 of the odd or the even values of the pairs in x. The
-// first register of the rounding holds the mask of upper halves.
+// half converts the odd or the even values of the pairs in x to float32. The first register of the
+// rounding holds the mask of upper halves.
 func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	switch {
 	case !odd:
@@ -176,8 +176,8 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	}
 }
 
-// eachResult calls do for every sum with its place in the memory at base, in
-// vectors of that number of bytes.
+// eachResult calls do for every register of sums with its address, which is relative to base.
+// vector is the number of bytes of a register.
 type eachResult func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem))
 
 // byOffsets returns an eachResult for results with their offsets in pointers.

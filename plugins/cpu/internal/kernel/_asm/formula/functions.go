@@ -213,7 +213,7 @@ func (f *Formula) tail(x Value) Value {
 	return f.do(Divide, scale, f.do(Add, sum, f.fma(near, power, lost)))
 }
 
-// far bounds a number from 0 on for tail.
+// far bounds a number for tail. The number is not negative.
 func (f *Formula) far(x Value) Value { return f.do(Least, x, f.constant("-expLeast")) }
 
 func (f *Formula) sigmoid(x Value) Value { return f.eitherTail(x, f.far(f.absolute(x))) }

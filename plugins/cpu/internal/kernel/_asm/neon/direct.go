@@ -5,9 +5,8 @@ import "fmt"
 // kernelWidth is the width of the kernels that direct convolutions are made for.
 const kernelWidth = 3
 
-// direct writes tiles of p neighbouring positions of a row by 16 channels, in
-// which every value of the input is loaded once for the three positions that
-// see it, and their gradients.
+// direct writes tiles of p neighbouring positions of a row by 16 channels, and the gradients of
+// these tiles. A tile loads every value of the input once for the three positions that read it.
 func direct(f *file) {
 	for p := 5; p > 0; p-- {
 		directTile(f, p)

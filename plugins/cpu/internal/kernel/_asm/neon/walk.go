@@ -14,7 +14,7 @@ type walk struct {
 	singles  []string // pointers to values per channel
 	sums     int      // number of singles that are written at the end
 	rows     []string // pointers to rows
-	result   string   // the row that is written, if any, and the operand that it is made of
+	result   string   // the row that is written, if any, and the operand from which it is computed
 	made     string
 	bounds   []string // numbers
 	operands []string // singles and rows that are read

@@ -104,8 +104,8 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes the coefficients with the numbers in which, from the values x at the points; it
-// changes x. Each coefficient goes to the register that into returns, followed by a call of done. spare
+// elements computes the coefficients that which lists, from the values x at the points. It changes
+// x. Each coefficient is written to the register that into returns, and then done is called. spare
 // is the first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
 	done func(r int)) {

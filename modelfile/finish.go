@@ -68,11 +68,11 @@ func classesOf(m *models.Model, n int) []int {
 }
 
 // withLabels gives a model the names of classes in its file, if the model has one output
-// with a row for each name. The output may have probabilities and their logits. The labels
-// of a detector do not name its outputs.
+// with a row for each name, or outputs that are read as boxes. The output may have probabilities and
+// their logits.
 func withLabels(m *models.Model, labels []string) *models.Model {
 	f := m.Graph.Main
-	alone := len(f.Outputs) == 1
+	alone := len(f.Outputs) == 1 || m.BoxLayout() != models.NoLayout
 	if len(f.Outputs) == 2 {
 		a, _ := m.Answer(0, 1)
 		alone = a == models.Probabilities // probabilities and their logits

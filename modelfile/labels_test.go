@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -36,6 +37,38 @@ func TestLabelsOfFiles(t *testing.T) {
 		if !slices.Equal(got.Labels, labels) {
 			t.Errorf("%s: labels %q, want %q", name, got.Labels, labels)
 		}
+	}
+}
+
+// TestLabelsOfDetectors: the names of classes also name boxes, of a file with its own suppression and of
+// one that the user says the form of.
+func TestLabelsOfDetectors(t *testing.T) {
+	labels := []string{"cat", "dog"}
+	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Labels = labels
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	suppressed := formats.ExportOptions{Suppress: &cells.Options{Score: 0.3, Overlap: 0.5}}
+	if _, err := formats.Export(path, m, suppressed); err != nil {
+		t.Fatal(err)
+	}
+	for _, boxes := range []string{"", "suppressed"} {
+		got, err := modelfile.Open(path, modelfile.Options{Boxes: boxes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Labels, labels) {
+			t.Errorf("--boxes %q: labels %q, want %q", boxes, got.Labels, labels)
+		}
+	}
+	got, err := modelfile.Open(path, modelfile.Options{Boxes: "none"})
+	if err != nil || got.Labels != nil {
+		t.Errorf("--boxes none: labels %q, %v", got.Labels, err)
 	}
 }
 

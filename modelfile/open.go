@@ -95,6 +95,9 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	if found { // the tensors are recognised as a model of the zoo
 		m.Preprocess = models.Preprocess{}
 	}
+	if m, err = models.WithBoxes(m, o.Boxes); err != nil {
+		return nil, err
+	}
 	return o.applyTo(withLabels(m, f.Labels))
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The page shows this number of slots of this duration: the last minutes.
+// The page shows the last minutes: this number of slots, each of this duration.
 const (
 	slotTime = 5 * time.Second
 	slots    = 60
@@ -18,7 +18,7 @@ type slot struct {
 	rows             int
 	queued, computed time.Duration // sums over all answered requests
 	slowest          time.Duration // longest time in the queue and on the device
-	waiting          int           // rows in the queue, at most
+	waiting          int           // largest number of rows in the queue
 }
 
 // activity has the figures of a version for the last minutes.
@@ -65,7 +65,7 @@ func (a *activity) count(at time.Time, r *record, failed bool) {
 	s.slowest = max(s.slowest, r.queued+r.computed)
 }
 
-// batch counts a batch that ended at a time, and the rows that were waiting then.
+// batch counts a batch that ended at a time, and records the number of rows that waited then.
 func (a *activity) batch(at time.Time, waiting int) {
 	a.wait(at, waiting)
 	a.mu.Lock()

@@ -58,7 +58,7 @@ func TestActivityOfServer(t *testing.T) {
 	}
 	for _, c := range got.Charts {
 		if !strings.HasPrefix(string(c.SVG), "<svg ") || strings.Contains(string(c.SVG), "style=") ||
-			strings.Contains(string(c.SVG), "made-up") { // the policy of the page forbids style in SVG
+			strings.Contains(string(c.SVG), "made-up") { // the page's content security policy forbids style attributes
 			t.Errorf("%s: %.100s", c.Title, c.SVG)
 		}
 	}

@@ -20,12 +20,12 @@ type activityReport struct {
 	SHA256   string  `json:"sha256"`
 	Pictures bool    `json:"pictures"` // the version accepts picture files
 	Answers  string  `json:"answers"`  // classes, labels, numbers, masks, boxes or outputs
-	Token    bool    `json:"token"`    // requests need one
+	Token    bool    `json:"token"`    // requests need a token
 	Minutes  float64 `json:"minutes"`  // duration that the figures cover
 	Requests int     `json:"requests"`
 	Failed   int     `json:"failed"`
 	Rows     int     `json:"rows"`
-	QueueMS  float64 `json:"queue_ms"` // means
+	QueueMS  float64 `json:"queue_ms"` // mean per request, like the fields below
 	DeviceMS float64 `json:"device_ms"`
 	Slowest  float64 `json:"slowest_ms"`
 	Waiting  int     `json:"waiting"` // rows in the queue, now
@@ -67,7 +67,7 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
 
 func milliseconds(d time.Duration) float64 { return 1000 * d.Seconds() }
 
-// charts draws the last minutes. The last slot is not over, so its rates are left out.
+// charts draws the last minutes. The rates of the last slot are left out, because it has not ended yet.
 func charts(last []slot) []drawn {
 	ago := -(slots * slotTime).Minutes()
 	newChart := func(title string, curves ...chart.Curve) drawn {

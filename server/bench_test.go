@@ -81,8 +81,8 @@ func (m measured) predict(b *testing.B, x tensor.Tensor) {
 	}
 }
 
-// BenchmarkOne requests one row at a time, in turns over HTTP, over gRPC and from a
-// predictor in the same process: "us-more" is the difference of the medians.
+// BenchmarkOne requests one row at a time, alternately over HTTP, over gRPC and from a
+// predictor in the same process. "us-more" is the difference between the medians.
 func BenchmarkOne(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		b.Run(name, func(b *testing.B) {

@@ -23,9 +23,9 @@ func (s *Server) deadline(bytes int64) time.Time {
 	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
-// body reads the whole body of a request, decompressed. It reserves the memory first: three
-// times the body's size if the body has numbers in JSON, because they are converted to
-// tensors.
+// body reads the whole body of a request and decompresses it. It reserves the memory first.
+// For a body with numbers in JSON this is three times the size of the body, because the
+// numbers are converted to tensors.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) ([]byte, error) {
 	limit := int64(s.o.Request)
 	if r.ContentLength > limit {
@@ -48,14 +48,14 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 		times = 3
 	}
 	body, err := readAll(from, expected, limit, res, times)
-	if err == nil { // computing may be slower than reading
+	if err == nil { // the deadline of reading must not end the computing
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
 }
 
-// readAll reads to the end, at most limit bytes; expected is -1 if the length is not known. Each
-// byte reserves times bytes.
+// readAll reads to the end, at most limit bytes. expected is the length, or -1 if it is unknown.
+// readAll reserves times bytes of memory for each byte.
 func readAll(from io.Reader, expected, limit int64, res *reservation, times int64) ([]byte, error) {
 	if expected < 0 {
 		return readChunks(from, limit, res, times)
@@ -98,7 +98,7 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 	if len(chunks) == 1 {
 		return chunks[0], nil
 	}
-	if times == 1 { // otherwise memory for the tensors is reserved, which are made later
+	if times == 1 { // otherwise use the memory that is reserved for the tensors, which are made later
 		if err := res.grow(int64(total)); err != nil {
 			return nil, err
 		}

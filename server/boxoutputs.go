@@ -11,9 +11,9 @@ import (
 // mostBoxes is the maximum number of boxes in a row.
 var mostBoxes = detect.Default.Most
 
-// boxOutputs are additional outputs of a detector. They are returned if an inference request names them and
-// the model has no output with this name. Boxes are sorted by score and in pixels of the input. Beyond the
-// count, boxes and scores are 0, and labels are -1.
+// boxOutputs are additional outputs of a detector. An inference request gets one of them if it requests this
+// name and the model has no output with the name. Boxes are sorted by score, and in pixels of the input.
+// Entries beyond the count are padding: boxes and scores of 0, and labels of -1.
 var boxOutputs = []signature{
 	{"boxes", protocol.Datatype(tensor.F32), []int{-1, mostBoxes, 4}}, // x1, y1, x2, y2
 	{"scores", protocol.Datatype(tensor.F32), []int{-1, mostBoxes}},
@@ -21,8 +21,8 @@ var boxOutputs = []signature{
 	{"count", protocol.Datatype(tensor.I32), []int{-1, 1}},
 }
 
-// boxOutput returns the number of an output of boxOutputs, after the outputs of the model; -1 if the model is
-// no detector.
+// boxOutput returns the number of an output of boxOutputs; they are numbered after the outputs of the model.
+// It returns -1 if boxOutputs does not have the name, or if the model is not a detector.
 func (s *modelVersion) boxOutput(name string) int {
 	i := slices.IndexFunc(boxOutputs, func(o signature) bool { return o.Name == name })
 	if i < 0 || !detect.Detects(s.model) {

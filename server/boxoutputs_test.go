@@ -43,8 +43,8 @@ func pixelsOf(t *testing.T, s *Server, file []byte) (tensor.Tensor, signature) {
 	return x, meta.Inputs[0]
 }
 
-// The boxes of an inference request, over HTTP and gRPC, equal the response of detect for a picture with the
-// size of the input. They are padded to 300.
+// TestBoxesInAnInferenceRequest checks that the boxes of an inference request, over HTTP and gRPC, equal the
+// response of detect for a picture with the size of the input. They are padded to 300 boxes.
 func TestBoxesInAnInferenceRequest(t *testing.T) {
 	file := photo(t, 64, 64)
 	s := start(t, on("ref", write(t, newDetector(t), "m.bnm")))
@@ -123,7 +123,7 @@ func TestBoxesInAnInferenceRequest(t *testing.T) {
 	}
 }
 
-// A model without boxes has no such outputs.
+// TestNoBoxesInAnInferenceRequest checks that models that are not detectors do not have boxOutputs.
 func TestNoBoxesInAnInferenceRequest(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	r := ask(t, s, "POST", "/v2/models/m/infer", []byte(`{"inputs":[{"name":"x","datatype":"UINT8",
@@ -133,7 +133,7 @@ func TestNoBoxesInAnInferenceRequest(t *testing.T) {
 	}
 }
 
-// A sick model's numbers are no boxes.
+// TestBoxesOfASickModelInAnInferenceRequest checks that outputs with NaN give an error instead of boxes.
 func TestBoxesOfASickModelInAnInferenceRequest(t *testing.T) {
 	m := newDetector(t)
 	m.State["head.obj_preds.0.bias"].F32()[0] = float32(math.NaN())

@@ -19,12 +19,13 @@ type memoryBudget struct {
 type reservation struct {
 	*memoryBudget
 	bytes int64
-	conn  *trackedConn // nil: it is counted for no connection
+	conn  *trackedConn // the request's connection; nil: not tracked
 }
 
 // grow reserves n more bytes. It fails with TooLarge if they would not fit even into an empty
-// budget, and with Busy if they do not fit now. Idle connections are closed to free memory. The
-// requests of one connection may use half of the budget, or all of it if there is only one.
+// budget, and with Busy if they do not fit now. Idle connections are closed to free memory. All
+// requests of one connection may together use half of the budget. A single request may use all of
+// it.
 func (r *reservation) grow(n int64) error {
 	most := r.limit
 	if r.conn != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bufferPool holds the memory of answered tensors for later requests. New memory is
-// cleared, mapped page by page and collected, which is slower than reading a picture into
-// it. The garbage collector drops unused buffers.
+// bufferPool has the memory of tensors of answered requests, for later requests. New memory
+// must be cleared, mapped page by page and collected, which is slower than reading a picture
+// into it. The garbage collector drops unused buffers.
 var bufferPool sync.Pool
 
 // Buffers of other sizes are not pooled: small ones cost nothing, and a large one may never be

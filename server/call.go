@@ -59,7 +59,7 @@ func (k *call) RecvMsg(m any) error {
 	return err
 }
 
-// recvUnary reads the message of a unary call. Anything after it is not read.
+// recvUnary reads the message of a unary call. It does not read further messages.
 func (k *call) recvUnary(m any) error {
 	err := k.RecvMsg(m)
 	if errors.Is(err, io.EOF) {
@@ -69,8 +69,8 @@ func (k *call) recvUnary(m any) error {
 	return err
 }
 
-// read reads a message, decompressed. Memory is reserved before. The error is io.EOF if there is no
-// message.
+// read reads a message and decompresses it. It reserves the memory first. The error is io.EOF if the
+// client has sent no further message.
 func (k *call) read() error {
 	var prefix [prefixBytes]byte
 	k.setReadDeadline(0)
@@ -108,7 +108,7 @@ func (k *call) setReadDeadline(size int64) {
 	}
 }
 
-// decompress reads a compressed message, which ends where from ends.
+// decompress reads a compressed message, which must end at the end of from.
 func (k *call) decompress(from *io.LimitedReader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)
@@ -221,8 +221,8 @@ func percentEncoded(text string) string {
 	return b.String()
 }
 
-// timeout parses a grpc-timeout: at most eight digits and a unit. Without one the time is not
-// limited.
+// timeout parses the header grpc-timeout: at most eight digits and a unit. If text is "", the time
+// is not limited.
 func timeout(text string) (time.Duration, error) {
 	if text == "" {
 		return forever, nil

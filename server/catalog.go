@@ -33,7 +33,7 @@ func (c *catalog) find(name, version string) (*modelVersion, error) {
 	return nil, protocol.Refuse(protocol.NotFound, "model %s has no version %.80q", name, version)
 }
 
-// put adds m, and returns the version that it replaces, or nil.
+// put adds m, and returns the version that m replaces, or nil.
 func (c *catalog) put(m *modelVersion) (was *modelVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

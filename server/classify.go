@@ -15,7 +15,7 @@ type classes struct {
 	Version  string      `json:"model_version"`
 	SHA256   string      `json:"sha256"`
 	Top      []topClass  `json:"top,omitempty"`
-	Labels   *[]topClass `json:"labels,omitempty"` // labels that hold: predict.Answers.Holding
+	Labels   *[]topClass `json:"labels,omitempty"` // labels above their thresholds: predict.Answers.Holding
 	Values   []value     `json:"values,omitempty"` // in place of classes
 	QueueMS  float64     `json:"queue_ms"`
 	DeviceMS float64     `json:"device_ms"`
@@ -28,8 +28,8 @@ type topClass struct {
 	P     float32 `json:"p"`
 }
 
-// classify answers a classification request. The picture is the body itself, the first file of a
-// form, or base64 in the field "image" of JSON. ?top=K is the number of classes.
+// classify answers a classification request. The picture is the whole body, the first file of a
+// form, or base64 in the field "image" of JSON. ?top=K sets the number of classes.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	var answers *predict.Answers
 	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
@@ -43,7 +43,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	return q.model.writeClasses(w, recordOf(r.Context()), answers, q.answer)
 }
 
-// classifies returns how outputs of the model become classes.
+// classifies returns the predict.Answers that convert outputs of the model to classes.
 func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	k := 5
 	if top != "" {
@@ -66,7 +66,7 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	return nil, invalid("model %s has no classes; ask for its outputs with infer", s.name)
 }
 
-// noClass is the error if outputs are not finite.
+// noClass returns the error for outputs that are not finite.
 func noClass(err error) error {
 	return protocol.Refuse(protocol.Internal, "%v: the model is sick, or the input beyond it; "+
 		"ask for its outputs with infer and binary_data", err)

@@ -23,7 +23,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// photo is a PNG file of random pixels.
+// photo returns a PNG file of random pixels.
 func photo(t *testing.T, w, h int) []byte {
 	t.Helper()
 	draw, img := rand.New(rand.NewPCG(4, 4)), image.NewRGBA(image.Rect(0, 0, w, h))
@@ -60,7 +60,7 @@ func TestClassify(t *testing.T) {
 		"text/plain": inBase64, "application/x-www-form-urlencoded": inBase64, "-": inBase64,
 		f.FormDataContentType(): form.Bytes()} {
 		headers := []string{"Content-Type", kind}
-		if kind == "-" { // not sent
+		if kind == "-" { // without a Content-Type
 			headers = nil
 		}
 		r := ask(t, s, "POST", "/v2/models/m/classify?top=10", body, headers...)
@@ -126,7 +126,7 @@ func TestClassifyRefuses(t *testing.T) {
 		{"", "", nil, 400},
 		{"", "", []byte("no picture"), 400},
 		{"", "", file[:len(file)/2], 400},
-		{"", "", huge, 400}, // more than its bytes can hold, so that nothing is reserved
+		{"", "", huge, 400}, // the size in its header is impossible for the length of the file
 		{"", "", endless, 400},
 		{"", "application/json", []byte(`{"image":"%"}`), 400},
 		{"", "application/json", []byte(`{}`), 400},
@@ -153,7 +153,7 @@ func sized(file []byte, side uint32) []byte {
 	return out
 }
 
-// The page consists of files that load nothing from other servers.
+// TestPage checks that the files of the page load nothing from other servers.
 func TestPage(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {
@@ -182,7 +182,7 @@ func TestPage(t *testing.T) {
 // and that the log has a line for each request.
 func TestMetricsAndLog(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
-	lines := &bytes.Buffer{} // a handler writes a line at a time
+	lines := &bytes.Buffer{} // a log handler writes whole lines, under a lock
 	o.Access = slog.New(slog.NewJSONHandler(lines, nil))
 	s := start(t, o)
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 3)
@@ -207,7 +207,7 @@ func TestMetricsAndLog(t *testing.T) {
 	}
 	_, held, _ := strings.Cut(text, "\nbnctl_inflight_bytes ")
 	var n int
-	if _, err := fmt.Sscan(held, &n); err != nil || n > 2000 { // of the request for metrics
+	if _, err := fmt.Sscan(held, &n); err != nil || n > 2000 { // memory of the request for metrics only
 		t.Errorf("%d bytes under way, %v", n, err)
 	}
 	if strings.Contains(text, "made-up") {

@@ -13,7 +13,7 @@ import (
 // maxMessageBytes is the largest length that the prefix of a message can hold.
 const maxMessageBytes = math.MaxUint32
 
-// The numbers of the elements of tensors in messages.
+// The numbers of the message fields with the raw elements of tensors.
 const (
 	rawInputs  = protowire.Number(7) // raw_input_contents of ModelInferRequest
 	rawOutputs = protowire.Number(6) // raw_output_contents of ModelInferResponse
@@ -80,8 +80,8 @@ func marshal(m proto.Message) (chunks [][]byte, err error) {
 	return chunks, nil
 }
 
-// Estimated memory of a decoded field, in bytes: a message, a string or bytes, and a number, as
-// elements of slices that grow by doubling.
+// Estimated memory of a decoded field of each kind, in bytes. Fields may be elements of slices, which
+// grow by doubling.
 const (
 	messageBytes = 256
 	stringBytes  = 64
@@ -89,7 +89,7 @@ const (
 )
 
 // decodedBytes returns an upper bound for the memory of a decoded message, without the raw elements
-// of tensors. A message of many tiny fields needs far more memory than its text: two bytes may
+// of tensors. A message of many tiny fields needs far more memory than its encoding: two bytes may
 // become an input.
 func decodedBytes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 	for len(b) > 0 {
@@ -117,7 +117,7 @@ func decodedBytes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 			total += stringBytes
 		case f.Kind() == protoreflect.BytesKind:
 			total += stringBytes + int64(size)
-		default: // packed numbers: a varint of one byte becomes eight
+		default: // packed numbers: a varint of one byte becomes a number of eight bytes
 			total += numberBytes * int64(size)
 		}
 	}

@@ -42,7 +42,7 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
-// Memory of answered requests is taken again, and never by two at once.
+// TestBuffers checks that memory of answered requests is used again, and never by two requests at once.
 func TestBuffers(t *testing.T) {
 	for range 100 {
 		a, b := newBuffer(1<<20), newBuffer(1<<20)

@@ -11,16 +11,16 @@ import (
 	"sync/atomic"
 )
 
-// Memory of a connection, independent of the data on it: goroutines, buffers and tables of
-// compressed headers. On HTTP/2 a block of headers may be incomplete.
+// Memory of a connection in addition to the data that it receives: goroutines, buffers and tables of
+// compressed headers, and on HTTP/2 an incomplete block of headers.
 const (
 	plainConnBytes  = 32 << 10
 	tlsExtraBytes   = 32 << 10 // additional bytes
-	http2ExtraBytes = 48 << 10 // plus headerGrowth times the limit of headers
+	http2ExtraBytes = 48 << 10 // additional bytes, plus headerGrowth times the limit of headers
 	streamBytes     = 16 << 10 // bytes for each stream of HTTP/2: a goroutine and its buffers
 )
 
-// Memory of headers: each needs more than its text, for a name, a list and entries of a map.
+// Memory of headers. A header needs more memory than its text, for strings, a slice and a map entry.
 const (
 	headerOverhead = 128
 	minHeaderText  = 5 // bytes of text, "a:b\r\n"
@@ -42,7 +42,7 @@ type connTracker struct {
 type trackedConn struct {
 	net.Conn
 	tracker      *connTracker
-	baseBytes    int64        // bytes while no headers are read
+	baseBytes    int64        // bytes of the connection while no headers are read
 	bytes        atomic.Int64 // bytes of the connection, without its requests
 	requestBytes atomic.Int64 // bytes of its requests
 	encrypted    bool         // TLS is used: bytes read here are not plain text
@@ -130,7 +130,8 @@ func (c *connTracker) count() int {
 }
 
 // closeUnused closes connections without a request, idle streams of rows, and connections that are
-// opened from now on. Clients open connections in advance, and net/http would wait for these for seconds.
+// opened from now on. Clients open connections in advance, and net/http would wait some seconds for a
+// request on each of them.
 func (c *connTracker) closeUnused() {
 	c.mu.Lock()
 	c.closing = true
@@ -218,7 +219,7 @@ func (k *trackedConn) onActive() {
 	defer k.tracker.mu.Unlock()
 	k.hadRequest = true
 	if k.idleElement == nil {
-		return // closed, or active already
+		return // the connection is closed, or already active
 	}
 	k.tracker.idleConns.Remove(k.idleElement)
 	k.idleElement = nil
@@ -263,7 +264,7 @@ type trackingListener struct {
 }
 
 // Accept implements net.Listener. It closes connections if there is not enough memory for
-// them. TLS ends here, not in net/http, so that frames of HTTP/2 are counted in plain text.
+// them. It also decrypts TLS, in place of net/http, so that the frames of HTTP/2 can be counted.
 func (l trackingListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

@@ -14,8 +14,8 @@ import (
 // decompressorBytes is the memory of a decompressor, without its output.
 const decompressorBytes = 48 << 10
 
-// decompressor decompresses a body. It returns io.EOF only after it has compared the checksum, and
-// the length where the format has one, and only if nothing follows.
+// decompressor decompresses a body. It returns io.EOF only if the checksum is right, the length is
+// right (if the format has one), and no bytes follow the compressed data.
 type decompressor struct {
 	io.Reader
 	packed *bufio.Reader

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// compressed returns b in every encoding of bodies, stored, so that a changed byte can be found by
-// the checksum alone.
+// compressed returns b in every encoding of bodies. The bytes are stored without compression, so that
+// only the checksum can detect a changed byte.
 func compressed(t *testing.T, b []byte) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
@@ -39,7 +39,8 @@ func compressed(t *testing.T, b []byte) map[string][]byte {
 	return out
 }
 
-// A compressed body is accepted only with its whole trailer, which is right, and with nothing after it.
+// TestTrailerOfBodies checks that a compressed body is accepted only if its trailer is complete and right,
+// and nothing follows.
 func TestTrailerOfBodies(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)

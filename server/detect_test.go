@@ -72,7 +72,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDetectOfEveryForm serves networks with the forms of the zoo. The numbers of a prediction are pixels.
+// TestDetectOfEveryForm serves a network for each form of box outputs in the zoo. The predictions of the
+// networks are the pixels of their input.
 func TestDetectOfEveryForm(t *testing.T) {
 	for form, classes := range map[graph.BoxForm]int{graph.FCOSForm: 2, graph.RetinaNetForm: 3,
 		graph.RetinaNetV2Form: 1, graph.SSDForm: 2} {
@@ -142,7 +143,8 @@ func TestDetectRefuses(t *testing.T) {
 	}
 }
 
-// TestDetectOfASickModel: a model with NaN or infinity in its output gives an error, not a picture without boxes.
+// TestDetectOfASickModel checks that a model with NaN or infinity in its output gives an error, not an empty
+// list of boxes.
 func TestDetectOfASickModel(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		m := newDetector(t)

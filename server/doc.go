@@ -8,6 +8,6 @@
 // until its context ends and all accepted requests are answered. For
 // predictions in the same process use package predict.
 //
-// Package server/internal/protocol has the bodies of requests and answers,
+// Package server/internal/protocol has the bodies of requests and answers, and
 // server/internal/batching the queue.
 package server

@@ -43,9 +43,9 @@ func (k *keptOpen) infer(body []byte) (status int, closes bool, err error) {
 	return r.StatusCode, r.Close, err
 }
 
-// After the end of Serve's context, a request on an open or a new connection is not cut
-// off: it gets 503 with the header that closes the connection. With a delay, requests are
-// answered until the delay is over.
+// TestDrainAnswersOpenConnections checks that requests after the end of Serve's context are not
+// cut off, on open and on new connections. They get 503 with the header that closes the
+// connection. With DrainDelay, requests are answered until the delay is over.
 func TestDrainAnswersOpenConnections(t *testing.T) {
 	for _, delay := range []time.Duration{0, 300 * time.Millisecond} {
 		o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -102,8 +102,8 @@ func TestDrainAnswersOpenConnections(t *testing.T) {
 	}
 }
 
-// The first request on a connection that a client opened in advance is refused, not cut off, also if no other
-// connection is open.
+// TestDrainAnswersFirstRequests checks that the first request on a connection that a client opened in advance
+// is refused with 503, not cut off, even if no other connection is open.
 func TestDrainAnswersFirstRequests(t *testing.T) {
 	s, err := Open(t.Context(), on("ref", write(t, newModel(t, 1), "m.bnm")))
 	if err != nil {
@@ -138,7 +138,7 @@ func TestDrainAnswersFirstRequests(t *testing.T) {
 	}
 }
 
-// Serve ends although clients keep connections open.
+// TestDrainEndsWithOpenConnections checks that Serve ends although clients keep connections open.
 func TestDrainEndsWithOpenConnections(t *testing.T) {
 	s, err := Open(t.Context(), on("ref", write(t, newModel(t, 1), "m.bnm")))
 	if err != nil {
@@ -151,7 +151,7 @@ func TestDrainEndsWithOpenConnections(t *testing.T) {
 	if status, _, err := k.infer(pictures(rand.New(rand.NewPCG(1, 1)), 1).Bytes); status != 200 || err != nil {
 		t.Fatal(status, err)
 	}
-	keepOpen(t, s) // and never sends a request
+	keepOpen(t, s) // a connection that never sends a request
 	stop()
 	began := time.Now()
 	if err := <-ended; err != nil || time.Since(began) > drainTime {

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/server"
 )
 
-// A server inside a program: it opens, answers, and ends with its context.
+// A program opens a server, which answers requests until its context ends.
 func ExampleServer() {
 	folder, err := os.MkdirTemp("", "example")
 	if err != nil {

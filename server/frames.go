@@ -20,9 +20,10 @@ const (
 	prefaceBytes      = 24
 )
 
-// Frames that cost the server work but request nothing: pings, settings, priorities, resets, empty
-// data. A connection may send controlBurst of them at once, and controlRate per second on average.
-// Updates of windows count only beyond one for each controlShare bytes that the server sent.
+// Limits for control frames: frames that cost the server work but request nothing, namely pings,
+// settings, priorities, resets and empty data. A connection may send controlBurst of them at once, and
+// controlRate per second on average. One window update for each controlShare bytes that the server has
+// sent is free; further ones count as control frames.
 const (
 	controlBurst = 2000
 	controlRate  = 500 // a second
@@ -45,7 +46,7 @@ type framedConn struct {
 	header [frameHeaderBytes]byte // header of the frame that arrives
 	have   int                    // bytes of header
 	left   int                    // bytes of the payload that are still to come
-	excess float64                // control frames, less those that time has permitted
+	excess float64                // number of control frames, minus controlRate for each second
 	last   time.Time              // time of the last change of excess
 }
 
@@ -66,10 +67,10 @@ func (c *framedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unencryptedAnswer is the answer to a request that is not encrypted, where TLS is required.
+// unencryptedAnswer is the answer to an unencrypted request on a port with TLS.
 const unencryptedAnswer = "HTTP/1.0 400 Bad Request\r\n\r\nthis server wants https://\n"
 
-// methods are the first five bytes of requests that are not encrypted.
+// methods are the possible first five bytes of an unencrypted request.
 var methods = []string{"GET /", "HEAD ", "POST ", "PUT /", "OPTIO"}
 
 // Write implements net.Conn.

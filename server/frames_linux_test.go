@@ -11,7 +11,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A connection that floods the server with control frames is cut off, with TLS and without.
+// TestControlFloods checks that a connection that floods the server with control frames is cut off, with and
+// without TLS.
 func TestControlFloods(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Certificate, o.Security.Key, _ = certificate(t, time.Now().Add(time.Hour))
@@ -62,7 +63,8 @@ func TestControlFloods(t *testing.T) {
 	}
 }
 
-// The frames of ordinary clients are not a flood, however they are divided among reads.
+// TestFrameCountOfOrdinaryTraffic checks that the frames of ordinary clients do not count as a flood, however
+// they are divided among reads.
 func TestFrameCountOfOrdinaryTraffic(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	here, there := net.Pipe()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// frontend has the listeners of a server, and what protects them.
+// frontend has the listeners of a server, with certificates, tokens and the state of a shutdown.
 type frontend struct {
 	httpListener, grpcListener, healthListener net.Listener // nil: not configured
 	tlsConfig                                  *tls.Config  // nil: no TLS
@@ -53,7 +53,7 @@ func (f *frontend) close() error {
 		if l == nil {
 			continue
 		}
-		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // Serve has closed it
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // Serve may have closed the listener
 			errs = append(errs, err)
 		}
 	}
@@ -64,17 +64,18 @@ func (f *frontend) close() error {
 const drainTime = 6 * time.Second
 
 // lingerTime is how long a shutdown waits for clients to close their connections. Each
-// response asks them to. A request that arrives meanwhile is answered with 503, not cut
-// off.
+// response has a header that requests this. A request that arrives meanwhile is answered
+// with 503, not cut off.
 const lingerTime = 500 * time.Millisecond
 
 // lastTime is how long a shutdown then waits for the first requests on connections that were
 // accepted at its end.
 const lastTime = 100 * time.Millisecond
 
-// Serve answers requests until ctx ends. Then the server is no longer ready, and after
-// Options.DrainDelay it refuses new requests. It still answers the requests that it
-// accepted, and returns nil if all were answered in time. Serve may be called once.
+// Serve answers requests until ctx ends. From then on the server reports that it is not
+// ready, and after Options.DrainDelay it refuses new requests. It still answers the requests
+// that it has accepted, and returns nil if all were answered in time. Serve may be called
+// once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()
@@ -114,14 +115,15 @@ func (s *Server) Serve(ctx context.Context) error {
 	endStreams()
 	ended := make(chan error, 2)
 	for _, server := range []*http.Server{h, g} {
-		go func() { ended <- shutdown(drainCtx, server) }() // accepts no more connections
+		go func() { ended <- shutdown(drainCtx, server) }() // from now on no connections are accepted
 	}
 	s.drain(drainCtx, lastTime)
 	s.budget.conns.closeUnused()
 	return errors.Join(<-ended, <-ended)
 }
 
-// serveHTTP serves HTTP, or HTTPS if TLS is configured, on connections that use connBytes each.
+// serveHTTP serves HTTP, or HTTPS if TLS is configured. The last argument is the memory of a connection in
+// bytes.
 func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error {
 	counted := trackingListener{Listener: l, tracker: &f.budget.conns, connBytes: takes,
 		encrypted: f.tlsConfig != nil, http2: l == f.grpcListener, tls: f.tlsConfig}
@@ -136,9 +138,10 @@ func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error 
 	return h.Serve(counted)
 }
 
-// drain waits until no inference is in progress, and until clients have closed their connections, at
-// most for the given time. Meanwhile new requests are refused. A connection without a request counts:
-// clients open connections in advance, and the first request on one is refused, not cut off.
+// drain waits until no inference is in progress. It also waits, at most for the time most, until clients
+// have closed their connections. Meanwhile new requests are refused. It waits for connections without a
+// request, too: clients open connections in advance, and the first request on a connection must be
+// refused, not cut off.
 func (f *frontend) drain(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

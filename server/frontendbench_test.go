@@ -19,9 +19,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BenchmarkFront measures the cost of a request outside of its device, including a client
-// that does little. It uses a device that does nothing, and a device that evicts the
-// front's data from all caches. p10 and p50 are without the device's time.
+// BenchmarkFront measures the cost of a request outside of its device, including a simple
+// client. It uses a device that does nothing, and a device that evicts the server's data from
+// all caches. p10 and p50 do not include the device's time.
 func BenchmarkFront(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		m := measure(b, name, 8)
@@ -92,7 +92,7 @@ func frontGRPC(b *testing.B, m measured, x tensor.Tensor) {
 	})
 }
 
-// times sends requests repeatedly and reports the times without the device's.
+// times sends requests repeatedly, and reports their times without the device's time.
 func times(b *testing.B, ask func()) {
 	b.ReportAllocs()
 	var took []float64

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tuneGC returns memory that loading models has left to the system, and makes Go collect garbage
-// whenever there is a certain amount of it. By default Go waits until there is as much garbage as
-// live memory. Weights are live, so that under load the server would grow by the size of its models,
-// although scanning them costs nothing. Memory of requests is live too: hence there is also a limit,
-// above what requests may use together.
+// tuneGC returns unused memory to the system after models were loaded, and sets the amount of garbage
+// that starts a collection. By default Go waits until there is as much garbage as live memory. Weights
+// are live memory, so the server would grow by the size of its models under load, although scanning
+// weights costs nothing. The amount is set as a percentage of the live memory. Memory of requests is
+// live memory too, so there is also a memory limit, above the memory that all requests may use.
 func (k *updater) tuneGC() {
 	if k.o.Garbage == 0 {
 		return
@@ -24,8 +24,9 @@ func (k *updater) tuneGC() {
 	debug.SetGCPercent(int(max(1, 100*uint64(k.garbage())/max(1, live[0].Value.Uint64()))))
 }
 
-// garbage returns the bytes of garbage after which Go collects it. With Options.Garbage alone a
-// collection would follow every one or two answers of a model with large inputs and outputs.
+// garbage returns the bytes of garbage that start a collection. This is Options.Garbage, or more for
+// models with large inputs and outputs. Otherwise there would be a collection after every one or two
+// answers.
 func (k *updater) garbage() int {
 	n := k.o.Garbage
 	for _, m := range k.all() {
@@ -48,12 +49,12 @@ func (m *modelVersion) rowBytes() int {
 	return n
 }
 
-// gcHeadroom is the memory in addition to models and requests above which Go collects continuously,
-// with at most half of the processor time.
+// gcHeadroom is the memory that is permitted in addition to models and requests. Above the limit Go
+// collects continuously, with at most half of the processor time.
 const gcHeadroom = 24 << 20
 
-// limitMemory sets Go's memory limit to the present size plus the memory of requests, unless a
-// lower limit was set.
+// limitMemory sets Go's memory limit to the present size plus requests plus gcHeadroom. It does not
+// exceed the limit that was set when the program started.
 func limitMemory(requests int64) {
 	readInitialLimit.Do(func() { initialLimit = debug.SetMemoryLimit(-1) })
 	now := []heap.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -12,7 +12,7 @@ import (
 func TestGarbageIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	held := make([]byte, 128<<20) // as weights are
+	held := make([]byte, 128<<20) // live memory, like weights
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Garbage = 8 << 20
 	s, err := Open(t.Context(), o)

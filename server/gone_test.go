@@ -74,9 +74,9 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// A file that is constantly rewritten in place, is truncated while it is read, or is
-// replaced by an empty file, is not served until it is whole. Meanwhile the previous
-// version answers.
+// TestAFileThatNeverHoldsStill checks that a file that is constantly rewritten in place, is
+// truncated while it is read, or is replaced by an empty file, is not served until it is whole.
+// Meanwhile the previous version answers.
 func TestAFileThatNeverHoldsStill(t *testing.T) {
 	folder := t.TempDir()
 	first, other := write(t, newModel(t, 1), folder+"/m.bnm"), write(t, newModel(t, 2), "other.bnm")
@@ -101,7 +101,7 @@ func TestAFileThatNeverHoldsStill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(draw.IntN(25)) * time.Millisecond) // two looks are 10 ms apart
+		time.Sleep(time.Duration(draw.IntN(25)) * time.Millisecond) // the server scans every 10 ms
 		r := ask(t, s, "POST", "/v2/models/m/infer", jsonRequest(x))
 		if r.status != 200 || !bytes.Contains(r.body, []byte(sum)) {
 			t.Fatalf("%d %s", r.status, r.body)

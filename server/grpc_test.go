@@ -32,7 +32,7 @@ func dial(t testing.TB, s *Server) *grpc.ClientConn {
 	return c
 }
 
-// inMessage is a request for rows, as raw bytes or in the field of their type.
+// inMessage returns a request for rows, as raw bytes or in the message field for their type.
 func inMessage(x tensor.Tensor, raw bool) *pb.ModelInferRequest {
 	in := &pb.ModelInferRequest_InferInputTensor{Name: "x", Datatype: "UINT8", Shape: toInt64s(x.Shape)}
 	r := &pb.ModelInferRequest{ModelName: "m", Id: "q", Inputs: []*pb.ModelInferRequest_InferInputTensor{in}}
@@ -47,7 +47,7 @@ func inMessage(x tensor.Tensor, raw bool) *pb.ModelInferRequest {
 	return r
 }
 
-// Answers over gRPC have the bits of predict too.
+// TestAnswersOverGRPC checks that answers over gRPC have the bits of predict.
 func TestAnswersOverGRPC(t *testing.T) {
 	m := newModel(t, 1)
 	p, s := predictor(t, m, "ref"), start(t, on("ref", write(t, m, "m.bnm")))
@@ -114,7 +114,7 @@ func invoke(t *testing.T, c *grpc.ClientConn, method, name string) string {
 		"ServerMetadata": &pb.ServerMetadataResponse{}, "ModelReady": &pb.ModelReadyResponse{},
 		"ModelMetadata": &pb.ModelMetadataResponse{}, "ModelConfig": &pb.ModelConfigResponse{},
 		"RepositoryIndex": &pb.RepositoryIndexResponse{}}[method]
-	// Their name is field 1 of a request, where it has one.
+	// In all requests that have a model's name, it is field 1.
 	var in any = &pb.ModelMetadataRequest{Name: name}
 	if method == "RepositoryIndex" {
 		in = &pb.RepositoryIndexRequest{}

@@ -23,10 +23,10 @@ const maxCallHeaders = 16 << 10
 // maxSmallMessage is the largest message that is not an inference request, in bytes.
 const maxSmallMessage = 64 << 10
 
-// grpcHandler answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc specifies. The server
-// of google.golang.org/grpc is not used: it buffers a request before a handler can refuse it, and
-// buffers responses without a limit when a client does not read them. Here memory is reserved
-// before a message is read, and released when the response is written.
+// grpcHandler answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc specifies. It replaces
+// the server of google.golang.org/grpc, which buffers a request before a handler can refuse it, and
+// buffers responses without a limit if a client does not read them. grpcHandler reserves memory
+// before it reads a message, and releases it when the response is written.
 type grpcHandler struct {
 	s       *Server
 	drained context.Context // is cancelled to end streams
@@ -136,8 +136,8 @@ func (c *grpcHandler) withTimeout(r *http.Request) (context.Context, context.Can
 	return ctx, func() { forget(); stop() }, nil
 }
 
-// authorize refuses a call for another host name, and one without a valid token if the server
-// requires tokens.
+// authorize returns an error for a call with a host name that does not belong to this server. If the
+// server requires tokens, it also returns an error for a call without a valid token.
 func (s *Server) authorize(r *http.Request) error {
 	g := guard{hosts: s.o.Security.Hosts}
 	if !g.hostAllowed(r) {

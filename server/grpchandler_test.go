@@ -19,7 +19,7 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// Over gRPC, too, the server only answers requests for its names.
+// TestOtherNamesOverGRPC checks that the server refuses gRPC calls for other host names.
 func TestOtherNamesOverGRPC(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Hosts = []string{"models.example"}
@@ -40,7 +40,8 @@ func TestOtherNamesOverGRPC(t *testing.T) {
 	}
 }
 
-// On other addresses reflection is off unless a flag enables it.
+// TestReflection checks that reflection is disabled on addresses other than the loopback interface, unless
+// an option enables it.
 func TestReflection(t *testing.T) {
 	for _, reflects := range []bool{false, true} {
 		o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -56,8 +57,8 @@ func TestReflection(t *testing.T) {
 	}
 }
 
-// TestSlowOverGRPC checks that a call without a message ends after a while, and that other
-// calls proceed meanwhile.
+// TestSlowOverGRPC checks that a call without a message ends after a time limit, and that other
+// calls are answered meanwhile.
 func TestSlowOverGRPC(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Timeout = 500 * time.Millisecond
@@ -77,8 +78,8 @@ func TestSlowOverGRPC(t *testing.T) {
 	}
 }
 
-// Certificates are read again when their files change; files that do not fit
-// leave them as they were.
+// TestCertificatesAreReadAgain checks that certificates are read again if their files change.
+// If the new files do not belong together, the previous certificates stay in use.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -105,7 +106,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 			t.Error("another certificate from the start")
 		}
 	}
-	replaced(other, cert) // without its key
+	replaced(other, cert) // a certificate that does not belong to the key
 	time.Sleep(1100 * time.Millisecond)
 	if !shown(s.HTTP()).Equal(first.Leaf) {
 		t.Error("a certificate without its key is shown")

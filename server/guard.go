@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// guard refuses requests of other sites, and those without a valid token.
+// guard refuses requests that pages of other sites make, and requests without a valid token.
 type guard struct {
 	hosts  []string
 	tokens *tokens // nil: no token is required
@@ -39,8 +39,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// bearerToken returns the token of a request: a bearer token, or the password of basic
-// authentication, which a browser asks its user for.
+// bearerToken returns the token of a request. This is a bearer token, or the password of basic
+// authentication, which browsers support.
 func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") {

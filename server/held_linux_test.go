@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The memory that a peer can occupy is at most the limit plus these amounts: garbage that
-// Go has not collected yet, and memory in use for a moment.
+// A peer can make the server use at most the memory limit plus these amounts, for garbage that
+// Go has not collected yet, and for memory that is in use for a moment.
 const (
 	heldLimit = 64 << 20
 	heldMore  = 64 << 20
@@ -33,8 +33,8 @@ type victim struct {
 	t          *testing.T
 }
 
-// newVictim starts a server for a model: this program, or the bnctl that
-// BNCTL_HELD names.
+// newVictim starts a server for a model: this program, or the bnctl binary in
+// BNCTL_HELD.
 func newVictim(t *testing.T, path string, sealed bool) *victim {
 	t.Helper()
 	cmd, files := exec.Command(os.Args[0]), []string{path}
@@ -94,7 +94,8 @@ func (v *victim) memory(name string) int64 {
 	return kib << 10
 }
 
-// connect makes a connection that is closed with the test. nil: it is refused.
+// connect makes a connection that is closed at the end of the test. It returns nil if the server
+// refuses the connection.
 func (v *victim) connect(address string) net.Conn {
 	c, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
@@ -109,7 +110,7 @@ func (v *victim) connect(address string) net.Conn {
 	return c
 }
 
-// unverified accepts any certificate, for a protocol.
+// unverified returns a TLS configuration for a protocol that accepts any certificate.
 func unverified(protocol string) *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}
 }
@@ -136,8 +137,8 @@ func watched() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Whatever a peer sends or does not read, the server uses no more memory than its limit
-// and answers the next request. The table is in docs/results/repairs.md:
+// TestHeld checks that the server uses at most its memory limit, whatever a peer sends or does
+// not read, and that it answers the next request. The results are in docs/results/repairs.md:
 //
 //	go test ./server -run TestHeld -v
 //	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # of another build

@@ -25,9 +25,9 @@ func (s *Server) newHTTP() *http.Server {
 	return newHTTPServer(s.withRecord(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
 }
 
-// Limits of a connection of HTTP/2: streams, and bytes in flight, enough for a picture of 224x224
-// pixels in float32 without a round trip. A silent connection is pinged after silence, and closed
-// if it does not answer, or does not read, for alive.
+// Limits of a connection of HTTP/2: the number of streams, and the bytes in flight, which are enough for a
+// picture of 224x224 pixels in float32. After the time silence without frames, a connection is pinged. It is
+// closed if the client does not answer within the time alive, or reads nothing for the time silence.
 const (
 	streams = 256
 	window  = 1 << 20
@@ -129,7 +129,7 @@ func errorJSON(err error) []byte {
 func toJSON(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic("server: " + err.Error()) // our types
+		panic("server: " + err.Error()) // all types here can be encoded
 	}
 	return body
 }
@@ -137,7 +137,7 @@ func toJSON(v any) []byte {
 // writeJSON writes a JSON response.
 func writeJSON(w http.ResponseWriter, status int, v any) { writeBody(w, status, toJSON(v)) }
 
-// writeBody writes a response of JSON. Errors are ignored: the client is gone.
+// writeBody writes a JSON response. It ignores errors, which mean that the client is gone.
 func writeBody(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -95,15 +95,16 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	return a, nil
 }
 
-// jsonNumberBytes is the memory to encode a number as JSON: its characters, in a slice that grows
-// by doubling, and a copy.
+// jsonNumberBytes is the memory for encoding a number as JSON: the characters, in a slice that grows
+// by doubling, and a copy of the slice.
 const jsonNumberBytes = 40
 
-// openElements is the number of elements of an output of any length, for which memory is reserved.
+// openElements is the assumed number of elements of an output without a fixed length, for reserving
+// memory.
 const openElements = 1 << 16
 
-// answerBytes returns the memory of the response for some rows: all outputs as the devices return
-// them, and text for those in JSON.
+// answerBytes returns the memory of the response for a number of rows: all outputs as the devices
+// return them, and the text of outputs in JSON.
 func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []requestedOutput) (n int64) {
 	elements := func(o signature) int64 {
 		if slices.Contains(o.Shape[1:], -1) {

@@ -20,7 +20,7 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	return s.answerInference(w, r, func(_ *modelVersion, a *protocol.Answer) *protocol.Answer { return a })
 }
 
-// answerInference answers an inference request with the result of form.
+// answerInference answers an inference request. form converts the answer to the form of the response.
 func (s *Server) answerInference(w http.ResponseWriter, r *http.Request,
 	form func(*modelVersion, *protocol.Answer) *protocol.Answer) error {
 	done, err := s.beginInference()
@@ -29,7 +29,7 @@ func (s *Server) answerInference(w http.ResponseWriter, r *http.Request,
 	}
 	defer done()
 	res := &recordOf(r.Context()).reservation
-	// Before memory is used for the body.
+	// Refuse requests before memory is used for the body.
 	if err := s.admit(recordOf(r.Context()), r.PathValue("name"), r.PathValue("version")); err != nil {
 		return err
 	}
@@ -66,7 +66,8 @@ func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, e
 	return s.parse(body, n)
 }
 
-// parse parses a body with n bytes of JSON before its elements; none: it is rows of the only input.
+// parse parses a body with n bytes of JSON, followed by elements of tensors. If n is 0, the body is rows
+// of the model's only input.
 func (s *modelVersion) parse(body []byte, n int) (*protocol.Request, error) {
 	if n > 0 {
 		return protocol.Read(body, n)
@@ -81,8 +82,8 @@ func (s *modelVersion) parse(body []byte, n int) (*protocol.Request, error) {
 	return protocol.Whole(body, s.input.Name, s.input.Datatype, shape), nil
 }
 
-// maxJoined is the size up to which the parts of a response are copied to one place: each write
-// wakes the client.
+// maxJoined is the maximum size of a response that is copied into one slice and written at once. Each
+// write wakes the client.
 const maxJoined = 64 << 10
 
 // writeAnswer writes the JSON of a response, followed by the elements of tensors.

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// packed returns the rows of a model with several inputs. The request has each of them once, with
-// the same number of rows.
+// packed returns the rows of a model with several inputs, packed into one tensor. The request must have
+// each input once, all with the same number of rows.
 func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.Tensor, error) {
 	fields := make([]tensor.Tensor, len(s.inputs))
 	bytes := int64(0)
@@ -49,7 +49,7 @@ func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.
 	return x, nil
 }
 
-// inputOf returns the number of the model's input that in is.
+// inputOf returns the number of the model's input that in has values for.
 func (s *modelVersion) inputOf(in *protocol.Input) (int, error) {
 	k := slices.IndexFunc(s.inputs, func(known signature) bool { return known.Name == in.Name })
 	switch {

@@ -42,7 +42,7 @@ func main(inputs rows f32[5]) {
 	return m
 }
 
-// Metadata lists all inputs, and a request names each of them.
+// TestSeveralInputs checks that metadata lists all inputs, and that a request must name each of them.
 func TestSeveralInputs(t *testing.T) {
 	s := start(t, on("ref", write(t, product(t), "product.bnm")))
 	var meta modelMetadata
@@ -99,7 +99,8 @@ func TestSeveralInputs(t *testing.T) {
 	}
 }
 
-// TestSeveralInputsByGRPC: metadata and requests of gRPC have all inputs, as raw bytes and as numbers.
+// TestSeveralInputsByGRPC checks metadata and requests with several inputs over gRPC, as raw bytes and as
+// numbers.
 func TestSeveralInputsByGRPC(t *testing.T) {
 	s := start(t, on("ref", write(t, product(t), "product.bnm")))
 	client := pb.NewGRPCInferenceServiceClient(dial(t, s))
@@ -132,7 +133,7 @@ func TestSeveralInputsByGRPC(t *testing.T) {
 	}
 }
 
-// infer asks model product with inputs in JSON.
+// infer sends the model product a request with inputs in JSON.
 func infer(t *testing.T, s *Server, inputs ...string) reply {
 	t.Helper()
 	return ask(t, s, "POST", "/v2/models/product/infer", []byte(`{"inputs":[`+strings.Join(inputs, ",")+`]}`))

@@ -40,9 +40,9 @@ func children(t *testing.T) (pids []int) {
 	return pids
 }
 
-// Requests of random sizes at random times, while a device is killed in the middle of them: every
-// answer equals predict's, bit for bit, and no answer is lost. BNCTL_SERVE=full does it a
-// thousand times.
+// TestADeviceIsKilled sends requests of random sizes at random times, and kills a device in the middle of
+// them. Every request must get an answer with the bits of predict. BNCTL_SERVE=full makes a thousand
+// rounds.
 func TestADeviceIsKilled(t *testing.T) {
 	rounds := 6
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -51,7 +51,7 @@ func TestADeviceIsKilled(t *testing.T) {
 	m := newModel(t, 1)
 	path := write(t, m, "m.bnm")
 	inputs, answers := make([]tensor.Tensor, 30), make([][]byte, 30)
-	t.Run("predict", func(t *testing.T) { // its device is closed before others are killed
+	t.Run("predict", func(t *testing.T) { // closes its device before the test kills devices
 		p := predictor(t, m, "cpu")
 		for i := range inputs {
 			inputs[i] = pictures(rand.New(rand.NewPCG(uint64(i), 9)), 1+i%9)
@@ -94,9 +94,9 @@ func TestADeviceIsKilled(t *testing.T) {
 	}
 }
 
-// A device that is killed under load is back within two seconds, or four of a
-// machine that is busy with other tests. Meanwhile requests are answered, with
-// the bits of predict or a clean 503.
+// TestADeviceIsKilledUnderLoad checks that a killed device is replaced within two seconds,
+// or four seconds if the machine is busy with other tests. Meanwhile requests are answered
+// with the bits of predict or with 503.
 func TestADeviceIsKilledUnderLoad(t *testing.T) {
 	kills, soon := 2, 4*time.Second
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -108,7 +108,7 @@ func TestADeviceIsKilledUnderLoad(t *testing.T) {
 	t.Run("predict", func(t *testing.T) { want = predicted(t, predictor(t, m, "cpu"), x) })
 	for _, devices := range []string{"cpu", "2xcpu"} {
 		s := start(t, on(devices, path))
-		var killed atomic.Int64 // when, in ns; 0: a request was answered since
+		var killed atomic.Int64 // time of the last kill, in ns; 0: a request was answered since then
 		var worst atomic.Int64  // longest time from a kill to the first answer, in ns
 		var stop atomic.Bool
 		var asked, refused atomic.Int64

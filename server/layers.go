@@ -18,7 +18,7 @@ type layer struct {
 
 // figures summarizes a batch norm's running statistics; nil if the file has no statistics.
 type figures struct {
-	Dead      int     `json:"dead"` // channels that nothing comes through
+	Dead      int     `json:"dead"` // number of channels without signal: see bn.Norm.Dead
 	VarMin    float32 `json:"var_min"`
 	VarMedian float32 `json:"var_median"`
 	VarMax    float32 `json:"var_max"`

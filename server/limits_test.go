@@ -35,8 +35,8 @@ func packed(t *testing.T, b []byte) []byte {
 	return out.Bytes()
 }
 
-// Bodies may be packed; one that unpacks to more than there may be is refused, and so is one that
-// does not fit in the memory budget. The budget is given back.
+// TestRoom checks that bodies may be compressed. A body is refused if it is too large after decompression,
+// or does not fit into the memory budget. All memory is released afterwards.
 func TestRoom(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Request, o.InFlight = 1<<20, 2<<20
@@ -57,8 +57,8 @@ func TestRoom(t *testing.T) {
 		body    []byte
 		headers []string
 	}{
-		{413, packed(t, make([]byte, 64<<20)), []string{jsonLength, "0", "Content-Encoding", "gzip"}}, // a bomb
-		{413, bytes.Repeat([]byte(" "), 900<<10), nil},                                                // thrice that, as JSON
+		{413, packed(t, make([]byte, 64<<20)), []string{jsonLength, "0", "Content-Encoding", "gzip"}}, // zip bomb
+		{413, bytes.Repeat([]byte(" "), 900<<10), nil},                                                // times 3, as JSON
 		{400, x.Bytes, []string{"Content-Encoding", "gzip"}},
 		{415, x.Bytes, []string{"Content-Encoding", "br"}},
 	} {
@@ -75,8 +75,8 @@ func TestRoom(t *testing.T) {
 	}{
 		{x, true, codes.OK},
 		{x, false, codes.OK},
-		{huge, true, codes.ResourceExhausted},   // packed it is small
-		{large, false, codes.ResourceExhausted}, // six times that, as numbers
+		{huge, true, codes.ResourceExhausted},   // small only while it is compressed
+		{large, false, codes.ResourceExhausted}, // as numbers it needs 6 times its size
 	} {
 		_, err := client.ModelInfer(t.Context(), inMessage(c.x, c.raw), grpc.UseCompressor("gzip"))
 		if status.Code(err) != c.want {
@@ -166,8 +166,8 @@ func TestQueueIsFull(t *testing.T) {
 	}
 }
 
-// If the budget is too small for a single row, a request is refused before its body
-// arrives, so that the body uses no memory.
+// TestRefusedBeforeTheBody checks that a request is refused before its body arrives if the queue
+// is full, so that the body uses no memory.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	m, x := s.all()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -176,7 +176,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	m.queue = batching.New(in.DType, in.Shape, batching.Options{MaxBatch: 1, MaxQueue: 1},
 		func(tensor.Tensor) ([]tensor.Tensor, error) { <-release; return nil, errors.New("lost") })
 	var all sync.WaitGroup
-	for _, waiting := range []int{0, 1} { // one is computed, one waits
+	for _, waiting := range []int{0, 1} { // the first row is computed, the second waits
 		all.Go(func() { ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0") })
 		until(t, "the request", func() bool {
 			return s.active.Load() == int64(waiting+1) && m.queue.Waiting() == waiting
@@ -191,7 +191,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	until(t, "the refusal", func() bool {
 		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`code="429"`))
 	})
-	least := int64(2 * len(x.Bytes)) // and their headers and answers
+	least := int64(2 * len(x.Bytes)) // plus the headers and answers of these requests
 	if n := s.budget.requestBytes(); n < least || n > least+3<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
@@ -239,8 +239,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A request that does not fit into the budget now may be retried; a request larger than the
-// whole budget never fits.
+// TestTooLargeIsNotBusy checks that the error for a request larger than the whole budget differs from
+// the error for a request that does not fit now and may be retried.
 func TestTooLargeIsNotBusy(t *testing.T) {
 	r := &memoryBudget{limit: 10 << 20}
 	first, second := reservation{memoryBudget: r}, reservation{memoryBudget: r}

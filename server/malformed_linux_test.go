@@ -36,8 +36,9 @@ func holds(t *testing.T) held {
 	return held{runtime.NumGoroutine(), len(files), m.HeapAlloc}
 }
 
-// Malformed requests, and clients that stop in the middle, are answered or cut off, over
-// HTTP and gRPC. The next request is answered, and no goroutine, file or memory remains.
+// TestMalformedAndSlow sends malformed requests, and requests that stop in the middle, over HTTP
+// and gRPC. They must be answered or cut off. The next request must be answered, and no goroutine,
+// file or memory may remain.
 func TestMalformedAndSlow(t *testing.T) {
 	malformed, slow := 300, 20
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -83,8 +84,8 @@ func TestMalformedAndSlow(t *testing.T) {
 	t.Logf("%d malformed requests, %d slow clients; before %+v, after %+v", malformed, slow, before, holds(t))
 }
 
-// stopInTheMiddle makes connections that send a part of a request and no more:
-// half of its line, its headers, or its body, or nothing of HTTP/2 but its preface.
+// stopInTheMiddle makes connections that send only a part of a request: half of its
+// line, of its headers or of its body, or only the preface of HTTP/2.
 func stopInTheMiddle(t *testing.T, s *Server, n int) (all []net.Conn) {
 	t.Helper()
 	for i := range n {

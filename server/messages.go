@@ -55,14 +55,14 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	return r, nil
 }
 
-// checkParameters is protocol.CheckImplemented.
+// checkParameters is protocol.CheckImplemented for parameters of gRPC.
 func checkParameters(p map[string]*pb.InferParameter) error {
 	id := p["sequence_id"]
 	sequence := number(id) != 0 || id.GetStringParam() != ""
 	return protocol.CheckImplemented(p["shared_memory_region"] != nil, sequence)
 }
 
-// limitsOf returns protocol.Request.Limits of parameters of any type.
+// limitsOf returns protocol.Request.Limits from parameters of gRPC, which may have any type.
 func limitsOf(all map[string]*pb.InferParameter) map[string]string {
 	limits := map[string]string{}
 	for _, name := range []string{"score", "overlap"} {
@@ -87,7 +87,7 @@ func number(p *pb.InferParameter) int64 {
 	return p.GetInt64Param()
 }
 
-// rawOf returns the elements of the field of the input's type.
+// rawOf returns the elements of an input as bytes, from the message field for the input's type.
 func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
 	raw := []byte{}
 	switch t.Datatype {

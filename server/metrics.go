@@ -11,7 +11,7 @@ import (
 )
 
 // metrics are Prometheus metrics of the server. Only names of served models become labels, never
-// names that clients make up.
+// other text from clients.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec   // model, version, protocol, code
@@ -100,7 +100,7 @@ func (m *metrics) count(r *record, protocol, code string) {
 	}
 }
 
-// countBatch counts a batch; so many rows wait when it is done.
+// countBatch counts a batch. waiting is the number of rows that wait when it is done.
 func (m *metrics) countBatch(name string, version, rows, waiting int) {
 	m.activities.of(name, strconv.Itoa(version)).batch(time.Now(), waiting)
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))

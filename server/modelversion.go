@@ -30,7 +30,7 @@ type modelVersion struct {
 	queue   *batching.Queue
 
 	mu      sync.Mutex // guards the fields below
-	devices *devices   // nil after they were lost; opened again for the next batch
+	devices *devices   // nil after the devices were lost; the next batch opens them again
 	input   signature  // first of the inputs
 	inputs  []signature
 	outputs []signature
@@ -76,7 +76,7 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	return s, nil
 }
 
-// watchDevices reopens lost devices, and notes when they are lost and back.
+// watchDevices reopens lost devices, and notes when devices are lost and when they are open again.
 func (s *modelVersion) watchDevices(o *Options, counts *metrics) {
 	s.o.Reopen = true
 	s.o.Lost = func(device string, why error) {
@@ -142,7 +142,7 @@ func (s *modelVersion) acquireDevices(ctx context.Context) (*devices, error) {
 }
 
 // releaseDevices is called after a batch. After an error no more batches are started on these
-// devices, which are closed after the last one in progress.
+// devices. They are closed when no batch on them is in progress.
 func (s *modelVersion) releaseDevices(d *devices, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *modelVersion) releaseDevices(d *devices, err error) {
 		d.retired, s.devices = true, nil
 	}
 	if d.inFlight--; d.retired && d.inFlight == 0 {
-		d.Close() // errors of lost devices are of no use
+		d.Close() // errors of lost devices do not matter
 	}
 }
 

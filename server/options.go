@@ -22,7 +22,7 @@ type Options struct {
 	Models   []string
 	Versions string        // versions of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds
-	HTTP     string        // address to listen on, "127.0.0.1:8000", or "unix:PATH", for the owner alone
+	HTTP     string        // address to listen on, "127.0.0.1:8000", or a socket for the owner only, "unix:PATH"
 	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": no gRPC
 	// File has the options for reading models from files.
 	File modelfile.Options
@@ -30,28 +30,28 @@ type Options struct {
 	// largest number of rows that are computed together.
 	Predict predict.Options
 	Delay   time.Duration // how long a row waits for others: 0 to a second
-	Queue   int           // rows that wait for each model at most; 0: eight batches
-	Request int           // bytes of one request at most; 0: 64 MiB
+	Queue   int           // maximum number of rows that wait, for each model; 0: eight batches
+	Request int           // maximum number of bytes of a request; 0: 64 MiB
 	Timeout time.Duration // maximum time for a request; 0: a minute
-	// InFlight is the bytes that clients may make the server hold: connections,
-	// requests, decompressed, and answers that are not taken; 0: 256 MiB.
+	// InFlight is the maximum memory for all clients together, in bytes: connections,
+	// decompressed requests, and answers that clients have not read; 0: 256 MiB.
 	InFlight int
 	Security Security
-	// Garbage is the number of allocated bytes after which Go's garbage collector runs, for the
-	// whole program and whatever the size of the weights; it is more if inputs and outputs of a
-	// model are large. It also sets a memory limit, above InFlight. 0: the settings of GOGC and
-	// GOMEMLIMIT.
+	// Garbage is the number of allocated bytes that start Go's garbage collector, for the whole
+	// program. It does not depend on the size of the weights, but it is increased if a model has
+	// large inputs and outputs. Garbage also sets Go's memory limit, above InFlight. 0 means the
+	// settings of GOGC and GOMEMLIMIT.
 	Garbage int
 	// Health is an address that only answers health probes (live and ready), without TLS
 	// and tokens; "": no such address.
 	Health    string
-	AllowSick bool         // serve models although doctor finds faults
+	AllowSick bool         // serve models even if package doctor finds faults
 	Access    *slog.Logger // log of requests; nil: no log
-	// DrainDelay is the time from the end of Serve's context, when the server stops being
-	// ready, until it refuses new requests. Load balancers need it to notice.
+	// When Serve's context ends, the server is not ready any more. DrainDelay is the time
+	// from then until it refuses new requests, so that load balancers can notice.
 	DrainDelay time.Duration
-	// SkipBad serves the other models if one cannot be opened at the start. A note names it, and it is
-	// tried again when its file changes.
+	// If a model cannot be opened at the start, SkipBad serves the other models. A note names the bad
+	// model, and it is tried again when its file changes.
 	SkipBad  bool
 	patience time.Duration // longest wait for bytes; 0: ten seconds
 	// Note is called with messages for the operator; it may be nil.
@@ -103,8 +103,8 @@ func (o *Options) check() error {
 	return o.Security.check("grpc", o.GRPC)
 }
 
-// once returns note without repeated messages: every model opens its devices separately,
-// and they report the same.
+// once returns note without repeated messages. Every model opens its devices separately, and
+// the devices of all models have the same messages.
 func once(note func(format string, args ...any)) func(format string, args ...any) {
 	var mu sync.Mutex
 	had := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/internal/style"
 )
 
-// page is the web page at /: four files without external resources, in the style of all pages.
+// page is the web page at /: four files without external resources, in the style of bnctl's other pages.
 //
 //go:embed page
 var page embed.FS

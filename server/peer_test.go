@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// grpcurl is a client that knows nothing of this module.
+// grpcurl is a gRPC client that is independent of this module.
 const grpcurl = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3"
 
-// grpcurl reads what there is from reflection, or from the .proto file, and gets
-// answers with the bits of predict.
+// TestPeerGrpcurl checks that grpcurl finds the service by reflection or in the .proto
+// file, and gets answers with the bits of predict.
 func TestPeerGrpcurl(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("BNCTL_PEERS is not set; make test-peers builds grpcurl and sets it")

@@ -25,7 +25,7 @@ type pictureAnswer struct {
 
 	height, width int // size of the picture in the request, in the orientation that the model reads
 
-	done func() // the response is written
+	done func() // must be called when the response is written
 }
 
 // askPicture sends the picture file of a request to a model. check refuses models that do
@@ -66,7 +66,7 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 		return nil, err
 	}
 	a, err := s.infer(r.Context(), m.name, m.label(), func(now *modelVersion) (*protocol.Request, error) {
-		m = now // a new file may have come
+		m = now // the model may have a new version
 		if err := check(m); err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func picture(contentType string, body []byte) ([]byte, error) {
 	kind, parameters, _ := mime.ParseMediaType(contentType)
 	isJSON := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 	if isJSON && kind != "multipart/form-data" {
-		kind = "application/json" // no picture begins so, and curl -d names another type
+		kind = "application/json" // pictures do not begin with {, and curl -d sends another type
 	}
 	switch kind {
 	case "application/json":
@@ -133,7 +133,7 @@ func (s *modelVersion) pictureSize(ctx context.Context, file []byte) (height, wi
 	return size.Height, size.Width, nil
 }
 
-// pixels decodes a picture to the input of the model. Memory for decoding is reserved before.
+// pixels decodes a picture to the input of the model. It first reserves memory for decoding.
 func (s *modelVersion) pixels(ctx context.Context, file []byte, res *reservation) (tensor.Tensor, error) {
 	t, in := fit.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
 	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])

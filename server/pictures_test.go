@@ -56,7 +56,7 @@ func TestDamagedPictures(t *testing.T) {
 			if draw.IntN(4) == 0 {
 				bad = bad[:draw.IntN(len(bad))]
 			}
-			for range draw.IntN(8) { // most of them in the headers with the sizes
+			for range draw.IntN(8) { // most changes are in the headers, which have the sizes
 				if n := len(bad); n > 0 {
 					bad[draw.IntN(min(n, 1+draw.IntN(n)))] = byte(draw.Uint32())
 				}
@@ -74,9 +74,8 @@ func TestDamagedPictures(t *testing.T) {
 	}
 }
 
-// A picture needs memory for the rows that are decoded, not for all of its pixels. If its
-// decoder needs all of them and the budget is too small, the picture is permanently too
-// large.
+// TestLargePictures checks that a picture needs memory only for the rows that are decoded. If the
+// decoder needs all pixels and the whole budget is too small for them, the error is TooLarge.
 func TestLargePictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20 // 6 million pixels are 18 MiB in RGB

@@ -12,8 +12,8 @@ import (
 // computedOutput is the name of the output that predictHTTP adds. No output of a graph has such a name.
 const computedOutput = "@probabilities"
 
-// predictHTTP answers a picture file, or an inference request, with all outputs of the model as
-// bytes. If the model has classes or labels, their probabilities follow as one more output.
+// predictHTTP answers a picture file or an inference request with all outputs of the model as bytes.
+// If the model has classes or labels, their probabilities are an additional output.
 func (s *Server) predictHTTP(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get(jsonLength) != "" {
 		return s.answerInference(w, r, (*modelVersion).predictions)
@@ -58,11 +58,11 @@ type predictionKind struct {
 	SHA256  string   `json:"sha256"`
 	Answers string   `json:"answers"` // classes, labels, numbers, masks or outputs
 	Labels  []string `json:"labels"`  // names of classes, labels or values
-	// Thresholds are the probabilities from which on the labels hold, if the model has them.
+	// Thresholds are the minimum probabilities of the labels that are predicted, if the model has thresholds.
 	Thresholds []float64   `json:"thresholds,omitempty"`
 	Mask       string      `json:"mask,omitempty"`   // the output with a class for each pixel
 	Scores     string      `json:"scores,omitempty"` // the output that the probabilities are computed from
-	Pictures   bool        `json:"pictures"`         // it accepts picture files
+	Pictures   bool        `json:"pictures"`         // the model accepts picture files
 	MaxBatch   int         `json:"max_batch"`
 	Inputs     []signature `json:"inputs"`
 	Outputs    []signature `json:"outputs"`

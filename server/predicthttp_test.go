@@ -69,7 +69,7 @@ func TestPredictIsPredict(t *testing.T) {
 	}
 }
 
-// TestThresholds: a model with thresholds answers with the labels that hold, and reports its thresholds.
+// TestThresholds checks that a model with thresholds answers with the labels above them, and reports them.
 func TestThresholds(t *testing.T) {
 	thresholds := []float64{1, 1, 1, 0, 1, 1, 1, 1, 1, 1}
 	m, err := models.WithThresholds(newModel(t, 1), thresholds)
@@ -90,10 +90,10 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestUnixSocket: the socket belongs to its owner alone, one that a killed server left is replaced,
-// one that is in use is not, and the end of the server removes it.
+// TestUnixSocket checks that only its owner can use the socket, that the socket of a killed server is
+// replaced, that a socket in use is not replaced, and that the server removes its socket when it ends.
 func TestUnixSocket(t *testing.T) {
-	folder, err := os.MkdirTemp("", "s") // paths of sockets are short
+	folder, err := os.MkdirTemp("", "s") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,8 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// TestUnixSocketGone: a server that ends removes its socket, and paths that cannot be sockets are refused.
+// TestUnixSocketGone checks that a server that ends removes its socket, and that paths that cannot be sockets
+// are refused.
 func TestUnixSocketGone(t *testing.T) {
 	folder, err := os.MkdirTemp("", "s")
 	if err != nil {

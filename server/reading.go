@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// A read of a disk may never return, for example from a network share with its server down,
-// or from a file of /proc. So reads run in separate goroutines. After slowAfter, other
-// files are read meanwhile; after warnAfter, a note is written.
+// A read may never return, for example from a network share while its server is down, or from
+// a file of /proc. Therefore reads run in separate goroutines. After slowAfter, other files are
+// read meanwhile. After warnAfter, a note is written.
 const (
 	slowAfter = time.Second
 	warnAfter = 10 * time.Second
@@ -22,7 +22,7 @@ type pending[T any] struct {
 	answer chan T
 	noted  bool // the note about the slow read was written
 	mu     sync.Mutex
-	undo   func(T) // nil until it is abandoned
+	undo   func(T) // nil until the read is abandoned
 	over   bool
 }
 
@@ -112,8 +112,9 @@ type opened struct {
 	err  error
 }
 
-// open opens the model of a file, or continues to wait for an earlier open. ok is false if
-// that does not finish within limit. A file that has changed since is opened again.
+// open opens the model of a file, or continues to wait for an earlier open of the file. ok is
+// false if that does not finish within limit, or if the file has changed since the earlier open.
+// The next call then opens the file again.
 func (k *updater) open(ctx context.Context, f repository.File, limit time.Duration) (
 	m *modelVersion, err error, ok bool) {
 	a := k.opening[f.Path]

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A file with a read that never returns, or a pipe, does not keep other files from being
-// served, or the server from ending.
+// TestAReadThatNeverReturns checks that a file with a read that never returns, or a pipe, does not
+// keep other files from being served, or the server from ending.
 func TestAReadThatNeverReturns(t *testing.T) {
 	if f, err := os.Open("/proc/kmsg"); err != nil {
 		t.Skip("no file here whose read does not return:", err)
@@ -56,7 +56,8 @@ func TestAReadThatNeverReturns(t *testing.T) {
 	}
 }
 
-// This also holds at the start: the server can be ended.
+// TestAReadThatNeverReturnsAtTheStart checks that a server can be ended if a read at its start never
+// returns.
 func TestAReadThatNeverReturnsAtTheStart(t *testing.T) {
 	if f, err := os.Open("/proc/kmsg"); err != nil {
 		t.Skip("no file here whose read does not return:", err)

@@ -18,15 +18,15 @@ import (
 // record describes a request for logs, metrics and traces.
 type record struct {
 	model, version            string        // model that answered; "" if the request was refused
-	refused                   *modelVersion // the version with the full queue
-	rows                      int           // computed
+	refused                   *modelVersion // the version that refused the request because its queue was full
+	rows                      int           // number of rows computed
 	queued, computed, encoded time.Duration
 	reservation               reservation
 	bodyUnused                bool   // the body is not needed any more
 	id                        string // id that the client gave the request
 }
 
-// answering returns the version that answered, or that should have; "" if that is not known.
+// answering returns the version that answered or refused the request, or "" if that is not known.
 func (r *record) answering() (model, version string) {
 	if r.model == "" && r.refused != nil {
 		return r.refused.name, r.refused.label()
@@ -44,13 +44,13 @@ func recordOf(ctx context.Context) *record {
 	return &record{}
 }
 
-// withRecord counts and logs requests to next, and owns their reservation until the response is
-// written.
+// withRecord returns a handler that counts and logs the requests to next, and releases their memory when
+// the response is written.
 func (s *Server) withRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
 		controller := http.NewResponseController(w)
-		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets another one
+		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets another deadline
 		if r.ContentLength != 0 {
 			_ = controller.SetReadDeadline(s.deadline(max(r.ContentLength, 0)))
 		}
@@ -65,7 +65,7 @@ func (s *Server) withRecord(next http.Handler) http.Handler {
 		code := strconv.Itoa(out.status)
 		s.metrics.count(rec, "http", code)
 		s.log(r, rec, began, "http", code, r.Method+" "+r.URL.Path)
-		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // the mux has set it by now
+		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // the mux has set r.Pattern
 			s.trace(rec, &tracing.Span{Name: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
 		}
 	})
@@ -97,8 +97,8 @@ func (s *Server) trace(rec *record, r *tracing.Span) {
 	s.traces.Send(r)
 }
 
-// statusWriter records the status of a response. While the server shuts down, the response
-// asks the client to close the connection.
+// statusWriter records the status of a response. While the server shuts down, it adds the header
+// that makes the client close the connection.
 type statusWriter struct {
 	http.ResponseWriter
 	status  int

@@ -30,7 +30,7 @@ func refusal(err error) error {
 	return protocol.Refuse(protocol.Unavailable, "the devices do not answer; try again")
 }
 
-// invalid refuses an invalid request.
+// invalid returns the error for an invalid request.
 func invalid(format string, args ...any) error {
 	return protocol.Refuse(protocol.Invalid, format, args...)
 }
@@ -51,8 +51,8 @@ func asStatus(err error) error {
 	if errors.As(err, &r) {
 		return status.Error(codeOf[r.Kind], legible.Short(r.Text))
 	}
-	return err // a status already
+	return err // err is a status already
 }
 
-// unavailable refuses a request that the client may repeat, here or at another server.
+// unavailable returns the error for a request that the client may repeat, here or at another server.
 func unavailable(text string) error { return protocol.Refuse(protocol.Unavailable, "%s", text) }

@@ -12,7 +12,7 @@ import (
 // maxIDBytes is the maximum length of an id in the log. Clients choose ids.
 const maxIDBytes = 128
 
-// requestID returns the id of a request: the header X-Request-ID, else the id in the request.
+// requestID returns the id of a request: the header X-Request-ID, or without it the id in the request.
 func (r *record) requestID(h http.Header) string {
 	id := cmp.Or(h.Get("X-Request-Id"), r.id)
 	return legible.Text(id[:min(len(id), maxIDBytes)])
@@ -29,8 +29,8 @@ func traceID(h http.Header) string {
 	return ""
 }
 
-// LogNotes returns a function for Options.Note that writes messages to a log, in addition
-// to the lines of requests.
+// LogNotes returns a function for Options.Note that writes messages to a log, which may also
+// have the lines of requests.
 func LogNotes(l *slog.Logger) func(format string, args ...any) {
 	return func(format string, args ...any) { l.Info(legible.Short(legible.Sprintf(format, args...))) }
 }

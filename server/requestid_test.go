@@ -33,7 +33,8 @@ func (l *locked) lines() []string {
 	return strings.Split(strings.TrimSpace(l.b.String()), "\n")
 }
 
-// Lines of requests have the ids of the request and of its trace; events are lines of the same form.
+// TestLogHasIDs checks that the log line of a request has the ids of the request and of its trace, and that
+// events are lines of the same form.
 func TestLogHasIDs(t *testing.T) {
 	log := &locked{}
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -74,7 +75,8 @@ func TestLogHasIDs(t *testing.T) {
 	}
 }
 
-// Every model opens its devices separately; each of their notes is written once.
+// TestRepeatedNotes checks that a note is written only once, although every model opens its devices
+// separately.
 func TestRepeatedNotes(t *testing.T) {
 	var got []string
 	note := once(func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) })
@@ -87,7 +89,8 @@ func TestRepeatedNotes(t *testing.T) {
 	}
 }
 
-// One bad model is an error at the start, or is skipped and tried again when its file changes.
+// TestSkipBadModels checks that a bad model is an error at the start. With SkipBad the model is skipped, and
+// tried again when its file changes.
 func TestSkipBadModels(t *testing.T) {
 	folder := t.TempDir()
 	good, err := os.ReadFile(write(t, newModel(t, 1), "m.bnm"))
@@ -135,7 +138,7 @@ func TestSkipBadModels(t *testing.T) {
 	until(t, "the repaired model", func() bool { return ask(t, s, "GET", "/v2/models/bad", nil).status == 200 })
 }
 
-// Errors about JSON name fields and JSON's types, never Go's types.
+// TestErrorsNameNoGoTypes checks that errors about JSON name fields and JSON's types, never Go's types.
 func TestErrorsNameNoGoTypes(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for body, want := range map[string]string{
@@ -168,7 +171,7 @@ func TestErrorsNameNoGoTypes(t *testing.T) {
 	}
 }
 
-// Triton's statistics count requests, rows and batches.
+// TestStatistics checks the numbers of requests, rows and batches in Triton's statistics.
 func TestStatistics(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"a/1/model.bnm", "a/2/model.bnm", "b/1/model.bnm"} {

@@ -14,9 +14,10 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// A stream of rows is a connection that HTTP has handed over, for one prediction after the other. Its
-// answers equal predictHTTP's. A request of HTTP costs half a millisecond after some milliseconds of
-// computing, when nothing of it is in the processor's cache any more; here little is left of that.
+// A stream of rows is a connection that was upgraded from HTTP. It makes one prediction after the other,
+// with the answers of predictHTTP. A request of HTTP costs half a millisecond if the device has computed
+// for some milliseconds and evicted the server's code and data from the processor's caches. A stream of
+// rows avoids most of this cost.
 //
 //	GET /v2/models/NAME/predict, Connection: Upgrade, Upgrade: bnctl-rows    101, or an error of HTTP
 //
@@ -24,7 +25,7 @@ import (
 //	server  uint32 head, uint32 status, uint64 body   JSON of an answer, or nothing   elements
 //
 // Numbers are little endian. A request without JSON has rows of the only input. An answer without JSON has
-// that of the answer before it. An answer with another status than 200 is JSON alone, {"error": "..."}.
+// the JSON of the previous answer. An answer with another status than 200 is only JSON, {"error": "..."}.
 
 // rowsProtocol is the protocol of a stream of rows, as the header Upgrade names it.
 const rowsProtocol = "bnctl-rows"
@@ -32,7 +33,7 @@ const rowsProtocol = "bnctl-rows"
 // rowsPrefixBytes is the length of the numbers before each message.
 const rowsPrefixBytes = 16
 
-// switching is the answer to the request for a stream.
+// switching is the response of HTTP that begins a stream.
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + rowsProtocol +
 	"\r\n\r\n"
 
@@ -49,7 +50,7 @@ type rowStream struct {
 	message []byte             // memory of the last answer
 }
 
-// upgradeToRows hands the connection of a request over to a stream of rows, and serves it to its end.
+// upgradeToRows converts the connection of a request to a stream of rows, and serves the stream to its end.
 func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.findPath(r); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	if buffered.Reader.Buffered() > 0 {
 		return nil // the client did not wait for the answer
 	}
-	if c, ok := w.(*statusWriter); ok { // record the status: net/http would send the answer before it hands over
+	if c, ok := w.(*statusWriter); ok { // only record the status: net/http must not send a response
 		c.status = http.StatusSwitchingProtocols
 	}
 	_ = conn.SetWriteDeadline(s.deadline(0))
@@ -109,13 +110,13 @@ func (k *rowStream) next() (more bool) {
 	return err == nil
 }
 
-// unread is the body of a request: its JSON of head bytes, and elements.
+// unread is the body of a request that has not been read yet: head bytes of JSON, and then elements.
 type unread struct {
 	k          *rowStream
 	head, left int64 // bytes; left are those that have not been read
 }
 
-// read reads the body. Memory is reserved before.
+// read reads the body. It first reserves memory.
 func (u *unread) read(res *reservation) ([]byte, error) {
 	if u.left < u.head || u.left > int64(u.k.s.o.Request) {
 		return nil, tooLarge(int64(u.k.s.o.Request))
@@ -129,7 +130,7 @@ func (u *unread) read(res *reservation) ([]byte, error) {
 	return body, err
 }
 
-// answer computes and writes an answer. An error is to be sent instead.
+// answer computes and writes an answer. If it returns an error, the caller must send the error instead.
 func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
 	done, err := k.s.beginInference()
 	if err != nil {
@@ -200,14 +201,14 @@ func (k *rowStream) write(m *modelVersion, a *protocol.Answer) error {
 	return nil
 }
 
-// repeats reports whether the JSON of an answer equals that of the previous answer.
+// repeats reports whether an answer has the same JSON as the previous answer.
 func (k *rowStream) repeats(m *modelVersion, a *protocol.Answer) bool {
 	return k.model == m && a.ID == "" && slices.EqualFunc(k.last, a.Outputs, func(x, y *protocol.Tensor) bool {
 		return x.Name == y.Name && slices.Equal(x.Shape, y.Shape)
 	})
 }
 
-// begin begins a message in k.message with the numbers of its lengths.
+// begin begins a message in k.message with its prefix: lengths and status.
 func (k *rowStream) begin(head, status, body int) {
 	_ = k.conn.SetWriteDeadline(k.s.deadline(int64(body)))
 	k.message = binary.LittleEndian.AppendUint32(k.message[:0], uint32(head))
@@ -215,14 +216,14 @@ func (k *rowStream) begin(head, status, body int) {
 	k.message = binary.LittleEndian.AppendUint64(k.message, uint64(body))
 }
 
-// flush writes k.message, and reports whether the client has taken it.
+// flush writes k.message, and reports whether that succeeded.
 func (k *rowStream) flush() bool {
 	_, err := k.conn.Write(k.message)
 	k.message = k.message[:0]
 	return err == nil
 }
 
-// refuse sends an error, after the rest of the request's body. The error that it returns ends the stream.
+// refuse reads the rest of the request's body, and sends an error. The error that it returns ends the stream.
 func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
 	if errors.Is(why, errGone) {
 		return http.StatusOK, why
@@ -238,7 +239,7 @@ func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
 		err = why
 	}
 	text := errorJSON(why)
-	k.model, k.last = nil, nil // the client has forgotten the JSON of the last answer
+	k.model, k.last = nil, nil // the next answer has JSON, because this one was an error
 	k.begin(len(text), status, len(text))
 	k.message = append(k.message, text...)
 	if !k.flush() {

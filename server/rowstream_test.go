@@ -46,7 +46,7 @@ func (k *rowClient) upgrade(model string) int {
 	return r.StatusCode
 }
 
-// send sends a request whose body begins with head bytes of JSON.
+// send sends a request with a body that begins with head bytes of JSON.
 func (k *rowClient) send(head int, body []byte) error {
 	m := binary.LittleEndian.AppendUint64(nil, uint64(head))
 	m = binary.LittleEndian.AppendUint64(m, uint64(len(body)))
@@ -54,7 +54,7 @@ func (k *rowClient) send(head int, body []byte) error {
 	return err
 }
 
-// receive returns the status of an answer, its JSON or that of the answer before it, and its elements.
+// receive returns the status of an answer, its JSON (or the JSON of the previous answer), and its elements.
 func (k *rowClient) receive() (status int, head, elements []byte, err error) {
 	prefix := make([]byte, rowsPrefixBytes)
 	if _, err := io.ReadFull(k.r, prefix); err != nil {
@@ -82,14 +82,14 @@ func (k *rowClient) ask(t *testing.T, head int, body []byte) (status int, json, 
 	return status, json, elements
 }
 
-// TestRowStreamIsPredict compares the answers of a stream with those of predictHTTP, for rows and for a request
-// with JSON, and checks that an answer leaves out the JSON that it shares with the one before.
+// TestRowStreamIsPredict compares the answers of a stream with the answers of predictHTTP, for rows and for a
+// request with JSON. An answer must not repeat the JSON of the previous answer.
 func TestRowStreamIsPredict(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	k := streamRows(t, s)
 	draw := rand.New(rand.NewPCG(9, 9))
 	before := 0
-	for i, n := range []int{1, 1, 3, 3, 9, 1, 2, 2} { // the batches have 4 rows
+	for i, n := range []int{1, 1, 3, 3, 9, 1, 2, 2} { // batches have at most 4 rows
 		x := pictures(draw, n)
 		body, size := x.Bytes, 0
 		if i%3 == 1 {
@@ -115,8 +115,8 @@ func TestRowStreamIsPredict(t *testing.T) {
 	})
 }
 
-// TestRowStreamRefuses: a refused request is answered with an error, and the stream goes on; one that is longer than
-// the server accepts ends it.
+// TestRowStreamRefuses checks that a refused request is answered with an error, and that the stream can be
+// used afterwards. A request that is longer than the server accepts ends the stream.
 func TestRowStreamRefuses(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Request = 1 << 20
@@ -167,8 +167,8 @@ func TestRowStreamRefuses(t *testing.T) {
 	}
 }
 
-// TestRowStreamOfCutRequests: a client that breaks off, or asks before the answer of HTTP, loses its stream and
-// nothing else.
+// TestRowStreamOfCutRequests checks that only the stream ends if a client breaks off a request, or sends one
+// before the response of HTTP.
 func TestRowStreamOfCutRequests(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1).Bytes
@@ -192,8 +192,8 @@ func TestRowStreamOfCutRequests(t *testing.T) {
 	}
 }
 
-// TestRowStreamOfLengthsThatCannotBe: a request that is longer than a request may be is refused, and ends the
-// stream, whose next bytes mean nothing.
+// TestRowStreamOfLengthsThatCannotBe checks that a request with impossible lengths is refused and ends the
+// stream, because the server cannot know where the next request begins.
 func TestRowStreamOfLengthsThatCannotBe(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for _, length := range []uint64{1 << 50, 1 << 63, math.MaxUint64} {
@@ -210,7 +210,8 @@ func TestRowStreamOfLengthsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestRowStreamNeedsTheToken: a stream begins with a request of HTTP, with all that protects those.
+// TestRowStreamNeedsTheToken checks that the request that begins a stream needs a token, like other requests
+// of HTTP.
 func TestRowStreamNeedsTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(file, []byte(strings.Repeat("t", 40)+"\n"), 0o600); err != nil {
@@ -235,7 +236,8 @@ func TestRowStreamNeedsTheToken(t *testing.T) {
 	}
 }
 
-// TestRowStreamOfAnotherVersion: a file that replaces the model's answers the next rows of a stream, with its JSON.
+// TestRowStreamOfAnotherVersion checks that a new version of the model's file answers the next rows of a
+// stream. Its first answer has JSON.
 func TestRowStreamOfAnotherVersion(t *testing.T) {
 	folder := t.TempDir()
 	write(t, newModel(t, 1), folder+"/m.bnm")
@@ -254,7 +256,8 @@ func TestRowStreamOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestRowStreamEndsWithTheServer: rows that were accepted are answered, and an idle stream does not keep the server.
+// TestRowStreamEndsWithTheServer checks that accepted rows are answered when the server ends, and that an
+// idle stream does not keep the server from ending.
 func TestRowStreamEndsWithTheServer(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Delay = 200 * time.Millisecond

@@ -17,12 +17,12 @@ type Security struct {
 	Insecure    bool
 	Certificate string // file of the certificate and its chain, PEM; "": no TLS
 	Key         string // file of its private key
-	// Clients is a file of CA certificates, PEM: a client must have a certificate signed by
+	// Clients is a file of CA certificates, PEM. A client must have a certificate signed by
 	// one of them. "": clients need no certificate. This file and the files above are read
 	// again when they change.
 	Clients string
-	// Tokens is a file of mode 0600 with a token on each line: a request must carry one of
-	// them. It is read again when it changes. "": requests need no token.
+	// Tokens is a file of mode 0600 with a token on each line. A request must have one of
+	// these tokens. The file is read again when it changes. "": requests need no token.
 	Tokens string
 	// Hosts are permitted values of the Host header, in addition to the names of this
 	// machine. Other values are refused, against DNS rebinding. "*" permits any.
@@ -30,7 +30,7 @@ type Security struct {
 	Reflection bool // permits gRPC reflection from other machines
 }
 
-// check refuses an address that is open to others without protection.
+// check returns an error for an address that other machines can reach without protection.
 func (s *Security) check(field, address string) error {
 	path, isUnix := unixPath(address)
 	if isUnix && field == "http" {
@@ -56,7 +56,7 @@ func (s *Security) check(field, address string) error {
 		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or set {insecure}")
 }
 
-// checkFiles refuses options that do not fit together, whatever the address is.
+// checkFiles returns an error for options that do not fit together. It does not consider addresses.
 func (s *Security) checkFiles() error {
 	if slices.Contains(s.Hosts, "") {
 		return problem.New("host", "", "a name is empty", "write the server's name for clients")

@@ -29,7 +29,7 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// Requests that a page of another site can make a browser send are refused.
+// TestOtherSites checks that the server refuses requests that a page of another site can make a browser send.
 func TestOtherSites(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Hosts = []string{"models.example"}
@@ -66,7 +66,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// secrets writes tokens, and returns the path.
+// secrets writes a file of tokens, and returns its path.
 func secrets(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
@@ -121,7 +121,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate that vouches for itself, and its key.
+// certificate writes a self-signed certificate and its key.
 func certificate(t *testing.T, until time.Time) (cert, key string, pair tls.Certificate) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
@@ -150,7 +150,8 @@ func certificate(t *testing.T, until time.Time) (cert, key string, pair tls.Cert
 	return cert, key, pair
 }
 
-// With client certificates, a client without one can only read the health.
+// TestMutualTLS checks that a client without a certificate can only read the health if client certificates
+// are required.
 func TestMutualTLS(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))

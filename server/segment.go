@@ -37,7 +37,8 @@ type pixelClass struct {
 	Colour string `json:"colour"`
 }
 
-// segment answers a request for the classes of pixels. The picture comes as for classify.
+// segment answers a request for the classes of pixels. The request has a picture in one of the forms of
+// classify.
 func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	q, err := s.askPicture(w, r, func(m *modelVersion) error {
 		_, err := m.maskOutput()
@@ -54,7 +55,7 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	}
 	scores := q.answer.Outputs[output].Values
 	height, width := scores.Shape[2], scores.Shape[3]
-	const maskBytes = 16 // memory per pixel: its class, both pictures and their encoding
+	const maskBytes = 16 // memory per pixel, for its class, both pictures and their encodings
 	pixels := int64(max(height*width, q.pixels.Shape[1]*q.pixels.Shape[2]))
 	if err := rec.reservation.grow(maskBytes * pixels); err != nil {
 		return err
@@ -78,8 +79,8 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maskOutput returns the number of the output that has scores of classes for each pixel; the error is a
-// refusal of models that have not exactly one.
+// maskOutput returns the number of the output that has scores of classes for each pixel. The error is for
+// models that do not have exactly one output of this kind.
 func (s *modelVersion) maskOutput() (int, error) {
 	found := -1
 	for i, o := range s.outputs {
@@ -115,7 +116,7 @@ func (s *modelVersion) pixelClasses(pixels []byte) (all []pixelClass) {
 	return all
 }
 
-// seen returns the picture of an input, u8 [1,H,W,1 or 3].
+// seen returns the input of a model, u8 [1,H,W,1 or 3], as an image.
 func seen(x tensor.Tensor) image.Image {
 	h, w, channels := x.Shape[1], x.Shape[2], x.Shape[3]
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))

@@ -76,7 +76,7 @@ func TestSegment(t *testing.T) {
 	}
 }
 
-// predictedMask is the mask that predict has for a picture file.
+// predictedMask returns the mask that package predict computes for a picture file.
 func predictedMask(t *testing.T, m *models.Model, file []byte) (mask []byte) {
 	t.Helper()
 	p, src := predictor(t, m, "ref"), inputOf(t, file)
@@ -92,8 +92,8 @@ func predictedMask(t *testing.T, m *models.Model, file []byte) (mask []byte) {
 	return mask
 }
 
-// A request that a model does not answer is refused with the name of the request that it
-// does answer.
+// TestSegmentRefuses checks that a request that a model cannot answer is refused, with the name of
+// the request that it can answer.
 func TestSegmentRefuses(t *testing.T) {
 	masks := start(t, on("ref", write(t, newSegmenter(t), "m.bnm")))
 	classes := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))

@@ -62,7 +62,7 @@ func (s *Server) HTTP() string {
 }
 
 // URL returns the URL of the HTTP server. For a socket in the file system it is the path of the
-// socket and the URL that clients ask on it.
+// socket followed by the URL for requests on it.
 func (s *Server) URL() string {
 	if _, isUnix := unixPath(s.HTTP()); isUnix {
 		return s.HTTP() + " http://localhost"

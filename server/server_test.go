@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// servesHere is the variable that makes this program serve a model in a test. It has the
-// model's file and the files of a certificate and its key, on separate lines.
+// servesHere is the variable that makes this program serve a model in a test. Its value has
+// the paths of the model, a certificate and its key, on separate lines.
 const servesHere = "BNCTL_TEST_SERVES"
 
 // serveHere serves a model until its standard input ends.
@@ -95,7 +95,7 @@ func write(t testing.TB, m *models.Model, path string) string {
 	return path
 }
 
-// on are options for models at paths, on devices.
+// on returns options for models at paths, on devices.
 func on(devices string, paths ...string) Options {
 	return Options{Models: paths, HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Queue: 1000,
 		Predict: predict.Options{Batch: 4, Fleet: fleet.Options{Devices: devices, Threads: 1}}}
@@ -112,7 +112,7 @@ func start(t testing.TB, o Options) *Server {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx) }()
 	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections() // the server would wait for them
+		http.DefaultClient.CloseIdleConnections() // otherwise the server waits for these connections
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -164,7 +164,7 @@ func pictures(draw *rand.Rand, n int) tensor.Tensor {
 	return x
 }
 
-// predictor returns what package predict makes of a model, on a device.
+// predictor returns a predictor of package predict for a model, on a device.
 func predictor(t testing.TB, m *models.Model, device string) *predict.Predictor {
 	t.Helper()
 	p, err := predict.Open(t.Context(), m,
@@ -176,7 +176,7 @@ func predictor(t testing.TB, m *models.Model, device string) *predict.Predictor 
 	return p
 }
 
-// predicted returns the logits that package predict has for x.
+// predicted returns the logits that package predict computes for x.
 func predicted(t testing.TB, p *predict.Predictor, x tensor.Tensor) []byte {
 	t.Helper()
 	outs, err := p.Predict(t.Context(), x)
@@ -193,7 +193,7 @@ func binaryRequest(x tensor.Tensor) (body []byte, jsonBytes int) {
 	return append([]byte(head), x.Bytes...), len(head)
 }
 
-// jsonRequest is a request for rows in JSON.
+// jsonRequest returns a request for rows in JSON.
 func jsonRequest(x tensor.Tensor) []byte {
 	values := make([]int, len(x.Bytes))
 	for i, b := range x.Bytes {
@@ -217,7 +217,8 @@ func inJSON(t testing.TB, body []byte) (raw []byte) {
 	return raw
 }
 
-// Every answer has the bits of predict, in every form and whatever the other requests.
+// TestAnswersArePredict checks that every answer has the bits of predict, in every form and whatever other
+// requests there are.
 func TestAnswersArePredict(t *testing.T) {
 	m := newModel(t, 1)
 	p := predictor(t, m, "ref")
@@ -331,7 +332,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Classes come as strings, best first.
+// TestClassification checks that classes are returned as strings, best first.
 func TestClassification(t *testing.T) {
 	m := newModel(t, 1)
 	m.Labels[3] = "<img onerror>"

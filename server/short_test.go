@@ -16,7 +16,7 @@ func TestLongErrors(t *testing.T) {
 	writeError(w, err)
 	for _, text := range []string{w.Body.String(), status.Convert(asStatus(err)).Message()} {
 		if len(text) > 600 || !strings.Contains(text, "input ") || !strings.Contains(text, "there is none") ||
-			!strings.Contains(text, "(20083 characters left out)") { // 20480, two quotes and a colon, less 400
+			!strings.Contains(text, "(20083 characters left out)") { // 20480 + 3 for quotes and a colon - 400
 			t.Errorf("%d bytes: %.700s", len(text), text)
 		}
 	}

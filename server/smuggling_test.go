@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// A request that two readers may interpret as one or as two is refused, or is the last of
-// its connection: bytes after it are never answered.
+// TestSmuggling sends requests that one reader may interpret as one request and another reader as
+// two. They must be refused, or be the last request of their connection: the server must never
+// answer the bytes after them.
 func TestSmuggling(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	const behind = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"

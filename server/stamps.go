@@ -10,7 +10,7 @@ import (
 // stamps detects changes of files by size, time and mode.
 type stamps struct {
 	paths  []string
-	last   string // size, time and mode of each, or the error
+	last   string // size, time and mode of each file, or the error
 	looked time.Time
 }
 

@@ -16,7 +16,7 @@ type modelStatistics struct {
 	Batches    []struct{}          `json:"batch_stats"` // statistics by batch size, which bnctl does not count
 }
 
-// duration is a number of requests, and the time that they took together.
+// duration is a number of requests and their total time.
 type duration struct {
 	Count int   `json:"count"`
 	NS    int64 `json:"ns"`

@@ -54,7 +54,7 @@ func texts(all []*commonpb.KeyValue) map[string]string {
 	return m
 }
 
-// told returns the number in a span's attribute, or -1.
+// told returns the number in an attribute of a span, or -1.
 func told(s *tracepb.Span, key string) float64 {
 	i := slices.IndexFunc(s.Attributes, func(a *commonpb.KeyValue) bool { return a.Key == key })
 	if i < 0 {
@@ -67,14 +67,15 @@ const traced = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 func parent(span string) string { return "00-" + traced + "-" + span + "-01" }
 
-// Each inference is a span of the trace that its client names. Nothing else is one.
+// TestTraces checks that each inference is a span of the client's trace, and that other requests are not
+// spans.
 func TestTraces(t *testing.T) {
 	c := &collector{spans: map[string]*tracepb.Span{}}
 	to := httptest.NewServer(c)
 	defer to.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", to.URL)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
-	t.Run("serve", func(t *testing.T) { // the last spans are sent at its end
+	t.Run("serve", func(t *testing.T) { // the server sends the last spans when it ends
 		s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 		x := pictures(rand.New(rand.NewPCG(1, 1)), 3)
 		ask(t, s, "POST", "/v2/models/m/infer", jsonRequest(x), "traceparent", parent("00000000000000a1"))
@@ -117,7 +118,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Without an endpoint, tracing is off.
+// TestNoTraces checks that tracing is disabled without an endpoint.
 func TestNoTraces(t *testing.T) {
 	if s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm"))); s.traces != nil {
 		t.Error("there is a tracer")

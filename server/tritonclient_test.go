@@ -28,7 +28,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// asItIs is bytes that are sent as a message.
+// asItIs is a codec that sends bytes as a message, without encoding them.
 type asItIs struct{ encoding.CodecV2 }
 
 func (asItIs) Marshal(v any) (mem.BufferSlice, error) {
@@ -44,12 +44,12 @@ func (asItIs) Unmarshal(from mem.BufferSlice, to any) error {
 
 func (asItIs) Name() string { return "proto" }
 
-// recordedRequest describes a request that tritonclient made: the number of rows, over HTTP
-// in JSON or as bytes, or classes. Without rows it is not an inference.
+// recordedRequest describes a request that was recorded from tritonclient. A request with 0 rows is
+// not an inference.
 type recordedRequest struct {
 	rows          int
 	json, classes bool
-	refused       bool // 501, UNIMPLEMENTED
+	refused       bool // the answer is 501 or UNIMPLEMENTED
 }
 
 // ofTritonClient are the requests of testdata/tritonclient by name. They were

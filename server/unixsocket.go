@@ -15,7 +15,7 @@ import (
 // unixPath returns the path of an address "unix:PATH", and whether address is one.
 func unixPath(address string) (string, bool) { return strings.CutPrefix(address, "unix:") }
 
-// listenOn listens on HOST:PORT, or on a socket in the file system, which only its owner can connect to.
+// listenOn listens on HOST:PORT, or on a socket in the file system that only its owner can connect to.
 func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	path, isUnix := unixPath(address)
@@ -39,7 +39,7 @@ func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeStale removes the socket of a server that was killed: one that refuses connections.
+// removeStale removes the socket of a killed server, which refuses connections.
 func removeStale(path string) {
 	if at, err := os.Lstat(path); err != nil || at.Mode().Type() != os.ModeSocket {
 		return

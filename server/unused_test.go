@@ -27,7 +27,7 @@ func TestUnusedConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	if r := ask(t, s, "GET", "/v2/health/live", nil); r.status != 200 { // accepted after them
+	if r := ask(t, s, "GET", "/v2/health/live", nil); r.status != 200 { // the others are accepted first
 		t.Errorf("live: %d", r.status)
 	}
 	began := time.Now()

@@ -20,7 +20,7 @@ type updater struct {
 	o         *Options
 	watch     *repository.Watch
 	refused   map[repository.File]bool // files that cannot be served in their present state
-	missing   map[*modelVersion]bool   // their files were missing in the last scan
+	missing   map[*modelVersion]bool   // versions with files that were missing in the last scan
 	retired   sync.WaitGroup           // versions that still answer accepted requests
 	metrics   *metrics
 	trimmable func() bool                 // see memoryBudget.trimmable
@@ -49,7 +49,7 @@ func (k *updater) load(ctx context.Context) error {
 	}
 	for _, f := range l.files {
 		m, err, ok := k.open(ctx, f, warnAfter)
-		if !ok { // a note was written
+		if !ok { // reading is too slow; a note was written
 			m, err, ok = k.open(ctx, f, forever)
 		}
 		if !ok {
@@ -71,7 +71,7 @@ func (k *updater) load(ctx context.Context) error {
 	return nil
 }
 
-// refuse notes that a file cannot be served in its present state.
+// refuse records that a file cannot be served in its present state, and notes the reason.
 func (k *updater) refuse(f repository.File, err error) {
 	if k.refused == nil {
 		k.refused = map[repository.File]bool{}
@@ -157,7 +157,7 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 	defer k.tuneGC()
 	if ctx.Err() != nil {
 		closeOpened(opened{f, m, err})
-		return false // the server shuts down; the file may be good
+		return false // the server shuts down; this is not an error of the file
 	}
 	if err != nil {
 		k.refuse(f, err)
@@ -170,8 +170,8 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 	return true
 }
 
-// retireExcept retires versions with files that were missing in two consecutive scans. It
-// only does so for models that have no files, or that serve all of their other files.
+// retireExcept retires versions with files that were missing in two consecutive scans. If a model
+// has other files, it does so only when all of these are served.
 func (k *updater) retireExcept(files []repository.File, complete map[string]bool) {
 	wanted := map[string]bool{}
 	for _, f := range files {

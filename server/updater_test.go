@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// inFolder are options for a folder, which is looked at often.
+// inFolder returns options for a folder that the server scans often.
 func inFolder(folder string) Options {
 	o := on("ref", folder)
 	o.Poll = 10 * time.Millisecond
 	return o
 }
 
-// until waits for something that comes soon.
+// until waits until is returns true, which must be soon.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -43,7 +43,7 @@ func serving(s *Server) string {
 	return strings.Join(all, " ")
 }
 
-// Versions come and go with their files; a bad one changes nothing.
+// TestVersions checks that versions appear and disappear with their files. A bad file must change nothing.
 func TestVersions(t *testing.T) {
 	folder := t.TempDir()
 	write(t, newModel(t, 1), folder+"/m/9/model.bnm")
@@ -115,7 +115,7 @@ func TestAFolderThatCannotBeRead(t *testing.T) {
 	s := start(t, o)
 	sum := func() string { return s.Models()[1].SHA256 }
 	before := sum()
-	err := errors.Join(os.Rename(folder+"/m", t.TempDir()+"/m"), os.Symlink("m", folder+"/m")) // to itself
+	err := errors.Join(os.Rename(folder+"/m", t.TempDir()+"/m"), os.Symlink("m", folder+"/m")) // links to itself
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestBadAtTheStart(t *testing.T) {
 	}
 }
 
-// A sick model is served only if the options allow it.
+// TestSick checks that a sick model is served only if the options allow it.
 func TestSick(t *testing.T) {
 	m := newModel(t, 1)
 	for _, s := range m.Graph.State {
@@ -185,7 +185,7 @@ func TestSick(t *testing.T) {
 }
 
 // TestReloadsUnderLoad checks that every request is answered while the model's file is
-// repeatedly replaced. The answer names the sum of the version that gave it.
+// repeatedly replaced. An answer has the SHA-256 of the version that computed it.
 func TestReloadsUnderLoad(t *testing.T) {
 	reloads := 4
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -242,7 +242,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	t.Logf("%d requests over %d reloads", asked.Load(), reloads)
 }
 
-// replace replaces a file by another, atomically.
+// replace replaces the contents of a file, atomically.
 func replace(t *testing.T, path string, content []byte) {
 	t.Helper()
 	f, err := os.CreateTemp(filepath.Dir(path), ".new")

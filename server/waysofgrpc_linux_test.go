@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// waysOfFrames are the ways over gRPC, and over HTTP/2, which needs TLS.
+// waysOfFrames returns the ways over gRPC and HTTP/2. HTTP/2 without gRPC needs TLS.
 func waysOfFrames() []way {
 	grpc := func(name string, connections int, attack func(p *framedPeer)) way {
 		return way{name, "gRPC", func(v *victim) {
@@ -34,7 +34,7 @@ func waysOfFrames() []way {
 			})
 		}}
 	}
-	packed, small := zipped(48<<20), bytes.Repeat([]byte{5<<3 | 2, 0}, 2<<20) // empty inputs
+	packed, small := zipped(48<<20), bytes.Repeat([]byte{5<<3 | 2, 0}, 2<<20) // small: many empty inputs
 	return []way{
 		grpc("headers that unpack to much", 4, func(p *framedPeer) {
 			for range 100 {
@@ -80,7 +80,7 @@ func waysOfFrames() []way {
 		grpc("answers that are not read", 10, func(p *framedPeer) {
 			for range 250 {
 				p.data(p.call(false, nil), rowsMessage(20))
-				time.Sleep(10 * time.Millisecond) // others compute: the queue has an end
+				time.Sleep(10 * time.Millisecond) // earlier rows must be computed, because the queue is limited
 			}
 		}),
 		grpc("trailers", 20, func(p *framedPeer) {
@@ -149,7 +149,7 @@ func waysOfFrames() []way {
 	}
 }
 
-// framedPeer is a peer that uses HTTP/2 and accepts no answer: its window is 0.
+// framedPeer is a peer that uses HTTP/2 and reads no answers: its window is 0.
 type framedPeer struct {
 	f     *http2.Framer
 	asks  [][2]string // the headers of a request
@@ -159,12 +159,12 @@ type framedPeer struct {
 	mu    sync.Mutex
 	more  sync.Cond
 	all   int64            // bytes that may be sent
-	first int64            // bytes of a new stream
-	each  map[uint32]int64 // bytes of streams
+	first int64            // bytes that may be sent on a new stream
+	each  map[uint32]int64 // bytes that may be sent on each stream
 	over  bool
 }
 
-// The headers of an inference by gRPC, and by HTTP/2.
+// The headers of an inference request over gRPC, and over HTTP/2.
 var (
 	asCall = [][2]string{{":method", "POST"}, {":scheme", "http"},
 		{":path", "/inference.GRPCInferenceService/ModelInfer"}, {":authority", "localhost"},
@@ -188,7 +188,7 @@ func newFramedPeer(c net.Conn, asks [][2]string) *framedPeer {
 	return p
 }
 
-// read reads frames, updates windows and answers nothing.
+// read reads frames and records updates of windows. It sends no answers.
 func (p *framedPeer) read(got chan bool) {
 	for first := true; ; {
 		f, err := p.f.ReadFrame()
@@ -220,7 +220,7 @@ func (p *framedPeer) read(got chan bool) {
 	}
 }
 
-// field packs a field that the table of the other side keeps, or not.
+// field encodes a header field. If kept is true, the other side adds it to its table of headers.
 func (p *framedPeer) field(name, value string, kept bool) []byte {
 	p.block.Reset()
 	_ = p.pack.WriteField(hpack.HeaderField{Name: name, Value: value, Sensitive: !kept})
@@ -234,7 +234,8 @@ func (p *framedPeer) base() (b []byte) {
 	return b
 }
 
-// long is a field that is long, and the last of the table: 0xbe is the same again.
+// long encodes a field of about n bytes, which becomes the newest entry of the table. The byte 0xbe then
+// encodes the same field again.
 func (p *framedPeer) long(n int) []byte { return p.field("a-bin", strings.Repeat("QUFB", n/3), true) }
 
 func (p *framedPeer) headers(id uint32, last, end bool, block []byte) {
@@ -265,7 +266,7 @@ func (p *framedPeer) call(packed bool, more func() []byte) uint32 {
 	return p.last - 1
 }
 
-// data sends the bytes that the windows permit, for some time.
+// data sends bytes as far as the windows permit, and stops after half a second.
 func (p *framedPeer) data(id uint32, b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

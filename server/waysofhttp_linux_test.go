@@ -75,13 +75,13 @@ func waysToHold() []way {
 	}, waysOfFrames()...)
 }
 
-// asks is the head of a request.
+// asks returns the line and the headers of a request.
 func asks(what string, size int, headers string) string {
 	return fmt.Sprintf("POST /v2/models/m/%s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n", what,
 		headers, size)
 }
 
-// zipped is n zeros as gzip.
+// zipped returns n zeros, compressed with gzip.
 func zipped(n int) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// With Ahead a batch is on its way while another is computed, and no third.
+// TestOneBatchAhead checks that with Ahead two batches may be in progress at the same time, and not three.
 func TestOneBatchAhead(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 8, MaxQueue: 100, Ahead: true}, h.run)
@@ -47,8 +47,8 @@ func TestOneBatchAhead(t *testing.T) {
 	q.Close()
 }
 
-// Rows of one request may be in two batches that run at the same time: the request gets all
-// of them, or the error of either.
+// TestARequestInTwoBatchesAtOnce tests a request with rows in two batches that run at the same
+// time. It must get the outputs for all rows, or the error of one of the batches.
 func TestARequestInTwoBatchesAtOnce(t *testing.T) {
 	broken := errors.New("broken")
 	var runs, fails atomic.Int64

@@ -9,13 +9,13 @@ import (
 // segment is the rows of one request that are in a batch.
 type segment struct {
 	r    *request
-	from int // index of the first of them in the request
+	from int // index of the segment's first row in the request
 	rows int
 }
 
 // loop computes batches until the queue is closed and empty. x is a buffer for MaxBatch rows.
 func (q *Queue) loop(x tensor.Tensor) {
-	defer q.signal() // the other loop
+	defer q.signal() // wakes the other loop, so that it ends too
 	for {
 		batch, end := q.next()
 		if end {
@@ -85,7 +85,7 @@ func (q *Queue) take() (batch []segment) {
 		}
 	}
 	if len(q.waiting) > 0 {
-		q.signal() // the other loop loop
+		q.signal() // wakes the other loop for the remaining rows
 	}
 	return batch
 }

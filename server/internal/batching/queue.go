@@ -41,7 +41,7 @@ type Queue struct {
 	waiting []*request
 	rows    int // waiting
 	closed  bool
-	changed chan struct{} // capacity 1: there may be work, or a reason to end
+	changed chan struct{} // capacity 1; has an element if there may be work, or the queue was closed
 	loops   sync.WaitGroup
 }
 
@@ -64,7 +64,7 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 type Answer struct {
 	Outputs  []tensor.Tensor
 	Queued   time.Duration // until its first batch began
-	Computed time.Duration // time of computing all batches that its rows were in
+	Computed time.Duration // total time of all batches with rows of the request
 }
 
 // request is the rows of one call of Do.
@@ -154,7 +154,7 @@ func (q *Queue) Waiting() int {
 	return q.rows
 }
 
-// Close refuses new requests, and returns when those in the queue are answered.
+// Close refuses new requests, and returns when all requests in the queue are answered.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

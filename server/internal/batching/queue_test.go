@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// double gives each row twice itself.
+// double returns twice the value of each row.
 func double(x tensor.Tensor) ([]tensor.Tensor, error) {
 	y := tensor.New(tensor.F32, x.Shape...)
 	for i, v := range x.F32() {
@@ -29,7 +29,8 @@ func column(from, n int) tensor.Tensor {
 	return tensor.Of(v, n, 1)
 }
 
-// Every request gets the outputs of its rows, however they were batched.
+// TestEveryRequestGetsItsOwn checks that every request gets the outputs of its rows, however they were
+// batched.
 func TestEveryRequestGetsItsOwn(t *testing.T) {
 	for seed := range uint64(20) {
 		draw := rand.New(rand.NewPCG(seed, 0))
@@ -59,7 +60,7 @@ func TestEveryRequestGetsItsOwn(t *testing.T) {
 	}
 }
 
-// held is a function that waits until it is let go.
+// held is a function for a queue. It sends on began when it is called, and waits for goOn.
 type held struct{ began, goOn chan int }
 
 func (h held) run(x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -70,7 +71,7 @@ func (h held) run(x tensor.Tensor) ([]tensor.Tensor, error) {
 
 func newHeld() held { return held{make(chan int), make(chan int)} }
 
-// What queued while a batch was computed is the next batch.
+// TestWhatQueuedIsABatch checks that rows that arrive while a batch is computed become the next batch.
 func TestWhatQueuedIsABatch(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 8, MaxQueue: 100}, h.run)
@@ -93,7 +94,8 @@ func TestWhatQueuedIsABatch(t *testing.T) {
 	q.Close()
 }
 
-// A full queue refuses at once; one that gave up leaves room.
+// TestFullAndCanceled checks that a full queue refuses a request at once, and that a request leaves the queue
+// when its context ends.
 func TestFullAndCanceled(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 1, MaxQueue: 2}, h.run)
@@ -147,7 +149,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Close answers what waits.
+// TestCloseAnswers checks that requests that wait are answered after Close.
 func TestCloseAnswers(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 1, MaxQueue: 9}, h.run)

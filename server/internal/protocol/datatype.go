@@ -15,7 +15,7 @@ var datatypes = map[tensor.DType]string{
 // Datatype returns the protocol's name of a type: "FP32".
 func Datatype(d tensor.DType) string { return datatypes[d] }
 
-// dtypeOf returns the type with a protocol name, and whether there is one.
+// dtypeOf returns the type with the protocol's name, and whether this type exists.
 func dtypeOf(name string) (tensor.DType, bool) {
 	for d, n := range datatypes {
 		if n == name {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A request comes in as JSON, its answer goes out so.
+// Read a request in JSON, and write an answer in JSON.
 func ExampleRead() {
 	r, err := protocol.Read([]byte(`{"inputs": [
 		{"name": "x", "datatype": "FP32", "shape": [1, 2], "data": [1, 2]}]}`), -1)

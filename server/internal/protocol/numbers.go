@@ -17,7 +17,7 @@ func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 		return tensor.Tensor{}, invalid("input %.80q: %s is taken as bytes only: give binary_data_size", in.Name,
 			in.Datatype)
 	}
-	if len(in.Numbers) < s.want { // each has a character at least
+	if len(in.Numbers) < s.want { // each number has at least one character
 		return tensor.Tensor{}, invalid("input %.80q: %d characters of data, and shape %v has %d elements", in.Name,
 			len(in.Numbers), in.Shape, s.want)
 	}
@@ -33,17 +33,17 @@ func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// scanner reads the words of an array that may hold arrays.
+// scanner reads the words (numbers, true, false and other text) of a possibly nested array.
 type scanner struct {
 	text  []byte
 	shape []int
-	want  int   // words
+	want  int   // expected number of words
 	depth int   // number of arrays around the current position
 	open  []int // number of elements so far in each of these arrays
-	flat  bool  // the words are at the first depth
+	flat  bool  // the array is not nested
 }
 
-// each calls f for every word, by number, and returns how many there are.
+// each calls f for every word, with the word's number, and returns the number of words.
 func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	for at := 0; at < len(s.text); {
 		switch c := s.text[at]; c {
@@ -71,7 +71,7 @@ func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	return n, nil
 }
 
-// wordEnd returns the end of a number or of the text in its place.
+// wordEnd returns the end of the word that begins at position at.
 func wordEnd(text []byte, at int) int {
 	for end := at; end < len(text); end++ {
 		switch text[end] {
@@ -90,7 +90,8 @@ func (s *scanner) begin() {
 	s.open = append(s.open, 0)
 }
 
-// end returns an error if the array does not match the shape, unless it is the only array.
+// end is called at the end of an array. It returns an error if the length of the array does not match
+// the shape, except for an array that is not nested.
 func (s *scanner) end() error {
 	holds := s.open[s.depth-1]
 	s.depth--
@@ -104,7 +105,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// word returns an error if number i must not be here.
+// word is called for each word. It returns an error if word i must not be at the current position.
 func (s *scanner) word(i int) error {
 	if i == 0 {
 		s.flat = s.depth == 1
@@ -121,8 +122,7 @@ func (s *scanner) word(i int) error {
 	return nil
 }
 
-// putters write a word as an element. They omit the floats that have no number of the same type in
-// JSON.
+// putters write a word as an element of a tensor. Types that are missing here cannot be given in JSON.
 var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.U8: func(dst, word []byte) error {
 		v, err := strconv.ParseUint(string(word), 10, 8)

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Whole numbers and truth values in JSON are read to the ends of their types, and no further.
+// TestIntegersInJSON checks that integers and booleans in JSON are accepted up to the limits of their types,
+// and refused beyond.
 func TestIntegersInJSON(t *testing.T) {
 	for _, c := range []struct {
 		datatype, data string

@@ -40,11 +40,11 @@ type parameters struct {
 	Sequence id `json:"sequence_id"`
 }
 
-// Values made from JSON may need far more memory than the text, which is the size that a
-// server counts: {} is an input, and 0 is a number of eight bytes.
+// Values made from JSON may need far more memory than the text: {} is an input, and 0 is a number
+// of eight bytes. A server counts the size of the text, so the number of values is limited here.
 const (
 	mostObjects = 1000
-	longest     = 1000 // bytes of a shape
+	longest     = 1000 // maximum bytes of a shape in JSON
 )
 
 // shape is a shape in JSON.
@@ -87,8 +87,8 @@ func (i *requestID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// CheckImplemented refuses parameters of a request or tensor, in JSON or gRPC, that would
-// be ignored to the client's harm: a region of shared memory, and a sequence.
+// CheckImplemented returns an error for parameters of a request or tensor, in JSON or gRPC,
+// that must not be ignored: a region of shared memory, and a sequence.
 func CheckImplemented(region, sequence bool) error {
 	switch {
 	case region:
@@ -131,7 +131,7 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 	return r, b.outputs(r)
 }
 
-// limits returns Request.Limits: numbers, also in quotes.
+// limits returns Request.Limits. In JSON a limit may be a number, or a number in quotes.
 func (p *parameters) limits() map[string]string {
 	all := map[string]string{}
 	for name, text := range map[string]json.RawMessage{"score": p.Score, "overlap": p.Overlap} {

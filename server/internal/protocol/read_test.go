@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// withInput is a request with one input "x" of a datatype, shape and the rest.
+// withInput returns a request with one input "x" with a datatype and shape. rest has its other fields.
 func withInput(datatype, shape, rest string) string {
 	return fmt.Sprintf(`{"inputs":[{"name":"x","datatype":%q,"shape":%s,%s}]}`, datatype, shape, rest)
 }
@@ -36,7 +36,8 @@ func TestNumbers(t *testing.T) {
 // TestNumbersAreRoundedOnce checks that FP32 is the float32 nearest to the text, rounded
 // once.
 func TestNumbersAreRoundedOnce(t *testing.T) {
-	// Half a unit above 1 by more than a float64 shows: rounding twice gives 1.
+	// The number is above the middle of 1 and the next float32, by less than a float64 can represent.
+	// Rounding it to float64 first would give 1.
 	r, err := Read([]byte(withInput("FP32", "[1]", `"data":[1.00000005960464477540]`)), -1)
 	if err != nil {
 		t.Fatal(err)

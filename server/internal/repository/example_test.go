@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// The highest version of each model of a folder. A file is still once two
-// looks have found it the same.
+// Find the highest version of each model of a folder. The second scan finds the file
+// unchanged.
 func ExampleWatch() {
 	folder, err := os.MkdirTemp("", "models")
 	if err != nil {

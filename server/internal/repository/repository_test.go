@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lay writes files below a new folder and returns the folder.
+// lay writes files into a new folder and returns the folder.
 func lay(t *testing.T, names ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -124,7 +124,7 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-// A file counts as still when its size and time were the same the look before.
+// TestWatch checks that a file counts as unchanged if its size and time are as in the previous scan.
 func TestWatch(t *testing.T) {
 	folder := lay(t, "a.bnm")
 	w, path := NewWatch([]string{folder}, Policy{}), filepath.Join(folder, "a.bnm")

@@ -123,7 +123,7 @@ func scanPath(path string) (*found, error) {
 func (f *found) entry(name, path string) {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // removed since, a dangling link, or a disk error
+	case err != nil: // the file was just removed, or a dangling link, or a disk error
 		f.noteUnread(strings.TrimSuffix(name, templateExtension), path, err)
 	case !info.IsDir() && strings.HasSuffix(name, templateExtension):
 		f.files = append(f.files, fileOf(strings.TrimSuffix(name, templateExtension), 1, path, info))

@@ -16,8 +16,8 @@ type Watch struct {
 func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, policy: p} }
 
 // Scan returns the files of the versions that the policy selects, the highest version of each model
-// first, and for each file whether it has the size and time that it had in the previous scan. The
-// error names the paths that cannot be read.
+// first. still reports for each file whether its size and time are as in the previous scan. The error
+// names the paths that cannot be read.
 func (w *Watch) Scan() (files []File, still []bool, err error) {
 	all, err := scan(w.paths, w.policy)
 	if err != nil {

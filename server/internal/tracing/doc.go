@@ -1,3 +1,3 @@
-// Package tracing sends a span of every request that is over to a collector of
-// OpenTelemetry (OTLP over HTTP), where the environment names one.
+// Package tracing sends a span for every finished request to an OpenTelemetry
+// collector (OTLP over HTTP), if the environment has the address of one.
 package tracing

@@ -39,8 +39,8 @@ func (t *Tracer) Send(s *Span) {
 	span.End()
 }
 
-// attributes returns the attributes of the semantic conventions, and ours, which are named
-// like the metrics.
+// attributes returns the attributes of OpenTelemetry's semantic conventions, and attributes of
+// bnctl with the names of the metrics.
 func (s *Span) attributes() []attribute.KeyValue {
 	all := make([]attribute.KeyValue, 0, 9)
 	if s.GRPC {

@@ -82,7 +82,7 @@ func TestCollectorFails(t *testing.T) {
 	}
 }
 
-// A server's span is an error where the server is to blame.
+// TestFailed checks that a span is an error if the server is at fault.
 func TestFailed(t *testing.T) {
 	for _, c := range []struct {
 		grpc bool

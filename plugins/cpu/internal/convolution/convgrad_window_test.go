@@ -52,7 +52,8 @@ func TestGradientsOfPaddingAreLeftOut(t *testing.T) {
 	}
 }
 
-// unusual returns values of one of several kinds: usual ones, tiny ones, many zeros.
+// unusual returns n values. kind modulo 3 selects ordinary values (0), tiny values (1) or many
+// zeros (2).
 func unusual(r *rand.Rand, kind, n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {

@@ -61,7 +61,8 @@ func TestSlopesWithSums(t *testing.T) {
 	}
 }
 
-// masksOf returns how many sums of a program's function make the gradient that they sum.
+// masksOf returns the number of sums of a program's function that compute the gradient that they
+// sum.
 func masksOf(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	for _, node := range compiled(t, p).Graph().Nodes {

@@ -29,7 +29,8 @@ func (x *MatrixWorkspace) stage(m *Matrix, n int) int {
 	return min(n, blocks*MatrixPositions)
 }
 
-// gather stages positions [from, to), at most MatrixPositions, of bfloat16.
+// gather stages positions [from, to) of an image of bfloat16. There are at most MatrixPositions of
+// them.
 func (s *Set) gather(m *Matrix, staged, in []uint16, from, to int) {
 	if s.matrix != nil && m.Taps > 0 {
 		for p := from; p < to; p += tileRows {

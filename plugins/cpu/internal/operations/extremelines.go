@@ -16,9 +16,9 @@ import (
 //	                                                halved      a0,3 b0,3 | a1,4 b1,4 | a2 b2
 
 const (
-	longestLine = 256  // elements of a line that is not short
-	linesAtOnce = 64   // the most lines that are transposed together
-	lineSpare   = 8192 // the most elements of these
+	longestLine = 256  // elements of the longest line that is reduced with others
+	linesAtOnce = 64   // maximum number of lines that are transposed together
+	lineSpare   = 8192 // maximum number of elements that are transposed together
 )
 
 // lineOf returns the length of the lines of x if its reduction has one element for each line in memory, in

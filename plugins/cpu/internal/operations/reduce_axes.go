@@ -115,7 +115,7 @@ type extremes struct {
 	op      kernel.Operation
 	one     func(a, b float32) float32
 	first   float32   // result for no numbers
-	spare   []float32 // extremesAtOnce
+	spare   []float32 // extremesAtOnce values
 }
 
 // extremesAtOnce is the number of elements whose extremes are kept side by side.

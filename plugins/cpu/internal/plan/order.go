@@ -71,8 +71,8 @@ func (o *orders) wants(n *graph.Node) bool {
 	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
 }
 
-// turns reports whether the best layout of the result of a node differs from that of its operand: of a
-// transposition, and of a reshape that changes the first axis.
+// turns reports whether the best layout of the result of a node differs from the best layout of its
+// operand. It does for a transposition, and for a reshape that changes the first axis.
 func (o *orders) turns(n *graph.Node) bool {
 	if n.Op != graph.Transpose && n.Op != graph.Reshape || !o.ordered(n.In[0]) || !o.ordered(n.Out[0]) {
 		return false

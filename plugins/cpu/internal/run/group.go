@@ -138,7 +138,7 @@ func (f *Frame) mostPieces() int { return f.Threads() / gcd(f.Threads(), f.Total
 // of tiles, and the elements that both neighbours need.
 func (f *Frame) smaller(pieces, work, steps int) int {
 	const (
-		each       = 4 // pieces for a worker
+		each       = 4 // pieces per worker
 		leastSteps = 2 // steps of a piece
 	)
 	if pieces < f.mostPieces() {

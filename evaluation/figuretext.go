@@ -16,7 +16,7 @@ func FigureText(figure string, v float64) string {
 	return fmt.Sprintf("%s %.2f %%", figureNames.Replace(figure), 100*v)
 }
 
-// figureNames has the names of figures for people, if they differ.
+// figureNames replaces names of figures by the names that people read, where these differ.
 var figureNames = strings.NewReplacer("miou", "mIoU", "f1", "macro F1", "balanced-accuracy",
 	"balanced accuracy", "exact", "exact match")
 

@@ -198,7 +198,7 @@ func (s *Started) initialise(o StartOptions) error {
 		labels = o.Labels
 	}
 	head, err := models.HeadState(s.Model)
-	if err == nil && slices.Contains(loaded.Matched, head[0]) { // else the tensor is drawn
+	if err == nil && slices.Contains(loaded.Matched, head[0]) { // otherwise the head has random weights
 		s.PreviousLabels = labels
 	}
 	s.Weights, err = Digest(o.Init)

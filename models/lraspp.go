@@ -5,10 +5,10 @@ import (
 )
 
 // lraspp is Lite R-ASPP on MobileNetV3-Large (Howard et al. 2019), in torchvision's form
-// and names: it classifies pixels by maps of an eighth and of a sixteenth of the image, the
+// and names: it classifies pixels by maps of 1/8 and of 1/16 of the image's size, the
 // second weighted by the mean of the image.
 func lraspp(n *net, image graph.Value, classes int) graph.Value {
-	const width, low, dilated = 128, 4, 12 // low is the layer with maps of an eighth
+	const width, low, dilated = 128, 4, 12 // low is the layer with maps of 1/8 of the image's size
 	n.style = mobileV3Style
 	maps := n.mobileV3Features("backbone.%d", "block", image, mobileV3Large, dilated)
 	n.style = style{}

@@ -63,7 +63,7 @@ func (y yolox) csp(n *net, name string, x graph.Value, out, blocks int, shortcut
 	return n.pointwise(name+".conv3", n.concat(name+".join", a, b), out)
 }
 
-// darknet returns the maps of an eighth, a 16th and a 32nd.
+// darknet returns the maps with 1/8, 1/16 and 1/32 of the image's height and width.
 func (y yolox) darknet(n *net, image graph.Value) (maps []graph.Value) {
 	const prefix = "backbone.backbone."
 	stem := convSpec{out: y.channels(64), kernel: 3, stride: 1}

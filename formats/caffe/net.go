@@ -36,7 +36,7 @@ type layer struct {
 	blobs       []blob
 	params      map[int]param // messages like convolution_param, by field number
 	rules       []rule        // conditions for the layer; a layer without rules is always used
-	odd         int           // a field that Caffe lacks; 0 without one
+	odd         int           // number of a field that Caffe does not have; 0 if there is none
 	absorbed    bool          // a Scale that has become part of a batch norm
 }
 

@@ -142,7 +142,7 @@ func (f *fields) axisOf(key string, def int) int {
 	return f.int(key, def)
 }
 
-// refuse records an error if a field exists with another value than the JSON text usual.
+// refuse records an error if a field exists and its JSON text differs from usual.
 func (f *fields) refuse(key, usual, why string) {
 	off := string(f.m[key]) == "0" && usual == "false"
 	if f.err == nil && f.has(key) && string(f.m[key]) != usual && !off {

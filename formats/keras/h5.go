@@ -64,7 +64,7 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 	return c.finish(c.matchGroups)
 }
 
-// likeArchive reports whether o has the weights of layers as archives keep them.
+// likeArchive reports whether o stores the weights of layers in the structure of an archive.
 func likeArchive(o *hdf5.Object) bool {
 	names, err := o.Members()
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {

@@ -59,7 +59,7 @@ func parseCall(b json.RawMessage) (tensorRefs, error) {
 // flattens it: lists in order, dicts by sorted key.
 type tensorRefs struct {
 	at   []tensorRef
-	keys []string // path of each: keys and indices joined by points; nil without a dict
+	keys []string // path of each: keys and indices, joined by dots; nil without a dict
 }
 
 // parseRefs reads a structure of references to tensors, or a single one: [layer, call,

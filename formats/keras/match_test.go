@@ -86,7 +86,7 @@ func TestMatch(t *testing.T) {
 		file   string // names of the arrays, in the file's order
 		want   string // the same, in the order of the slots
 	}{
-		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // names for a single layer need not contain it
+		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // with a single layer, names need not contain its name
 		{one, "a b", "a b"},
 		{one, "bias_1 bias", "bias_1 bias"},                 // only one of the two is found by name: match by order
 		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both have the same name: match by order

@@ -33,7 +33,7 @@ func whole64(name string, dims []int64, v ...int64) *onnxpb.NodeProto {
 // reshaped to any shape, and may get the axis back. Operators combine it only with values
 // that lack the axis, too.
 func TestWithoutItsBatch(t *testing.T) {
-	lose := op("Squeeze", "x", "y", list64("axes", 0)) // (5,4) of (1,5,4)
+	lose := op("Squeeze", "x", "y", list64("axes", 0)) // (1,5,4) becomes (5,4)
 	for _, c := range []struct {
 		name  string
 		shape []int64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An output with the length of the batch is refused. It used to have the marker for that
-// length.
+// An output with the length of the batch is refused. Earlier releases returned the number that
+// represents this length in the reader.
 func TestLengthOfTheBatchAsOutput(t *testing.T) {
 	for name, n := range map[string]nodes{
 		"shape":  {op("Shape", "x", "y")},

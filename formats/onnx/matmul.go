@@ -56,7 +56,7 @@ func makeUnbatchedMatMul(c *call, a, b graph.Value) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// makeDynamicGemm: y = alpha*A*B + beta*C of values without a batch axis.
+// makeDynamicGemm computes y = alpha*A*B + beta*C for values without a batch axis.
 func makeDynamicGemm(c *call) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("of rows with a matrix that is computed mixes the rows of the batch")

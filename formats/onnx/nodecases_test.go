@@ -19,12 +19,12 @@ import (
 // policies are the refusals of operators that no network uses for prediction;
 // docs/formats.md lists them.
 var policies = []string{
-	// of training
+	// operators of training
 	"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss", "Adagrad", "Adam", "Momentum", "Gradient",
 	"training mode",
 	// recurrence and control flow
 	"LSTM", "GRU", "RNN", "Loop", "Scan", "Sequence", "Optional", "NonMaxSuppression",
-	"Bernoulli", "RandomUniform", "RandomNormal", "Multinomial", // other numbers at each run
+	"Bernoulli", "RandomUniform", "RandomNormal", "Multinomial", // random numbers
 	"operator set 0", "StringNormalizer", // trees and text
 	"a length of 0"}
 
@@ -81,7 +81,8 @@ var (
 	errEmpty = fmt.Errorf("an input with a length of 0")
 )
 
-// nodeCase reports whether the model was read and run, and returns the difference.
+// nodeCase runs a case. It reports whether the model was read and run, and returns the refusal or the
+// difference as the error.
 func nodeCase(dir string) (ran bool, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, "model.onnx"))
 	if err != nil {

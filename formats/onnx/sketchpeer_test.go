@@ -282,7 +282,8 @@ func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool,
 	d := map[string]tensor.DType{"float32": tensor.F32, "float64": tensor.F64, "bool": tensor.Bool,
 		"int64": tensor.I64, "int32": tensor.I32, "uint8": tensor.U8, "int8": tensor.I8, "int16": tensor.I16,
 		"uint16": tensor.U16}[kind]
-	undeclared := got.DType == tensor.I64 && d == tensor.I32 // of an output in a sketch
+	// A sketch does not declare the types of its outputs: integer outputs are i64.
+	undeclared := got.DType == tensor.I64 && d == tensor.I32
 	if d != got.DType && !undeclared && (d != tensor.F64 || got.DType != tensor.F32) {
 		return fmt.Errorf("has the type %v, want %s", got.DType, kind)
 	}

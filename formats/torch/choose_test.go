@@ -70,7 +70,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// collected returns the names that are collected of a dict, or the error.
+// collected returns the names of the tensors that the collector finds in a dict, or the error.
 func collected(root *pickle.Dict) string {
 	into := &collector{File: &foreign.File{}, seen: map[any]bool{}}
 	if err := into.collect(root.Entries, "", 0); err != nil {

@@ -52,7 +52,7 @@ func (v *view) check() error {
 	return nil
 }
 
-// span is the number of elements of the storage from the first to the last of v.
+// span returns the number of elements of the storage from the first to the last element of v.
 func (v *view) span() int64 {
 	n := int64(1)
 	for i, size := range v.shape {

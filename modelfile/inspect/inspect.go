@@ -67,7 +67,7 @@ type Report struct {
 	// the chain of its training.
 	WeightsSum string `json:"weights_sha256,omitempty"`
 	Chain      string `json:"chain,omitempty"`
-	// of a checkpoint with separate weights for each replica
+	// Lag is set for a checkpoint with separate weights for each replica.
 	Lag *progress.Lag `json:"lag,omitempty"`
 
 	Model *models.Model `json:"-"` // with graph and labels, without state; nil: not known

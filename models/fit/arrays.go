@@ -25,7 +25,7 @@ func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
 		a.name, a.given = name, tensor.Describe(x.DType, x.Shape)
 		if len(x.Shape) == 0 {
-			return x, nil // refused as no samples
+			return x, nil // the caller refuses a single number: it has no samples
 		}
 		if a.image == nil {
 			return a.numbers(x)

@@ -17,7 +17,7 @@ type Judged struct {
 	Missed  []int // indices of the objects without a detection
 }
 
-// Ignored is in place of an object for a detection of a crowd or of a difficult object.
+// Ignored is the element of Judged.Objects for a detection of a crowd or of a difficult object.
 const Ignored = -2
 
 // Faults returns how many objects are missed, how many detections have no object, and how many have an object

@@ -18,7 +18,7 @@ type Detection struct {
 type Options struct {
 	Score   float32 // detections have a greater score
 	Overlap float32 // two boxes of a class with more overlap are reduced to the better one
-	Most    int     // the best; 0: all
+	Most    int     // maximum number: the best remain; 0: all
 }
 
 // before is the maximum number of candidates of a class that compete: the best ones.

@@ -28,7 +28,7 @@ func (c *cursor) dataspace() []int {
 		shape[i] = int(n)
 	}
 	if flags&1 != 0 {
-		c.take(8 * rank) // the largest lengths
+		c.take(8 * rank) // the maximum length of each axis
 	}
 	return shape
 }

@@ -48,7 +48,7 @@ func (m *machine) push(v any) error {
 	return m.charge(costSlot)
 }
 
-// floor is the length of the stack at the last MARK; values below it belong to earlier
+// floor returns the length of the stack at the last MARK. The values below belong to earlier
 // opcodes.
 func (m *machine) floor() int {
 	if len(m.marks) == 0 {

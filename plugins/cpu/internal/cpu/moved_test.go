@@ -21,7 +21,7 @@ var movedCases = []struct {
 		"a = conv(x, @w); r = reshape(a, shape=[10,63]); t = transpose(r, perm=[1,0]); " +
 			"b = slice(t, begin=[0,0], end=[63,4]); c = slice(t, begin=[0,4], end=[63,10]); " +
 			"m = reduce_max(c, axes=[1], keep=true); e = compare(c, m, of=\"equal\"); " +
-			"y = concat(b, e, m, axis=1)"}, 2, 6},
+			"y = concat(b, e, m, axis=1)"}, 3, 6},
 	{opCase{"two maps become rows of boxes", "state w f32[10,6,1,1] constant\n", "x rows f32[6,8,6]",
 		"a = conv(x, @w); r = reshape(a, shape=[10,48]); d = conv(x, @w, stride=[2,2]); " +
 			"s = reshape(d, shape=[10,12]); j = concat(r, s, axis=1); " +
@@ -126,4 +126,30 @@ func reversed(inputs string) string {
 
 func last(inputs string) string {
 	return fmt.Sprint(strings.Count(inputs, ","))
+}
+
+// Operands with one element for each position have the bits of ref in both layouts, on both sides of the
+// number of elements of a pattern.
+func TestOperandsOfPositions(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 80, 511, 512, 513, 1023, 1024, 1025, 2500} {
+		for _, lines := range []int{1, 2, 7, 130} {
+			inputs := fmt.Sprintf("x rows f32[%d,%d], p rows f32[%d,1], m rows f32[%d,%d], q rows f32[1,%d]",
+				lines, n, lines, n, lines, lines)
+			state := fmt.Sprintf("state s f32[1,%d] constant\nstate c f32[%d,1] constant\n", lines, n)
+			p := program(t, opCase{inputs, state, inputs,
+				"t = transpose(x, perm=[1,0])\nr = transpose(t, perm=[1,0])\na = sub(r, p)\n" +
+					"b = compare(p, a, of=\"less\")\nd = where(b, p, a)\ne = mul(m, q)\nf = add(@s, e)\ng = max(f, @c)\nh = where(@s, g, q)\n"})
+			want := evaluate(t, ref.New("ref"), p, []int{2}, 0, 1)
+			for _, set := range kernel.Sets() {
+				threads := 1 + (n+lines)%3
+				got := evaluate(t, openSet(t, set.Name, threads), p, []int{2}, 0, 1)
+				for i := range want {
+					if !tensor.Equal(got[i], want[i]) {
+						t.Fatalf("%d lines of %d, output %d, %s, %d threads: other bits than ref", lines, n, i,
+							set.Name, threads)
+					}
+				}
+			}
+		}
+	}
 }

@@ -13,20 +13,24 @@ import (
 )
 
 // elementwise works element by element: do receives pieces of the result and of each operand, which may
-// be longer. An operand with one element for all of a unit, or one for each channel, is repeated in a
-// pattern.
+// be longer. An operand with one element for all of a unit, for each channel or for each position is
+// repeated in a pattern.
 //
 //	y   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      three channels of every position
 //	x   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      period 0: same layout as y
 //	s   s0 s1 s2 | s0 s1 s2 | s0 s1 s2            period 3
 //	n   n  n  n  | n  n  n  | n  n  n             period 1
+//	p   p0 p0 p0 | p1 p1 p1 | p2 p2 p2 | ...      ofPosition
 type elementwise struct {
 	y       *run.Value
 	in      []*run.Value // the operands; nil is 0
-	periods []int        // period of each operand, in elements; 0: it has an element for each of y
+	periods []int        // period of each operand, in elements, or ofPosition; 0: an element for each of y
 	cyclic  bool         // some operand has a period other than 0
 	do      func(y []float32, x [][]float32)
 }
+
+// ofPosition stands for the period of an operand with one element for each position.
+const ofPosition = -1
 
 // patternElements is the maximum number of elements of a pattern.
 const patternElements = 1024
@@ -54,7 +58,7 @@ func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ..
 			return nil
 		}
 		e.periods = append(e.periods, period)
-		e.cyclic = e.cyclic || period > 0
+		e.cyclic = e.cyclic || period != 0
 		whole = whole || period == 0
 	}
 	if !whole {
@@ -63,8 +67,8 @@ func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ..
 	return e.action(c)
 }
 
-// periodOf returns the number of elements of y after which the elements of v repeat, or 0
-// if v has an element for each. It reports whether one of the two cases applies.
+// periodOf returns the number of elements of y after which the elements of v repeat, 0 if v has an element
+// for each, or ofPosition. It reports whether one of these cases applies.
 func periodOf(v, y *run.Value) (int, bool) {
 	switch {
 	case v != nil && sameLayout(v, y):
@@ -73,8 +77,10 @@ func periodOf(v, y *run.Value) (int, bool) {
 		return 1, true
 	}
 	strides, of := y.Strides(), broadcast(v, y.Shape)
-	alike, channels := true, v.Count == y.Channels
+	alike, channels, positions := true, v.Count == y.Channels, v.Count == y.Positions
 	for axis, n := range y.Shape {
+		ofChannel := strides[axis] < y.Channels && of[axis] == 0
+		positions = positions && (n == 1 || ofChannel || strides[axis] == of[axis]*y.Channels)
 		alike = alike && (n == 1 || strides[axis] == of[axis])
 		channels = channels && (n == 1 || of[axis] == 0 || of[axis] == 1 && strides[axis] == 1)
 	}
@@ -83,6 +89,8 @@ func periodOf(v, y *run.Value) (int, bool) {
 		return 0, true
 	case channels:
 		return y.Channels, true
+	case positions:
+		return ofPosition, true
 	}
 	return 0, false
 }
@@ -159,40 +167,57 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	}
 	for k, v := range e.in {
 		s := zero
-		if v != nil && e.periods[k] > 0 {
+		if v != nil && e.periods[k] != 0 {
 			s = layout.View[float32](f.Unit(v, w, e.y.Kind, i))
 		}
 		switch period := e.periods[k]; {
-		case period > patternElements:
+		case period > patternElements, period == ofPosition:
 			x[k] = s
 		case period > 0:
 			x[k] = repeat(p[k][:min(len(y), most)], s[:period], from)
 		}
 	}
-	e.pieces(y, x, from%channels, most)
+	e.pieces(y, x, p, from, most)
 }
 
-// pieces computes the elements from a position on, a limited number at a time.
-func (e *elementwise) pieces(y []float32, x [][]float32, from, most int) {
-	of := [3][]float32{}
+// pieces computes the elements from an index on, a limited number at a time.
+func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]float32, from, most int) {
+	of, channels := [3][]float32{}, e.y.Channels
 	copy(of[:], x)
 	for len(y) > 0 {
-		n := min(len(y), most)
+		n, first := min(len(y), most), from%channels
 		for k, period := range e.periods {
 			if period > patternElements {
-				x[k] = of[k][from:period]
-				n = min(n, period-from)
+				x[k] = of[k][first:period]
+				n = min(n, period-first)
+			}
+		}
+		for k, period := range e.periods {
+			if period == ofPosition {
+				x[k] = each(p[k][:n], of[k][from/channels:], first, channels)
 			}
 		}
 		e.do(y[:n], x)
-		y = y[n:]
+		y, from = y[n:], from+n
 		for k, period := range e.periods {
 			if period == 0 {
 				x[k] = x[k][n:]
 			}
 		}
-		from = (from + n) % e.y.Channels
 	}
+}
+
+// each fills p with the elements of s, each of them once for every channel. p begins with a channel of the
+// first position.
+func each(p, s []float32, channel, channels int) []float32 {
+	for at := p; len(at) > 0; s, channel = s[1:], 0 {
+		n := min(len(at), channels-channel)
+		for i := range at[:n] {
+			at[i] = s[0]
+		}
+		at = at[n:]
+	}
+	return p
 }
 
 // repeat fills p with repetitions of s, starting with element from of the repetition.

@@ -218,8 +218,8 @@ func TestFleetServesOneRun(t *testing.T) {
 	wants(t, "a closed fleet", "devices", err)
 }
 
-// A fleet that is closed under a run ends it at once, not after the time-out that
-// lost devices have to come back.
+// A fleet that is closed during a run ends it at once, not after the time-out that lost devices have to come
+// back.
 func TestFleetClosedUnderARun(t *testing.T) {
 	for _, devices := range []string{"2xref", "2xcpu"} {
 		t.Run(devices, func(t *testing.T) {

@@ -56,7 +56,7 @@ type TrainOptions struct {
 	// Output with .bnc, or no file without Output. A checkpoint of another recipe is not
 	// replaced, unless Overwrite is set.
 	Checkpoint      string
-	CheckpointEvery int // steps between checkpoints; 0: one an epoch, or in a resumed run as before
+	CheckpointEvery int // steps between checkpoints; 0: one an epoch, or in a resumed run the previous number
 	Overwrite       bool
 	// Resume is the checkpoint to continue from. "auto" means the file Checkpoint, if it
 	// exists, and "" a new run. If Checkpoint, CheckpointEvery, LogEvery, LogDir,
@@ -78,7 +78,7 @@ type TrainOptions struct {
 	Recompute     string        // train.Config.Recompute
 	Stages        stage.Spec    // train.Config.Stages
 
-	LogEvery int // steps between Stepped events; 0: each, or in a resumed run as before
+	LogEvery int // steps between Stepped events; 0: 1, or in a resumed run the previous number
 	// LogDir is the folder that the caller writes figures of the run to. Checkpoints store
 	// its name. In a resumed run "" means the folder of the checkpoint, and NoLogDir means
 	// no folder.

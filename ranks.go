@@ -54,8 +54,7 @@ func modelBytes(m *modelfile.Started) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// compareOptions is compare on rank 0. The other ranks copy the results that depend on
-// files.
+// compareOptions runs compare on rank 0. The other ranks copy the results that depend on files.
 func (r *Run) compareOptions(ctx context.Context) error {
 	p := r.o.Peers
 	if p == nil || p.Rank() == 0 {

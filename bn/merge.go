@@ -14,9 +14,9 @@ import (
 //	Mean    mean = sum w*m, variance = sum w*v
 //	First   set 0
 //
-// where the weights are scaled to the sum 1; nil means all alike. It is right
-// only if the weights of the network are the same in all sets: else re-estimate.
-// The error names a set that lacks a tensor, or is a *NonFinite if the result
+// where the weights are scaled to the sum 1; nil means equal weights. The result is correct only if the
+// weights of the network are the same in all sets: otherwise re-estimate. The error names a set that lacks a
+// tensor, or is a *NonFinite if the result overflows float32.
 // overflows float32.
 func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {

@@ -217,7 +217,7 @@ func TestNonFiniteSays(t *testing.T) {
 	}
 }
 
-// All channels that are affected are counted, of the means or of the variances.
+// The error counts all affected channels, of the means or of the variances.
 func TestNonFiniteCountsChannels(t *testing.T) {
 	m := goldenMoments(0)
 	m.F64()[4], m.F64()[6] = math.Inf(1), math.NaN()

@@ -1,5 +1,5 @@
-// Package bnctltest checks in tests that a model still predicts the same bits. A program that
-// embeds a template can hold it, the Go version and the kernels of its machines to one sum.
+// Package bnctltest checks in tests that a model still predicts the same bits. A program that embeds a
+// template can compare it, with the Go version and the kernels of its machines, with one sum.
 //
 // Use it in a test of a program that predicts with package inprocess.
 package bnctltest

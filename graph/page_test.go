@@ -17,7 +17,7 @@ func page(t *testing.T) string {
 	return string(b)
 }
 
-// The models on the page are models.
+// The models on the page are valid.
 func TestPageHasModels(t *testing.T) {
 	models := regexp.MustCompile("(?s)```graph\n(.*?)```").FindAllStringSubmatch(page(t), -1)
 	if len(models) < 2 {

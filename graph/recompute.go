@@ -77,7 +77,8 @@ func (s *search) stored() []bool {
 	return stored
 }
 
-// even returns cuts into segments of equal bytes of the values that count.
+// even returns cuts that divide the nodes into segments with equal numbers of bytes. It adds up the bytes of
+// the values that count.
 func (s *search) even(segments int, counts func(v Value) bool) []bool {
 	sums, total := make([]int, len(s.f.Nodes)), 0
 	for i := range s.f.Nodes {

@@ -55,8 +55,7 @@ func (u *fusions) preserve(again map[Value]*Node) {
 	}
 }
 
-// preserveValue removes from again and made the values that would change whether v is
-// fused.
+// preserveValue removes those values from the maps again and made that would change whether v is fused.
 func (u *fusions) preserveValue(v Value, again map[Value]*Node, made map[int]bool) {
 	var ahead, later, copies []int
 	for _, k := range u.users[v] {

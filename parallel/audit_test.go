@@ -42,8 +42,8 @@ func (x *lyingExchange) Start(ctx context.Context, tag collective.Tag,
 // everyReplica audits all replicas of all steps.
 func everyReplica(v device.Version) (int, []int) { return int(v) + 1, []int{0, 1, 2, 3, 4} }
 
-// A device that returns one wrong bit of a gradient is found, whoever repeats its run, and the result is that
-// of honest devices.
+// A device that returns one wrong bit of a gradient is found, whichever device repeats its run, and the
+// result equals the result of honest devices.
 func TestAuditFindsOneWrongBit(t *testing.T) {
 	want, err := steps(opened(t, refs(t, 1), Config{}), 4)
 	if err != nil {

@@ -76,7 +76,7 @@ func (p *commonProgram) loadOnce(ctx context.Context, ms members, t *timeouts) (
 	return l
 }
 
-// loadOn loads the program on a member, unless it has it.
+// loadOn loads the program on a member, unless the member already has it.
 func (p *commonProgram) loadOn(ctx context.Context, m *member, t *timeouts) error {
 	if m.exe != nil {
 		return nil

@@ -106,7 +106,7 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 		if here != (p.open == 0) || p.open > 1 || here == (comm.memory != nil) {
 			t.Errorf("%s: they meet here: %v, with %d memories elsewhere", c.what, here, p.open)
 		}
-		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // also a failed one
+		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // with failed meetings
 			t.Errorf("%s: generation %d, want %d", c.what, comm.generation, want)
 		}
 		said, p.made, d.group.stale = "", 0, true // a new group meets at the same level

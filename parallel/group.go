@@ -182,7 +182,7 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 	return g.eachAfter(0, f)
 }
 
-// eachAfter is eachAlone for members that must first finish the given number of calls.
+// eachAfter does the same as eachAlone, for members that must first finish the given number of calls.
 func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	least := time.Duration(0)
 	if len(g.members) == 1 {

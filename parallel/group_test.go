@@ -162,7 +162,7 @@ func TestTimeoutsOfCalls(t *testing.T) {
 					}
 					return nil
 				})
-				time.Sleep(1000 * s) // a member is not given up for a finished call
+				time.Sleep(1000 * s) // a member must not be given up after its call
 				synctest.Wait()
 				var l *lost
 				closed := m.Device.(*closing).closed == 1

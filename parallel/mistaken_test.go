@@ -108,8 +108,8 @@ func (e *mistakenExe) Commit(ctx context.Context, v device.Version, h device.Hyp
 	return e.Executable.Commit(ctx, v, h)
 }
 
-// callsOf runs f with devices that fail at call 0, 1, ... until f makes fewer calls than
-// that. It checks the error that f returns.
+// callsOf runs f with devices that fail at call 0, 1, ... until f needs fewer calls, so that no call fails.
+// It checks the error that f returns.
 func callsOf(t *testing.T, stride int64, blind bool, f func(m Member, at int64) error) {
 	t.Helper()
 	for at := int64(0); ; at += stride {

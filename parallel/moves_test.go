@@ -14,7 +14,7 @@ func TestReplicasMoveForAReason(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
 		name   string
-		busy   [2]time.Duration // for 12 rows and for 8
+		busy   [2]time.Duration // time for 12 rows, and time for 8 rows
 		config Config
 		mixed  bool
 		moved  bool
@@ -56,7 +56,7 @@ func TestCommitGoesToItsEnd(t *testing.T) {
 
 // TestTimingIsOfADevice: the time of a step is the mean over the devices, waiting included.
 func TestTimingIsOfADevice(t *testing.T) {
-	d := opened(t, pacedRefs(t, time.Millisecond, time.Millisecond), Config{}) // with 12 rows and 8
+	d := opened(t, pacedRefs(t, time.Millisecond, time.Millisecond), Config{}) // rows: 12 and 8
 	r, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20))
 	if want := (Timing{Took: 1010 * time.Millisecond, Blocked: time.Second}); err != nil || r.Timing != want {
 		t.Errorf("%+v, %v, want %+v", r.Timing, err, want)

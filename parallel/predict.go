@@ -77,7 +77,7 @@ type inFlight struct {
 	mu    sync.Mutex // locked while a prediction begins or ends, and while the group changes
 	count int
 	ended *sync.Cond // signals that the last prediction has ended
-	// believed means that outputs that are not finite come from the model.
+	// believed means that the model itself gives outputs that are not finite, as the referee has found.
 	believed atomic.Bool
 }
 

@@ -24,7 +24,7 @@ func graphOf(t *testing.T, text string) *graph.Graph {
 	return g
 }
 
-// wrapped is graphOf, wrapped for two replicas.
+// wrapped returns graphOf(text), wrapped for two replicas.
 func wrapped(t *testing.T, mode bn.Mode, text string) *graph.Graph {
 	t.Helper()
 	w, err := Wrap(graphOf(t, text), Options{Replicas: 2, BN: mode})

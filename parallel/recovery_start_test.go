@@ -143,7 +143,7 @@ func TestErrorsOfFreeing(t *testing.T) {
 	}
 }
 
-// TestNoMemoryAtTheStart: a device that lacked the memory from the start is not a lost one.
+// TestNoMemoryAtTheStart: a device that lacked the memory from the start does not count as lost.
 func TestNoMemoryAtTheStart(t *testing.T) {
 	members := refs(t, 2)
 	members[1].Device = &mayfly{members[1].Device, -1, device.OutOfMemory}

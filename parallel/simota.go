@@ -67,7 +67,7 @@ func (s *simOTA) where(name string, condition, a, b graph.Value) graph.Value {
 	return s.op(graph.Where, name, []graph.Value{condition, a, b})
 }
 
-// columns returns columns from to to-1 of the objects, [M, to-from].
+// columns returns the columns [from, to) of the objects, [M, to-from].
 func (s *simOTA) columns(name string, from, to int) graph.Value {
 	return s.op(graph.Slice, name, []graph.Value{s.objects}, "begin", []int{0, from},
 		"end", []int{s.count[0], to})

@@ -62,7 +62,7 @@ func (s Slices) Rows() int {
 	return n
 }
 
-// Slice divides a batch of rows, at most batch, among the replicas.
+// Slice divides a number of rows, which is at most batch, among the replicas.
 func (t Tail) Slice(rows, batch, replicas int) Slices {
 	switch {
 	case rows == batch || t == Keep:

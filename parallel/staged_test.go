@@ -268,7 +268,7 @@ func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]by
 	return all
 }
 
-// shown is fingerprint for use in any goroutine.
+// shown returns the same as fingerprint, and can be called from any goroutine.
 func shown(ctx context.Context, d train.Driver, p *graph.Program) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for i, sizes := range [][]int{{2, 2, 2, 2}, {2, 2, 2, 1}, {2, 2, 1, 0}} {

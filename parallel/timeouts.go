@@ -46,7 +46,8 @@ func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 // much longer than a step.
 func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, 0, f) }
 
-// behind is call for a device that must finish other calls first. least is the minimum time limit.
+// behind does the same as call, for a device that must finish other calls first. least is the minimum time
+// limit.
 func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
 	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, least)
 	silent := fmt.Errorf("did not answer within %v", limit)

@@ -51,8 +51,8 @@ func (d careless) Info() device.Info {
 	return info
 }
 
-// If the devices do not check their updates, the state of one device is read after a commit. An
-// update that is not finite is the last one, whoever detects it.
+// If the devices do not check their updates, the state of one device is read after a commit. An update that
+// is not finite is the last one, whether the device or the host detects it.
 func TestWhoLooksAtUpdates(t *testing.T) {
 	all, updated := stateOf(t)
 	for _, c := range []struct {

@@ -22,19 +22,19 @@ type (
 	Terms = answer.Terms
 )
 
-// NewAnswers is answer.New.
+// NewAnswers calls answer.New.
 func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) { return answer.New(m, o) }
 
-// Label is answer.Label.
+// Label calls answer.Label.
 func Label(m *models.Model, i int) string { return answer.Label(m, i) }
 
-// Classifies is answer.Classifies.
+// Classifies calls answer.Classifies.
 func Classifies(m *models.Model) bool { return answer.Classifies(m) }
 
-// PixelClasses is answer.PixelClasses.
+// PixelClasses calls answer.PixelClasses.
 func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
 	return answer.PixelClasses(output, scores)
 }
 
-// TrainedOn is answer.TrainedOn.
+// TrainedOn calls answer.TrainedOn.
 func TrainedOn(m *models.Model) Terms { return answer.TrainedOn(m) }

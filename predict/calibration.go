@@ -22,7 +22,8 @@ type Calibration struct {
 	// the mean loss with it. Classes that exclude each other also have a calibration error.
 	LossBefore evaluation.Figure `json:"loss_before"`
 	Loss       evaluation.Figure `json:"loss"`
-	// ECE is Report.ECE, the expected calibration error.
+	// ECE is Report.ECE, the expected calibration error, with the temperature, and ECEBefore the same without
+	// it.
 	ECEBefore *evaluation.Figure `json:"ece_before,omitempty"`
 	ECE       *evaluation.Figure `json:"ece,omitempty"`
 

@@ -105,10 +105,10 @@ func (p *Predictor) Rank() int {
 	return p.peers.Rank()
 }
 
-// Open opens devices and loads the program of evaluation during training of m on them, and
-// nothing else. An int8 template defines its precision, with device.F32 for the rest: any
-// other precision is refused. The caller closes the predictor, and must not change m until
-// then. The error is a *problem.Error or a *problem.Unknown for invalid options.
+// Open opens devices and loads on them only the program that evaluates m during training. An int8 template
+// defines its precision, with device.F32 for the rest: any other precision is refused. The caller closes the
+// predictor, and must not change m until then. The error is a *problem.Error or a *problem.Unknown for
+// invalid options.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "a model to predict with is missing",

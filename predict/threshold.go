@@ -49,7 +49,7 @@ func (w *Wish) Fits(m *models.Model, info data.Info) error {
 // on the samples that it was found on.
 type Threshold struct {
 	Threshold evaluation.Figure `json:"threshold"` // null if the wish cannot be met
-	Precision evaluation.Figure `json:"precision"` // from there on; the best possible if the wish cannot be met
+	Precision evaluation.Figure `json:"precision"` // at this threshold; the best possible if it is null
 	Recall    evaluation.Figure `json:"recall"`
 }
 

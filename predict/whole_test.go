@@ -119,8 +119,8 @@ func onRef(devices string, batch int) predict.Options {
 	return predict.Options{Batch: batch, Fleet: fleet.Options{Devices: devices}}
 }
 
-// A network that looks at single pixels yields, for a picture in windows with any overlap,
-// the scores that its weights give each pixel.
+// If the scores of a pixel depend on that pixel alone, a picture in windows with any overlap has the scores
+// that the weights define.
 func TestWindowsAreStitched(t *testing.T) {
 	m, dir := pointModel(t), photos(t, [2]int{40, 23}, [2]int{9, 30}, [2]int{16, 16})
 	src, weights := inputs(t, dir), m.State["conv.weight"].F32()
@@ -153,8 +153,8 @@ func TestWindowsAreStitched(t *testing.T) {
 	}
 }
 
-// Scores of whole pictures depend on neither batch, devices nor ranks, and only the first
-// rank receives them. All fits treat a picture of the input's size alike.
+// Scores of whole pictures depend on neither batch, devices nor ranks, and only the first rank receives
+// them. All fits give the same scores for a picture of the input's size.
 func TestWholePicturesAreTheSame(t *testing.T) {
 	m, dir := graphModel(t, neighbourly), photos(t, [2]int{40, 23}, [2]int{16, 16}, [2]int{9, 30})
 	plain, _, err := scoresOf(t, m, dir, predict.Whole{}, onRef("ref", 1))

@@ -16,7 +16,7 @@ func eachCount(ctx context.Context, src data.Source, do func(of []int64)) error 
 	return countEach(ctx, src, 1, do)
 }
 
-// countEach is eachCount for each n-th sample.
+// countEach does the same as eachCount, for each n-th sample.
 func countEach(ctx context.Context, src data.Source, n int, do func(of []int64)) error {
 	info := src.Info()
 	for i := 0; i < info.Len; i += n {

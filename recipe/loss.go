@@ -66,8 +66,8 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 	return err
 }
 
-// trainingTargets describes the numbers of training data, for scaling a model. The
-// deviation of equal numbers is 1. A target without any number is a *problem.Error of data.
+// trainingTargets describes the numbers of training data, for scaling a model. If the numbers of a target
+// are equal, their deviation is 1. A target without any number is a *problem.Error of data.
 func trainingTargets(ctx context.Context, training data.Source) ([]data.Target, error) {
 	all, err := data.DescribeTargets(ctx, training)
 	for k := range all {

@@ -74,8 +74,8 @@ func (s *Session) unread() int {
 	return max(s.plan.recipe.Data.Samples-full, 0)
 }
 
-// Evaluate evaluates the state of a template made now on the validation data. This is the average of the
-// weights if the recipe averages them, with re-estimated statistics if the recipe requests them.
+// Evaluate evaluates the state that a template would have now, on the validation data. This is the average
+// of the weights if the recipe averages them, with re-estimated statistics if the recipe requests them.
 func (s *Session) Evaluate(ctx context.Context) (*evaluation.Evaluation, error) {
 	e, _, err := s.evaluateTemplate(ctx)
 	return e, err

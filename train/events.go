@@ -168,7 +168,7 @@ type EpochDone struct {
 	Gap        *Gap               `json:"gap,omitempty"`     // between training and use
 	Warning    string             `json:"warning,omitempty"` // a problem of the epoch, with advice
 	Merged     int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
-	Waited     int64              `json:"waited,omitempty"`  // steps that these waited, in total
+	Waited     int64              `json:"waited,omitempty"`  // total number of steps that they waited
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // staleness, with Sync "async:S"
 

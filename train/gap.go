@@ -18,8 +18,8 @@ type Gap struct {
 	Advice  string  `json:"advice,omitempty"` // advice if the gap is large
 }
 
-// remember keeps a batch for the gap if the epoch, or the run, ends with it or
-// with a smaller one after it.
+// remember keeps a batch for the gap if the epoch, or the run, ends with this batch, or with a smaller batch
+// after it.
 func (s *Session) remember(b parallel.Batch) {
 	if !s.mayBeProbe(s.trainer.progress.Step) || rowsOf(b) < rowsOf(s.probe) {
 		return

@@ -189,7 +189,7 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 		c.Workers, c.Reopen, c.CheckpointEvery = 1, s.open, 100
 		for i := range devices {
 			d, err := s.open(context.Background(), fmt.Sprint(i))
-			if err != nil { // opened again as the first devices are
+			if err != nil { // opened again, as the run does it
 				d, err = s.open(context.Background(), fmt.Sprint(i))
 			}
 			if err != nil {

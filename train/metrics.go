@@ -212,7 +212,7 @@ func (m *metrics) write(e Event, at time.Time) error {
 func (m *metrics) row(cells []string) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(cells) // to memory
+	_ = w.Write(cells) // writing to memory cannot fail
 	w.Flush()
 	return m.table.write(b.String())
 }

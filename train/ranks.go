@@ -46,7 +46,7 @@ func (p *plan) takeRank() error {
 type agreement struct {
 	Recipe json.RawMessage `json:"recipe"`
 	Step   int             `json:"step"`
-	Every  int             `json:"every"` // steps between checkpoints: rank 0's counts
+	Every  int             `json:"every"` // steps between checkpoints; the run uses rank 0's value
 	State  string          `json:"state"` // SHA-256 of all that the run begins with
 	Tight  bool            `json:"tight"` // too little free memory; ranks may differ
 

@@ -12,8 +12,7 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// An impossible run is refused before any device has it, with the error of the failed
-// check.
+// An impossible run is refused, with the error of the failed check, before it uses a device.
 func TestPlansThatAreRefused(t *testing.T) {
 	unused := strings.NewReplacer("func main", "state idle f32[10] bias zeros\nfunc main", "  return logits rows = fc3",
 		"  other = dense(relu2, @fc3.weight, @idle)\n  return logits rows = fc3\n  return more rows = other").

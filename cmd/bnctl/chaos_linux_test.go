@@ -86,8 +86,8 @@ const (
 	killAtDawn deed = "killing a device while the run starts"
 )
 
-// dawnsOfOne is about the number of devices that are killed while one host starts. The start counts as
-// dawn long, from the start of the host's first device.
+// dawnsOfOne is the approximate number of devices that are killed while one host starts. dawn is the length
+// of that start, measured from the start of the host's first device.
 const (
 	dawnsOfOne = 3
 	dawn       = 400 * time.Millisecond

@@ -71,7 +71,7 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, completeWeights(c, &o)
 }
 
-// stripFileOptions is modelOptions with the flags that only strip has.
+// stripFileOptions does the same as modelOptions, with the flags that only strip has.
 func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	o, err := modelOptions(c)
 	if err != nil {

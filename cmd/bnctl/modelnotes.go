@@ -15,7 +15,7 @@ func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	}
 }
 
-// warnOfModel is warnOfSickness for a model that a command shows.
+// warnOfModel does the same as warnOfSickness, for a model that a command shows.
 func warnOfModel(o *output, m *models.Model, path string) {
 	s := doctor.Diagnose(m)
 	warnOfSickness(o, &s, path)

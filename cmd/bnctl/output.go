@@ -119,7 +119,7 @@ func (o *output) notes(about string, notes []string) {
 	}
 }
 
-// noteOptions is note for messages of the library, with its options in braces.
+// noteOptions does the same as note, for messages of the library, with its options in braces.
 func (o *output) noteOptions(format string, args ...any) {
 	o.note("%s", inFlags(fmt.Sprintf(format, args...)))
 }

@@ -60,7 +60,7 @@ func planFlag() cli.Flag {
 		"and its expected waiting time; in training, the bytes that a step exchanges with other machines too"}
 }
 
-// plannedStages is stageOptions for commands with a --plan of stages.
+// plannedStages does the same as stageOptions, for commands with a --plan of stages.
 func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	s, divided, err := stageOptions(c)
 	if err == nil && s.One() && c.Bool("plan") && !(c.Command.Name == "train" && namesMachines(c)) {

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write the programs into docs/library.md
 // quoted is a program in the page: its file in a comment, then its text.
 var quoted = regexp.MustCompile("(?s)<!-- ([a-z/_.]+) -->\n```go\n.*?```\n")
 
-// The page has each program as it is in its file, and every file of a program.
+// The page contains each program as it is in its file, and no program is missing.
 func TestPage(t *testing.T) {
 	const page = "../library.md"
 	text, err := os.ReadFile(page)

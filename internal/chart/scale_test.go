@@ -15,8 +15,8 @@ func edges() []float64 {
 	return values
 }
 
-// TestChartsEnd: a chart of any two values is drawn, with few ticks and without a position that is
-// no number. A range of an ulp made the loop over ticks endless, because k+1 is k from 2^53 on.
+// TestChartsEnd: a chart of any two values is drawn, with few ticks and without a position that is NaN. A
+// range of an ulp made the loop over ticks endless, because k+1 is k from 2^53 on.
 func TestChartsEnd(t *testing.T) {
 	for _, a := range edges() {
 		for _, b := range edges() {

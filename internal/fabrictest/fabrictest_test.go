@@ -84,7 +84,7 @@ func (s *sick) Abort(cause string) {
 	}
 }
 
-// TestTheJudgeFindsFaults: each fault fails at least the case that is about it.
+// TestTheJudgeFindsFaults: for each fault, at least the case about it fails.
 func TestTheJudgeFindsFaults(t *testing.T) {
 	for fault, name := range map[string]string{"size": "ranks", "sends to nobody": "nobody", "one lane": "lanes",
 		"loses empty messages": "order", "cuts": "both send first", "one behind": "the buffer",

@@ -63,7 +63,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// plainProse is a density below which a package is plain English: it may vary there.
+// plainProse is the maximum density of a package that counts as plain English. Lower densities may rise.
 const plainProse = 30
 
 func writeProse(t *testing.T, densities map[string]int) {

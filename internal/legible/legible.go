@@ -35,8 +35,8 @@ func Text(text string) string {
 	return b.String()
 }
 
-// illegible reports whether a rune is shown as no character. The joiners inside
-// scripts and emoji are harmless.
+// illegible reports whether a terminal shows no character for a rune. The joiners inside scripts and emoji
+// are harmless.
 func illegible(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
 	return !unicode.IsPrint(r) && r != nonJoiner && r != joiner

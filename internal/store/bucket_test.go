@@ -40,7 +40,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestGoogle talks to gs:// with a token, by the XML API that Google Cloud Storage and S3 share.
+// TestGoogle uses gs:// with a token, through the XML API that Google Cloud Storage and S3 have in common.
 func TestGoogle(t *testing.T) {
 	w := newWorld(t)
 	server := storetest.S3(t, "bucket")

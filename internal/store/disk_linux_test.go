@@ -23,7 +23,7 @@ func smallDisk(t *testing.T) string {
 	return folder
 }
 
-// TestFullDisk mounts a small file system, which Linux permits root alone.
+// TestFullDisk mounts a small file system, which Linux permits only to root.
 func TestFullDisk(t *testing.T) {
 	w, content := newWorld(t), random(4<<20)
 	server := storetest.Web(t, serveFile(content))

@@ -102,7 +102,7 @@ func TestServiceAccount(t *testing.T) {
 	}
 }
 
-// TestRefusedAccount names the reason, and no part of the key.
+// TestRefusedAccount checks that the error has the reason, and no part of the key.
 func TestRefusedAccount(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	other, err2 := rsa.GenerateKey(rand.Reader, 2048)

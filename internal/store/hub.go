@@ -115,7 +115,8 @@ func (h *hub) stat(ctx context.Context, text string) (*object, error) {
 	return h.object(f, r)
 }
 
-// ownRedirects sends a request, and follows redirects within the hub, as a renamed repository has them.
+// ownRedirects sends a request, and follows redirects within the hub, for example from the old name of a
+// repository to the new one.
 func (h *hub) ownRedirects(ctx context.Context, q request) (*http.Response, error) {
 	for range maxRedirects {
 		r, err := h.do(ctx, q)

@@ -9,9 +9,9 @@ import (
 
 // Options define how a Store reaches servers, and where it keeps files.
 type Options struct {
-	Offline bool // open files of the cache alone
-	// AllowHTTP permits URLs without encryption to any host. Without it they are permitted to this
-	// machine (loopback) alone.
+	Offline bool // open only files of the cache
+	// AllowHTTP permits URLs without encryption to any host. Without it they are permitted only to this machine
+	// (loopback).
 	AllowHTTP bool
 	// Timeout is the longest time that a server may send nothing; 0: 30 seconds.
 	Timeout time.Duration
@@ -23,8 +23,8 @@ type Options struct {
 	Main [][]string
 	// Note is called with messages for the user; it may be nil.
 	Note func(format string, args ...any)
-	// Progress is called while a file is fetched, several times a second; it may be nil. done is
-	// total at the end. total is 0 if the server does not report it.
+	// Progress is called while a file is fetched, several times a second; it may be nil. At the end done equals
+	// total. total is 0 if the server does not report it.
 	Progress func(name string, done, total int64)
 	// Getenv reads the environment; nil: os.Getenv.
 	Getenv func(string) string

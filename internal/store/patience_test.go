@@ -76,7 +76,7 @@ func stands(w *world, content []byte) []stand {
 	return all
 }
 
-// TestPatience waits as long as any kind of server asks for, and asks it five times at most.
+// TestPatience checks that each kind of server gets at most five requests, after the waits that it asks for.
 func TestPatience(t *testing.T) {
 	w, content := newWorld(t), random(5_000)
 	for _, at := range stands(w, content) {
@@ -228,8 +228,8 @@ func TestExpired(t *testing.T) {
 	wantError(t, err, "s3://bucket/net.bnm: the server answers 400")
 }
 
-// TestGoogleRace lets another machine write between the question for the version and the upload: the
-// server refuses it.
+// TestGoogleRace lets another machine write after the version was requested and before the upload: the
+// server refuses the upload.
 func TestGoogleRace(t *testing.T) {
 	for name, old := range map[string][]byte{"a new file": nil, "a file": []byte("old")} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 // childVariable has the URL that TestMain fetches instead of running tests.
 const childVariable = "BNCTL_TEST_FETCH"
 
-// TestMain also is the program that the tests of several processes start. It prints the sum of a file.
+// TestMain is also the program that the tests of several processes start. It then prints the sum of a file.
 func TestMain(m *testing.M) {
 	url := os.Getenv(childVariable)
 	if url == "" {
@@ -223,7 +223,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestRefusedRegistry names the registry's answer to missing and to expired credentials.
+// TestRefusedRegistry checks that the error has the registry's answer to missing and to expired credentials.
 func TestRefusedRegistry(t *testing.T) {
 	w := newWorld(t)
 	server := storetest.Registry(t)

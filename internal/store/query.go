@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// queries are the queries of the URLs of this program. They may be signatures or tokens, so they are kept in
-// memory only.
+// queries has the queries of the URLs of this program. A query may contain a signature or a token, so
+// queries are kept only in memory.
 type queries struct {
 	mu    sync.Mutex
 	whole map[string]string // URLs with their queries, by their names
@@ -23,8 +23,8 @@ var braces = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Hide returns the name of a URL of a web server for messages and for everything that is written: the URL
-// without its query. The Store accepts the name in place of the URL. Of URLs that differ by their
-// queries alone, all but the first get a number.
+// without its query. The Store accepts the name in place of the URL. If several URLs differ only in their
+// queries, the names of all but the first have a number.
 func (s *Store) Hide(text string) string {
 	q := &s.queries
 	q.mu.Lock()

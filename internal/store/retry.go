@@ -72,7 +72,7 @@ func (s *Store) pause(ctx context.Context, url string, n int, err error) bool {
 	return s.sleep(ctx, wait) == nil
 }
 
-// isTransient reports whether a server that answers with an HTTP status may answer otherwise later.
+// isTransient reports whether a server that answers with an HTTP status may answer differently later.
 func isTransient(code int) bool {
 	switch code {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusInternalServerError,

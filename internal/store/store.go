@@ -105,7 +105,7 @@ type server interface {
 	probe(ctx context.Context, url string) error
 }
 
-// serverOf returns the server of a URL, and the URL that it knows.
+// serverOf returns the server of a URL, and the URL in the form that the server accepts.
 func (s *Store) serverOf(url string) (server, Source, error) {
 	scheme := s.schemeOf(url)
 	if name := s.o.Names[scheme]; name != nil {

@@ -185,7 +185,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestCut lets the connection end after each 300 KB: the rest is asked for, and nothing twice.
+// TestCut ends the connection after each 300 KB. The store then requests the rest, and no byte twice.
 func TestCut(t *testing.T) {
 	const piece = 300_000
 	w, content := newWorld(t), random(1<<20)
@@ -340,7 +340,7 @@ func TestPlain(t *testing.T) {
 	wantError(t, err, "is not a URL")
 }
 
-// TestTokens redirects to another host: it must not see credentials.
+// TestTokens redirects to another host, which must not get the credentials.
 func TestTokens(t *testing.T) {
 	w, content := newWorld(t), random(20_000)
 	hub := storetest.NewHub(t, map[string][]byte{"owner/net/model.safetensors": content})

@@ -12,7 +12,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// partSize is the least size of the parts of a large file, in bytes. S3 accepts at most maxParts.
+// partSize is the minimum size of the parts of a large file, in bytes. S3 accepts at most maxParts parts.
 const (
 	partSize = 16 << 20
 	maxParts = 10_000
@@ -134,8 +134,8 @@ func md5Of(f io.ReaderAt, offset, length int64) (string, error) {
 // version still; "": if it does not exist.
 type conditionKey struct{}
 
-// conditional adds the condition of an upload to the request that lets the file appear. minio-go has
-// the condition for files of one part alone.
+// conditional adds the condition of an upload to the request that completes the file. minio-go can send the
+// condition only for files of one part.
 type conditional struct {
 	http.RoundTripper
 	set func(h http.Header, version string)

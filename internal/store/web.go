@@ -128,7 +128,7 @@ func (e *status) Unwrap() error {
 // errChanged is wrapped by errors about a file that has changed on the server.
 var errChanged = problem.Advise("start again", "the file has changed on the server while it was read")
 
-// statusError returns the error of a status, transient if the server asks for patience.
+// statusError returns the error of a status. It is transient if a later request may succeed.
 func statusError(r *http.Response) error {
 	text := fmt.Sprintf("the server answers %d %s", r.StatusCode, http.StatusText(r.StatusCode))
 	if more := cmp.Or(r.Header.Get("X-Error-Message"), r.Header.Get("X-Error-Code")); more != "" {
@@ -186,7 +186,7 @@ func (w *web) stat(ctx context.Context, url string) (*object, error) {
 	o, err := w.head(ctx, request{url: url, method: http.MethodHead, follow: true})
 	var refused *status
 	if errors.As(err, &refused) && refused.code != http.StatusNotFound && !isTransient(refused.code) {
-		// A signed URL is for GET alone.
+		// A signed URL permits only GET.
 		header := http.Header{"Range": {"bytes=0-0"}}
 		o, err = w.head(ctx, request{url: url, method: http.MethodGet, header: header, follow: true})
 	}

@@ -129,7 +129,7 @@ func (s *Store) versionOf(ctx context.Context, from server, url string) (*object
 	return o, err
 }
 
-// askVersion is versionOf with several attempts.
+// askVersion does the same as versionOf, with several attempts.
 func (s *Store) askVersion(ctx context.Context, url string, from server, to string) (o *object, err error) {
 	err = s.retry(ctx, url, func() error {
 		o, err = s.versionOf(ctx, from, to)

@@ -20,7 +20,7 @@ func writeOf(content []byte) func(io.Writer) error {
 	}
 }
 
-// machine returns a store with a cache of its own.
+// machine returns a store with a separate cache.
 func (w *world) machine() *store.Store {
 	return w.store(func(o *store.Options) { o.Cache = filepath.Join(w.t.TempDir(), "cache") })
 }
@@ -71,8 +71,8 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestRace lets another machine write between the question for the version and the upload: the server
-// compares again.
+// TestRace lets another machine write after the version was requested and before the upload: the server
+// compares the versions again.
 func TestRace(t *testing.T) {
 	for name, content := range map[string][]byte{"one part": random(10_000), "several parts": random(17 << 20)} {
 		t.Run(name, func(t *testing.T) {

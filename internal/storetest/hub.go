@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Hub is a server with the URLs of the Hugging Face hub: files are redirected to another server, as the
-// hub does it with files in Git LFS.
+// Hub is a server with the URLs of the Hugging Face hub. It redirects requests for files to another server,
+// as the hub does for files in Git LFS.
 type Hub struct {
 	*Server
 	Content *Server // target of redirects

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A long wait is noted again and again. A short one is not noted.
+// A long wait is noted repeatedly, and a short one never.
 func TestNotesOfWhatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

@@ -208,7 +208,7 @@ func (v stageReport) pack(outputs map[string]tensor.Tensor) []byte {
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // numbers and strings cannot fail
+		panic(err) // numbers and strings can always be encoded
 	}
 	b = append(b, 0)
 	for _, o := range v.Outputs {

@@ -160,7 +160,7 @@ func (p *Predictor) predict(ctx context.Context, s int, in []tensor.Tensor) ([]t
 	}
 }
 
-// predictOn is predict; it also returns the driver that it used.
+// predictOn does the same as predict, and also returns the stage that it used.
 func (p *Predictor) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
 	Stage, []tensor.Tensor, error) {
 	p.mu.RLock()

@@ -16,7 +16,8 @@ import (
 // Among cuts with nearly the same slowest stage, the cuts with the fewest bytes that cross are
 // used.
 
-// alike is the factor by which the slowest stage may be slower if fewer bytes cross.
+// alike is a factor on the shortest possible time of the slowest stage. Of the cuts within this limit,
+// balanced returns the cut with the fewest crossing bytes.
 const alike = 1.03
 
 // Rates of a core with 512-bit vectors. They weigh operations against memory traffic if

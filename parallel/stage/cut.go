@@ -25,7 +25,7 @@ func (w *work) newCut(f *graph.Function) *cut {
 	return c
 }
 
-// forward deals the nodes of a forward pass.
+// forward assigns the nodes of a forward pass to stages.
 func (c *cut) forward() {
 	for i := range c.fn.Nodes {
 		c.stage[i] = c.stageOfNode(i)

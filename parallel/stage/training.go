@@ -118,7 +118,7 @@ func (c *trainingCut) ofLoss(v graph.Value) bool {
 	return true
 }
 
-// deal gives each node its stage.
+// deal assigns each node to a stage.
 func (c *trainingCut) deal() {
 	for i := range c.fn.Nodes {
 		n := &c.fn.Nodes[i]

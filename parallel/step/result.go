@@ -30,8 +30,8 @@ type Result struct {
 	Ranks []RankStats
 }
 
-// Set sets the part of the result that is a whole output of the training function. It reports whether
-// the output of that name is one.
+// Set sets the part of the result that is a whole output of the training function. It returns false if no
+// whole output has that name.
 func (r *Result) Set(name string, whole tensor.Tensor) bool {
 	switch name {
 	case OutputLoss:

@@ -77,7 +77,7 @@ func (named) KeyID() (string, error) { return "", nil }
 // Public returns the key in the type of crypto/ed25519.
 func (n named) Public() crypto.PublicKey { return n.ED25519SignerVerifier.Public() }
 
-// loaded returns a key that the published library reads from a file of ours.
+// loaded returns a key that the published library reads from a file that this package has written.
 func loaded(t *testing.T, path string) named {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -23,8 +23,8 @@ const (
 // code sets the percentage, as serve does.
 func Delay() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
-// collectFrom sets the percentage unless other code has changed it from before, and sets a new one
-// after each collection.
+// collectFrom changes the percentage from before to percent, and sets a new one after each collection. It
+// does nothing if other code has changed the percentage.
 func collectFrom(percent, before int) {
 	if was := debug.SetGCPercent(percent); was != before {
 		debug.SetGCPercent(was)

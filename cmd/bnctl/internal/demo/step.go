@@ -119,8 +119,8 @@ func drain(r io.Reader) error {
 	return err
 }
 
-// same records that a result differs from the expected one, unless is is true. what describes the
-// result.
+// same checks a result. what describes the result, and is reports whether it is the expected one. same
+// records the first result that is not.
 func (d *demo) same(what string, is bool) {
 	if !is && d.differs == "" {
 		d.differs = what

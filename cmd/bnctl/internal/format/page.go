@@ -178,7 +178,7 @@ func (w *pageWriter) picture(t tensor.Tensor, suffix string) (string, error) {
 		func(f io.Writer) error { return png.Encode(f, data.Thumbnail(t, pictureSide)) })
 }
 
-// pageAnswers is the Writer of a page for models that give pixels no classes.
+// pageAnswers is the Writer of a page for models that do not give each pixel a class.
 type pageAnswers struct {
 	*pageWriter
 	ctx   context.Context

@@ -204,7 +204,7 @@ func TestFloodOfHandshakes(t *testing.T) {
 	stop()
 	flood.Wait()
 	t.Logf("a host was served after %v", took)
-	if took > 8*time.Second { // a handshake may last ten
+	if took > 8*time.Second { // a handshake may last ten seconds
 		t.Errorf("a trusted host waited %v", took)
 	}
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 256<<20 {

@@ -181,7 +181,8 @@ func (m *served) used(t *testing.T) {
 	t.Fatal("nobody uses the device")
 }
 
-// A run on machines only has the same template when a second machine joins and the first one ends.
+// A run that uses only other machines has the same template when a second machine joins and the first one
+// ends.
 func TestOneTemplateWithMachinesThatJoin(t *testing.T) {
 	want := trained(t, fleet.Options{Devices: "ref"}, nil)
 	keys := newKeys(t)

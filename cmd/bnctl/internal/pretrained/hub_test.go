@@ -22,7 +22,7 @@ const timmConfig = `{"architecture": "resnet18", "num_classes": 1000, "num_featu
 	"test_crop_pct": 1.0, "crop_mode": "center", "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225],
 	"num_classes": 1000, "pool_size": [7, 7], "first_conv": "conv1", "classifier": "fc"}}`
 
-// ownConfig is a config.json that timm writes for a network with classes of its own.
+// ownConfig is a config.json that timm writes for a network with other classes than ImageNet's.
 const ownConfig = `{"architecture": "mobilenetv2_100", "num_classes": 3, "label_names": ["cat", "dog", "ünï cow"],
 	"pretrained_cfg": {"input_size": [3, 160, 128], "interpolation": "bilinear", "crop_pct": 1.0,
 	"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "num_classes": 3}}`

@@ -1,5 +1,5 @@
-// Package pretrained knows weights that others have published for the networks of the zoo: their
-// sources, their accuracy, and their preprocessing.
+// Package pretrained lists weights that others have published for the networks of the zoo: their sources,
+// their accuracy, and their preprocessing.
 package pretrained
 
 import (

@@ -90,7 +90,7 @@ func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) 
 	}
 }
 
-// addSteps is add for figures of steps.
+// addSteps does the same as add, for figures of steps.
 func addSteps(c *chart.Chart, k chart.Curve, steps []step, of func(*step) figure) {
 	for i := range steps {
 		if f := of(&steps[i]); f.v != nil {

@@ -122,7 +122,7 @@ func (a *again) Observe(e bnctl.Event) error {
 	return nil
 }
 
-// prepare sets the recipe of the first training. It returns an error if the inputs differ.
+// prepare gives the second training the recipe of the first. It returns an error if their inputs differ.
 func (a *again) prepare(ctx context.Context) error {
 	want := a.of.recipe
 	if r := a.training.Recipe(); a.from == "" {

@@ -11,10 +11,10 @@ import (
 // sampled compares the measured variances of small samples with the prediction: the mean of
 // Q/n over samples of n independent values is 1 - 1/n of the true variance.
 //
-// A batch norm over features has one value per sample: n is the number of samples, and the
-// prediction is exact. After a convolution a sample gives H x W values that resemble each
-// other. The truth is between n = k (all alike) and n = k x H x W (independent), and obeys
-// the same law with m effective values per sample: 1 - 1/(k*m), the same m for every k.
+// A batch norm over features has one value per sample: n is the number of samples, and the prediction is
+// exact. After a convolution a sample gives H x W values that resemble each other. The true ratio is between
+// n = k (all equal) and n = k x H x W (independent), and obeys the same law with m effective values per
+// sample: 1 - 1/(k*m), the same m for every k.
 func (r *Results) sampled() *Finding {
 	f := &Finding{Question: "Do sampled variances match the predicted 1 - 1/n?"}
 	cases, met, spatial := 0, 0, 0

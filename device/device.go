@@ -85,7 +85,7 @@ type Executable interface {
 // Reuser is an Executable that can reuse the memory of its outputs. The first write to
 // new memory is slower than computing the values that are written.
 type Reuser interface {
-	// Reuse is called when these outputs of a Run are no longer read.
+	// Reuse is called when the caller does not need these outputs of a Run any more.
 	Reuse(outputs []tensor.Tensor)
 }
 
@@ -113,8 +113,9 @@ type Version uint64
 type Capacity struct {
 	Rows     int // number of rows in all replicas together
 	Replicas int
-	// Slots is the number of slots of a stage in use at a time, each by a run of this size;
-	// 0 counts as 1. A run may name more slots, but their memory is not accounted for.
+	// Slots is the number of slots of a stage that are in use at a time; 0 counts as 1. Each
+	// slot has the values of a run of this size. A run may name more slots, but Needs does not
+	// include their memory.
 	Slots int
 	// Leaves is the total number of replicas that a training step of a stage has on this
 	// device, over all runs of the step; 0 means Replicas. It determines how many sums of
@@ -125,7 +126,7 @@ type Capacity struct {
 // Needs is the memory that an executable uses, in bytes.
 type Needs struct {
 	Fixed  int64 // bytes of the state and of other memory that does not depend on rows
-	PerRow int64 // bytes for each row of its capacity
+	PerRow int64 // bytes for each row of the executable's capacity
 }
 
 // Step is one run of a function.

@@ -27,7 +27,7 @@ type Info struct {
 	Note       string     // why the device is not used at its best level; "" if it is
 }
 
-// The features of devices. Info.Features lists those that a device has.
+// The features of devices. Info.Features lists the features of a device.
 const (
 	// Deterministic: results depend on nothing but program, inputs and kernel
 	// class, and are batch-invariant: a replica alone yields the same bits as

@@ -45,7 +45,7 @@ func (t Traffic) Expected(rate float64, roundTrip time.Duration) time.Duration {
 	return time.Duration(float64(t.Out+t.In)/rate*float64(time.Second)) + time.Duration(t.Waits)*roundTrip
 }
 
-// Costed is an Executable that knows the messages of a step.
+// Costed is an Executable that can compute the traffic of a step.
 type Costed interface {
 	// StepTraffic returns the traffic of a run of graph.Train and its commit. rows has the rows of
 	// each replica of the device in its present group.

@@ -64,8 +64,8 @@ func (i Info) precisions() []string {
 	return i.Precisions
 }
 
-// CheckPrecision returns nil if the device can be opened at a precision, else an
-// error of kind Unsupported that lists its precisions.
+// CheckPrecision returns nil if the device can be opened at a precision. Otherwise it
+// returns an error of kind Unsupported that lists the device's precisions.
 func (i Info) CheckPrecision(precision string) error {
 	if i.Computes(precision) {
 		return nil
@@ -77,8 +77,8 @@ func (i Info) CheckPrecision(precision string) error {
 			precision, strings.Join(have, " and ")))
 }
 
-// ParsePrecision returns s if it is a precision, F32 for "". The error lists
-// the precisions.
+// ParsePrecision returns s if it is a precision, and F32 if it is "". The error
+// lists the precisions.
 func ParsePrecision(s string) (string, error) {
 	switch {
 	case s == "":

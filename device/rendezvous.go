@@ -21,8 +21,8 @@ type GroupMemory interface {
 	Missing() []int
 	// Exchanges returns a number that grows while the group makes progress.
 	Exchanges() int
-	// Abort ends the group: members that wait, and those that come later, get
-	// an error that wraps Aborted.
+	// Abort ends the group. Members that wait in an exchange, or start one
+	// later, get an error that wraps Aborted.
 	Abort(cause error)
 	// Close releases the memory.
 	Close() error

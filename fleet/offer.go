@@ -11,7 +11,7 @@ import (
 )
 
 // Offer is a device.Provider of the devices of this machine, for hosts on other machines. It starts
-// their plugins, and opens a device when a host asks for it. A device is open for one host at a time.
+// their plugins, and opens a device when a host requests it. A device is open for one host at a time.
 type Offer struct {
 	fleet   *Fleet
 	targets []target

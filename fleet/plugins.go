@@ -18,7 +18,7 @@ import (
 // the locked plugins in the usual folders (remote.Folders).
 type Plugins struct {
 	Paths    []string // paths of additional plugins
-	Unlocked bool     // run plugins that devices.lock does not know
+	Unlocked bool     // run plugins that are not in devices.lock
 	Levels   []string // data planes that may be used; nil: all
 	// TLS is the folder with the certificate of this host for devices on other machines: see
 	// package machine.

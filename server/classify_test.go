@@ -39,8 +39,8 @@ func photo(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
-// TestClassify compares the classes of a picture with those of predict, bit by bit, for
-// every form of the picture.
+// TestClassify compares the classes of a picture with the classes that predict finds, bit
+// by bit, for every form of the picture.
 func TestClassify(t *testing.T) {
 	m := newModel(t, 1)
 	m.Labels[3] = "<img onerror>"

@@ -41,7 +41,7 @@ func photos(t *testing.T) map[string][]byte {
 }
 
 // TestDamagedPictures checks that a damaged or truncated picture of any encoding, or one
-// with a false size, gets an answer or an error, and that it holds no memory afterwards.
+// with a false size, gets an answer or an error, and that its memory is released afterwards.
 func TestDamagedPictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestPredictIsPredict compares outputs and probabilities of rows and of a picture with those of
+// TestPredictIsPredict compares outputs and probabilities, of rows and of a picture, with the results of
 // package predict.
 func TestPredictIsPredict(t *testing.T) {
 	m := newModel(t, 1)

@@ -34,7 +34,7 @@ func streamRows(t *testing.T, s *Server) *rowClient {
 	return k
 }
 
-// upgrade asks for a stream, and returns the status of the answer.
+// upgrade requests a stream, and returns the status of the response.
 func (k *rowClient) upgrade(model string) int {
 	fmt.Fprintf(k, "GET /v2/models/%s/predict HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
 		model, rowsProtocol)

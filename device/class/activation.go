@@ -92,7 +92,7 @@ func Derivative(n *graph.Node) func(float64) float64 {
 	return func(x float64) float64 { return either(x >= low && x < high, 1, 0) } // Clip
 }
 
-// either returns a where the condition holds, else b.
+// either returns a if the condition is true, and b otherwise.
 func either(condition bool, a, b float64) float64 {
 	if condition {
 		return a

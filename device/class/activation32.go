@@ -158,7 +158,7 @@ func Derivative32(n *graph.Node) func(float32) float32 {
 	return func(x float32) float32 { return either32(x >= a && x < b, 1, 0) } // Clip
 }
 
-// either32 returns a where the condition holds, else b.
+// either32 returns a if the condition is true, and b otherwise.
 func either32(condition bool, a, b float32) float32 {
 	if condition {
 		return a

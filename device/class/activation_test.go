@@ -75,7 +75,7 @@ func TestActivations(t *testing.T) {
 		if !math.IsNaN(f(math.NaN())) {
 			t.Errorf("%v of NaN is %g", a.op, f(math.NaN()))
 		}
-		for _, x := range []float64{1e-18, -1e-18} { // nothing cancels
+		for _, x := range []float64{1e-18, -1e-18} { // results must not be lost by cancellation
 			if got, want := f(x), a.f(x); !(math.Abs(got-want) <= 1e-15*math.Abs(want)) {
 				t.Errorf("%v(%g) = %g, want %g", a.op, x, got, want)
 			}

@@ -67,7 +67,7 @@ func (p product) biased(channel int, sum float32) float32 {
 	return sum
 }
 
-// pixel returns a value of an image of height by width, 0 outside of it.
+// pixel returns a value of an image of height by width, or 0 for positions outside of the image.
 func pixel(image []float32, channel, y, x, height, width int) float32 {
 	if y < 0 || y >= height || x < 0 || x >= width {
 		return 0

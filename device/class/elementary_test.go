@@ -79,7 +79,7 @@ func slope(o graph.Op) func(float32) float32 {
 	return class.Derivative32(&graph.Node{Op: graph.ActivationGrad, Attrs: graph.Attrs{}.With("of", o.String())})
 }
 
-// ulpsOff returns how far got is from want, in units in the last place of want.
+// ulpsOff returns the difference between got and want in units in the last place of want.
 func ulpsOff(got float32, want float64) float64 {
 	w := float32(want)
 	if got == w || got != got && w != w {

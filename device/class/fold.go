@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Folded are the operations into which a batch norm is folded: products with a
+// Folded are the operations that a batch norm may be folded into: products with a
 // weight (operand 1) plus a bias (operand 2) per output channel.
 var Folded = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense}
 

@@ -70,9 +70,9 @@ func (h *Hub) Abort(cause error) {
 	}
 }
 
-// Missing returns the ranks that have not begun an exchange for which others wait, in the
-// first lane with an exchange in progress, or nil if no rank waits. It returns an empty
-// slice, not nil, while all ranks of this hub wait for others beyond its uplink.
+// Missing returns the ranks that other ranks wait for, in the first lane with an exchange in
+// progress. It returns nil if no rank waits. It returns an empty slice, not nil, while all
+// ranks of this hub wait for the uplink.
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

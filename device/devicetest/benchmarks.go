@@ -25,7 +25,7 @@ func Benchmarks() []Benchmark {
 	return list
 }
 
-// timed returns the setting of a program of one function, on one replica.
+// timed returns the setting of a program with one function, for one replica of n rows.
 func timed(name string, n int, build func(c *chainBuilder)) (*setting, error) {
 	s := newSetting(name, bits)
 	s.rows = []int{n}

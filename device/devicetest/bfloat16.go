@@ -68,8 +68,8 @@ func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
 	return nil
 }
 
-// before returns the error that tol allows for element i of a float32 result before it is
-// stored.
+// before returns the error that tol permits for element i of a float32 result, without the
+// rounding for storage.
 func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 	scale := want
 	if !tol.Scale.IsZero() {

@@ -35,8 +35,8 @@ var (
 
 func products(terms int) bound { return bound{terms: terms} }
 
-// tolerances returns the tolerance of every output before it is stored. want has ref's
-// outputs.
+// tolerances returns the tolerance of every output, without the rounding for storage. want
+// has ref's outputs.
 func (s *setting) tolerances(ctx context.Context, want []tensor.Tensor) ([]tensor.Tolerance, error) {
 	tol := make([]tensor.Tolerance, len(want))
 	for i := range tol {

@@ -66,7 +66,7 @@ func (l *deviceCache) end() {
 type cachedDevice struct {
 	device.Device
 	cache *deviceCache
-	used  int    // cases before
+	used  int    // number of earlier cases that used the device
 	at    string // precision of the device
 	once  sync.Once
 

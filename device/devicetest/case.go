@@ -18,7 +18,7 @@ type Case struct {
 	Name string     // "conv: 3x3, stride 2", "group: abort ends a run"
 	Rule string     // the sentence of the contract or of the op table that it checks
 	Ops  []graph.Op // the operations that it runs
-	// Run returns nil if the device passes, else an error that describes the fault.
+	// Run returns nil if the device passes, and otherwise an error that describes the fault.
 	Run func(ctx context.Context, open Opener) error
 
 	program      func() (*graph.Program, error) // the loaded program

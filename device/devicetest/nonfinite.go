@@ -112,8 +112,8 @@ func (p probe) poisoned(ctx context.Context, open Opener, values []float64) erro
 	return nil
 }
 
-// shows checks that got is non-finite in the poisoned row or replica and has
-// clean's bits elsewhere.
+// shows checks that got is not finite in the poisoned row or replica, and has the bits
+// of clean elsewhere.
 func (p probe) shows(s *setting, got, clean tensor.Tensor, row, replica int) error {
 	f := s.program.Functions[0]
 	at := row

@@ -31,7 +31,7 @@ func onRanks(size int, f func(p *fabric.Peers) error) []error {
 	return errs
 }
 
-// value is a value to be reduced, with its part in every replica.
+// value is a value that is reduced, with the leaf of every replica.
 type value struct {
 	op     collective.Op
 	leaves []tensor.Tensor // the zero Tensor: no rows

@@ -5,8 +5,8 @@
 //
 // # Files
 //
-// A side is a folder with three files, named as in a Secret of Kubernetes of the kind
-// kubernetes.io/tls and as cert-manager writes them:
+// A side is a folder with the files below. The first three have the names of a Kubernetes Secret of
+// type kubernetes.io/tls, as cert-manager writes it:
 //
 //	ca.crt       the authority that both sides trust; it may have several certificates
 //	tls.crt      the certificate of this side

@@ -75,8 +75,8 @@ func dataFolder() (string, error) {
 //
 //  1. plugins that already run ($BNCTL_REATTACH_DEVICES);
 //  2. the executables at paths, which the user has named in this call;
-//  3. those in Folders, in the order of Folders;
-//  4. those in devices.lock, which may be anywhere.
+//  3. executables in Folders, in the order of Folders;
+//  4. executables in devices.lock, which may be anywhere.
 func Find(paths ...string) ([]Found, error) {
 	all, err := attached()
 	if err != nil {

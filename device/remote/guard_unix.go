@@ -21,7 +21,7 @@ var groupFile, passwdFile = "/etc/group", "/etc/passwd"
 // Systems that give every user a private group (Debian, Fedora) create files that the group can write.
 // That group has no other members, so these files are safe. Two files list members: /etc/group has
 // additional members, and /etc/passwd has the first group of every user. Users of a directory service
-// are in neither, so a group must be local to be known.
+// are in neither file, so a group counts as unknown unless it is local.
 func shared(i fs.FileInfo) bool {
 	s, ok := i.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -50,8 +50,8 @@ type zeroCopy struct {
 //	                    <───────  FramePool(number, nothing)
 //	views: (number, offset, length)
 //
-// If the file cannot be opened there (another user, another container), no answer comes, and all bytes
-// are copied from then on. This is slower, but never wrong.
+// If the other process cannot open the file (another user, another container), it does not answer, and all
+// bytes are copied from then on. This is slower, but always correct.
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool

@@ -52,7 +52,7 @@ type session struct {
 	host            *shm.Conn       // nil at level stream/1
 	fileParts       bool            // the plugin can map files (Write.part)
 	pipelinesWrites bool            // the plugin accepts a Write before it has answered earlier ones
-	life            context.Context // ends with the process, and when the device is closed
+	life            context.Context // ends when the process ends or the device is closed
 	end             context.CancelFunc
 	watchers        sync.WaitGroup // watchProcess and watchStream; close waits for them
 

@@ -21,7 +21,7 @@ func (c *calls) begin(ctx context.Context, n uint64) (context.Context, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.number, c.end = n, end
-	if c.canceled >= n { // Cancel came before the call
+	if c.canceled >= n { // Cancel arrived before the call
 		end()
 	}
 	if c.all == nil {

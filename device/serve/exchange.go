@@ -168,7 +168,7 @@ func (x *exchanger) advance() error {
 	return err
 }
 
-// oldest returns the exchange that has waited longest if at least n are pending, else nil.
+// oldest returns the exchange that has waited longest if at least n are pending, and nil otherwise.
 func (x *exchanger) oldest(n int) *pendingExchange {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -77,8 +77,8 @@ type Endpoint interface {
 	Await(from int, lane uint8, got uint64)
 	Abort(cause string)
 	Leave()
-	// Close ends all sends and receives. The process ends after it. Any
-	// goroutine may call it.
+	// Close ends all sends and receives. The process ends afterwards. Any
+	// goroutine may call Close.
 	Close()
 }
 

@@ -24,13 +24,13 @@ type session struct {
 	schedules   map[uint32]map[string]*wire.Schedule // schedules of each executable, by function
 	last        uint32                               // number of the last executable loaded
 	arena       wire.Arena
-	member      *shm.Member // the present group at level coll.shm/1; else nil
+	member      *shm.Member // member of the current group at level coll.shm/1; nil at other levels
 	exchanger   exchanger   // exchanger of groups that exchange through the host
 	scheduled   scheduled   // exchanger that the device uses
 	concurrent  bool        // the host accepts several exchanges at a time
 	apart       bool        // the host is on another machine
 	meetings    *meetings   // meetings on this machine, if the host is on another one
-	together    *meeting    // the present group at level machine/1; else nil
+	together    *meeting    // meeting of the current group at level machine/1; nil at other levels
 	maxBytes    int64       // limit of the tensors of a message from the host
 }
 

@@ -86,8 +86,8 @@ func (r *ring) peek(d time.Duration) bool {
 	return r.written.Load() != r.pos
 }
 
-// learn updates the usual time with the time of a wait: a quarter of the way to a longer time, and all
-// of the way to a shorter one.
+// learn updates the usual time after a wait. The time of a shorter wait replaces it. The time of a longer
+// wait moves it by a quarter of the difference.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
 // looks is the number of checks between two readings of the clock while spinning. It is about a microsecond.

@@ -33,7 +33,7 @@ func Views(peer int, lane uint8, all []View) Frame {
 }
 
 // Views decodes the content of a frame of kind FrameViews. It does not check whether the
-// named memory exists; only the owner of the memory knows.
+// named memory exists, which only the owner of the memory can do.
 func (f Frame) Views() ([]View, error) {
 	var all []View
 	for b := f.Content; len(b) > 0; {

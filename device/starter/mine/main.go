@@ -33,7 +33,7 @@ func main() { serve.Main(provider) }
 // backend is the opened device.
 type backend struct{ options device.Options }
 
-// Load prepares a program to be run within a capacity. It may refuse nodes: see device.Refused.
+// Load prepares a program for runs within a capacity. It may refuse nodes: see device.Refused.
 func (b backend) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, error) {
 	reference, err := ref.Load(p, b.options.Precision)
 	if err != nil {

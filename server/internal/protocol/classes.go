@@ -8,7 +8,7 @@ import (
 )
 
 // Best returns the n classes with the highest values of one row. Of equal values
-// the lower class comes first. The form is that of Triton's extension
+// the lower class comes first. The form is defined by Triton's extension
 // classification: "value:index:label", or "value:index" without a label.
 func Best(row []float32, n int, label func(class int) string) []string {
 	order := make([]int, len(row))

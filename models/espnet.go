@@ -7,7 +7,7 @@ import (
 )
 
 // espNetC is ESPNet-C of Mehta et al. 2018 with 2 and 8 modules on its levels, in the names
-// of the published code: maps of a quarter and an eighth of the image, joined with the
+// of the published code: maps of 1/4 and 1/8 of the image's size, joined with the
 // resized image itself, and interpolation to its size.
 func espNetC(n *net, image graph.Value, classes int) graph.Value {
 	n.norms = []any{"eps", 1e-3}

@@ -50,8 +50,8 @@ func sampleOf(name string) uint64 {
 	return h.Sum64()
 }
 
-// distribution is the distribution of random elements: centre plus spread times a
-// standard normal number, or one uniform in [-1, 1).
+// distribution is the distribution of random elements: centre plus spread times a random
+// number, which is standard normal if normal is set, otherwise uniform in [-1, 1).
 type distribution struct {
 	centre, spread float64
 	normal         bool

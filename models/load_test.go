@@ -195,8 +195,8 @@ func TestInitFromMobileNetV3(t *testing.T) {
 	}
 }
 
-// SSDlite loads a MobileNetV3 classifier up to the depthwise layers of block 13. The channels of the rest
-// are half of the classifier's.
+// SSDlite loads a MobileNetV3 classifier up to the depthwise layers of block 13. The later
+// layers have half of the classifier's channels.
 func TestInitSSDliteFromMobileNetV3(t *testing.T) {
 	small := models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}
 	from := build(t, "mobilenetv3-large", small, 1)

@@ -13,8 +13,8 @@ type ClassMatch struct {
 	To      []int    // the class of the model for each class of the data
 	Names   []string // names of the model's classes; from the data, or numbers, if the model has no names
 	Missing []string // classes of the model that the data lacks, in the model's order
-	// byOrder: the model has no names, and the data has the same number of classes. They
-	// are matched in order, which may be wrong.
+	// byOrder is true if the model has no names, and the data has the same number of
+	// classes. The classes are matched in order, which may be wrong.
 	byOrder bool
 }
 

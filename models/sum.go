@@ -12,8 +12,8 @@ import (
 )
 
 // WeightsSum returns the sum of the weights: the SHA-256 of the state, in hexadecimal. The sum of a
-// file also covers the graph, the labels and the recipe, so that it changes with a new field there;
-// this one does not. docs/format.md defines it.
+// file also covers the graph, the labels and the recipe, and changes if these get a new field.
+// WeightsSum stays the same. docs/format.md defines it.
 func (m *Model) WeightsSum() string {
 	h := sha256.New()
 	HashState(h, m.State)

@@ -9,7 +9,7 @@ import (
 )
 
 // yolox is YOLOX (Ge et al. 2021, arXiv 2107.08430) in the form and names of its authors: a
-// CSPDarknet, a PAFPN and a decoupled head on maps of an eighth, a 16th and a 32nd of the picture.
+// CSPDarknet, a PAFPN and a decoupled head on maps of 1/8, 1/16 and 1/32 of the picture's size.
 type yolox struct {
 	depth, width float64 // factors of the number of blocks and channels
 	depthwise    bool

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// header is the header of a file. The order of the fields is part of "the same model is the same
-// bytes"; new fields go at the end.
+// header is the header of a file. The order of the fields must not change, so that the same model
+// always has the same bytes. New fields go at the end.
 type header struct {
 	Architecture string            `msgpack:"architecture"`
 	Graph        string            `msgpack:"graph"` // text form

@@ -138,7 +138,7 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 	}
 }
 
-// TestTypes: a layer that computes in integers or in quantised numbers differs from the one
+// TestTypes: a layer that computes in integers or in quantised numbers differs from the layer
 // in the graph and is rejected; policies that only save memory are accepted.
 func TestTypes(t *testing.T) {
 	policy := func(class, name string) string {

@@ -97,7 +97,7 @@ func became(f *foreign.File) string {
 
 // TestTrainingMode: the mark of a batch norm that normalises by its batch depends on the
 // operator set: is_test in 6, additional results up to 13, training_mode from 14 on. The
-// same holds for spatial, which ended with 8.
+// attribute spatial exists up to operator set 8.
 func TestTrainingMode(t *testing.T) {
 	const trains, apart = "a batch norm in training mode", "spatial=0"
 	for _, c := range []struct {

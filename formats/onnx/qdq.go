@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Package qdq makes these operators from groups in QDQ form. ONNX Runtime lacks them: they have bounds,
-// results of floats, or functions that ONNX Runtime does not compute in integers.
+// The operators of domain bnctl are made by package qdq from groups in QDQ form. ONNX Runtime does not
+// have them: they have bounds, results of floats, or functions that it does not compute in integers.
 func init() {
 	bounded := " min max"
 	register(operators{

@@ -59,7 +59,7 @@ type byteScale struct {
 	kind tensor.DType
 }
 
-// readByteScale reads a scale and a zero point, given the numbers of their operands. otherwise is the
+// readByteScale reads a scale and a zero point, given the indices of their operands. otherwise is the
 // type without a zero point. ok reports whether there is one scale and one zero point, and the type is
 // a type of bytes.
 func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {

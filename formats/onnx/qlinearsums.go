@@ -37,7 +37,7 @@ type byteSum struct {
 	at      [2]int        // indices of the operands with weight and bias; 0 if there is no bias
 }
 
-// readByteSum reads the operands of a sum, given their numbers. columns means that the outputs are the
+// readByteSum reads the operands of a sum, given their indices. columns means that the outputs are the
 // last axis of the weight. ok is false if the graph has no sum that computes the same result.
 func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}

@@ -59,8 +59,8 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 // coordinates are rounded, an exact tie may miss the middle.
 const tie = 1e-6
 
-// roundings are the ways in nearest mode to choose a pixel. Up to operator set 10 there was only
-// "simple": it rounds down if the image grows, and up if it shrinks.
+// roundings has the functions that choose a pixel in mode nearest, by name. Up to operator set 10 there
+// was only "simple": it rounds down if the image grows, and up if it shrinks.
 var roundings = map[string]func(x float64, shrinks bool) float64{
 	"round_prefer_floor": func(x float64, _ bool) float64 { return math.Ceil(x - 0.5 - tie) },
 	"round_prefer_ceil":  func(x float64, _ bool) float64 { return math.Floor(x + 0.5 + tie) },

@@ -97,7 +97,7 @@ func readResamplings(c *call, s []int) []resampling {
 }
 
 // readRegions reads the part of each axis that is resized. The file lists the beginnings of all parts
-// and then their ends, from 0 to 1.
+// and then their ends, as fractions of the axis.
 func readRegions(c *call, axes []resampling, rank int) {
 	at := readResizedAxes(c, rank)
 	roi := readFloats(c, "roi", 1)

@@ -121,9 +121,9 @@ func (m *countedMap) count(t tensor.Tensor) {
 	}
 }
 
-// findings returns the warnings about constant and about saturated channels. It does not
-// report a bound that differs from the end of the type, which is a relu or a clip of the
-// network, or a least byte that represents 0.
+// findings returns the warnings about constant and about saturated channels. Values at a bound
+// count as saturated only if the bound is the end of the type: other bounds are a relu or a
+// clip of the network. If byte 0 represents the number 0, the lower bound does not count.
 func (m *countedMap) findings(samples int) (list []bn.Finding) {
 	var dead, saturated []int
 	most := 0.0

@@ -30,7 +30,7 @@ func main(x rows f32[4]) {
 // TestFindingsOfMaps: channel 0 is always 7. Channel 1 is 1000 in one of ten samples, and
 // channel 2 in one of twenty, which is the maximum that is allowed. Channel 3 is -1000 in
 // one of ten. The bounds of the sums are not the ends of the type, so that only channel 0
-// is found there.
+// is reported for the sums.
 func TestFindingsOfMaps(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(endsGraph))
 	if err != nil {

@@ -72,7 +72,7 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 }
 
 // noConstantScale is the reason of nodes that read bytes with a scale for each channel, or with a scale that
-// is computed from the input or is no positive number.
+// is computed from the input or is not a positive number.
 const noConstantScale = "its input is not bytes with one constant scale"
 
 // isDequantised reports whether a DequantizeLinear computes a value.

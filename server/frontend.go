@@ -138,8 +138,8 @@ func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error 
 	return h.Serve(counted)
 }
 
-// drain waits until no inference is in progress. It also waits, at most for the time most, until clients
-// have closed their connections. Meanwhile new requests are refused. It waits for connections without a
+// drain waits until no inference is in progress. It also waits, for a limited time, until clients have
+// closed their connections. Meanwhile new requests are refused. It waits for connections without a
 // request, too: clients open connections in advance, and the first request on a connection must be
 // refused, not cut off.
 func (f *frontend) drain(ctx context.Context, most time.Duration) {

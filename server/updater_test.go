@@ -24,7 +24,7 @@ func inFolder(folder string) Options {
 	return o
 }
 
-// until waits until is returns true, which must be soon.
+// until waits until a condition is true. The test fails if that needs too long.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {

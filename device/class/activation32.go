@@ -54,9 +54,9 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	return bounded(a, b) // Relu, Relu6, Clip
 }
 
-// Numbers returns the two parameters of activation of. n is its node, or the node of its
-// gradient. The parameters are bounds or factors from the attributes; for gelu they are the
-// first and the last factor.
+// Numbers returns the two parameters of an activation, given as its operation. n is a node
+// of the activation or of its gradient. The parameters are bounds or factors from the
+// attributes; for gelu they are the first and the last factor.
 func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	switch of {
 	case graph.Relu:

@@ -40,8 +40,8 @@ func (g Tiles) BlockCount(n int) int { return (n + g.Border()%2 + 1) / 2 }
 // Blocks is the range of blocks in which a tile has inputs, along one side: From <= b < To.
 type Blocks struct{ From, To int }
 
-// BlocksOf returns the blocks of a tile with outputs that begin at row (or column) at of an
-// image of n rows (or columns). at is even.
+// BlocksOf returns the blocks of a tile, in an image of n rows (or columns). The outputs of the
+// tile begin at row (or column) number at, which is even.
 func (g Tiles) BlocksOf(at, n int) Blocks {
 	before := g.Border() / 2
 	return Blocks{max(0, at/2-before), min(at/2+g.Side/2+1, g.BlockCount(n))}

@@ -41,7 +41,8 @@ func (q Int8) To(v float32) uint8 {
 	}
 }
 
-// Requantise converts an int32 sum to a byte. One step of the sum equals by steps of the result.
+// Requantise converts an int32 sum to a byte. The factor by is the size of one step of the sum, in steps
+// of the result.
 func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
 
 // Quantize converts x to a byte. scale is the step of the result.

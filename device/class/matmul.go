@@ -27,8 +27,8 @@ func MatricesOf(fn *graph.Function, n *graph.Node) Matrices {
 	return m
 }
 
-// repeated returns, for every element of shape to in row-major order, the index of the element of
-// shape from that broadcasting copies there.
+// repeated returns, for every element of the broadcast shape (to) in row-major order, the index of
+// the element of the original shape (from) that is copied there.
 func repeated(from, to []int) []int {
 	out := make([]int, tensor.Count(to))
 	for i := range out {

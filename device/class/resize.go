@@ -14,8 +14,8 @@ type Interpolation struct {
 	Weight    float64
 }
 
-// Interpolations returns the interpolation of every element of an axis that n, an upsample or its
-// gradient, resizes from length from to length to.
+// Interpolations returns the interpolation of every element of an axis that is resized. n is an
+// upsample or its gradient, from is the original length of the axis, and to the new length.
 func Interpolations(n *graph.Node, from, to int) []Interpolation {
 	m := make([]Interpolation, to)
 	for i := range m {

@@ -168,8 +168,8 @@ func (e edges) channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// of returns pixel p of a channel of a kind, with shape (H, W). The sum of nine values of the
-// channel is exactly eight times the largest one, or one ulp less.
+// of returns pixel p of a channel with shape (H, W), for a kind of channelEdges. The sum of nine
+// values of the channel is exactly eight times the largest one, or one ulp less.
 func (e edges) of(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {

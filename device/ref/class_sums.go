@@ -65,8 +65,8 @@ func defineNormaliseGradSums(c *call) {
 	}
 }
 
-// eachAffine computes every element of y with the function of. affine returns the parameters for
-// block n and channel ch.
+// eachAffine sets every element i of block n of y to of(a, n, i), where a has the parameters of the
+// element's channel. affine returns the parameters for block n and channel ch.
 func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
 	of func(a class.Affine, n, i int) float32) {
 	for n := range y.lead {

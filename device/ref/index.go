@@ -26,8 +26,9 @@ func flat(shape, at []int) int {
 	return i
 }
 
-// broadcastIndex returns, for every element of shape to, its source element of shape from.
-// Shapes are aligned at their last axes, and axes of length 1 are repeated.
+// broadcastIndex returns, for every element of the broadcast shape (to), the index of its
+// source element in the original shape (from). Shapes are aligned at their last axes, and axes
+// of length 1 are repeated.
 func broadcastIndex(from, to []int) []int {
 	index := make([]int, tensor.Count(to))
 	source := make([]int, len(from))

@@ -21,7 +21,8 @@ func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	}
 }
 
-// sliced returns, for every element of a slice, its source element of shape from.
+// sliced returns, for every element of a slice, the index of its source element in the original
+// shape, from.
 func (c *call) sliced(from, shape []int) []int {
 	begin, step := c.Ints("begin"), c.SliceStep()
 	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))
@@ -48,7 +49,8 @@ func sliceGrad(c *call) {
 	}
 }
 
-// taken returns, for every element of a take of shape, its source element of shape from.
+// taken returns, for every element of the result of a take, the index of its source element in the
+// original shape, from.
 func (c *call) taken(from, shape []int) []int {
 	axis, indices := c.Int("axis"), c.Ints("index")
 	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))

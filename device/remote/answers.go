@@ -41,7 +41,7 @@ func (a *answers) put(r *buffers) {
 	a.free = append(a.free, r)
 }
 
-// send sends an answer. If there is true, it sends the results too.
+// send sends an answer. The last argument reports whether the results are sent with the answer.
 func (a *answers) send(conn wire.Conn, m *pb.Message, values []collective.Reduction, there bool) error {
 	a.sending.Lock()
 	defer a.sending.Unlock()

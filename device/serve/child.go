@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// exitWithHost ends the process when its standard input ends, which means that the host is gone. Before
-// that, it calls end, which frees resources that outlive a process, and stops the server, which removes
-// its socket. Serve then returns.
+// exitWithHost waits until standard input ends, which means that the host is gone. Then it calls end,
+// which frees resources that outlive a process, and stops the server, which removes its socket. Serve
+// then returns. If this needs more than a second, exitWithHost ends the process.
 func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	time.AfterFunc(time.Second, func() { os.Exit(1) })

@@ -181,8 +181,8 @@ func (r *record) String() string {
 		r.sequence, r.step, r.name[:min(r.length, uint64(len(r.name)))], r.round)
 }
 
-// area returns the memory of partial value i in a slot. there has a byte for each piece that
-// marks the piece as present or absent; pieces has the pieces themselves.
+// area returns the memory of partial value i in a slot. The first result has a byte for each
+// piece, which marks the piece as present or absent. The second result has the pieces.
 func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
 	n := maxSegments + l.partialBytes()
 	b := l.slots[rank][slot][i*n:][:n]

@@ -65,7 +65,7 @@ func (r *ring) await() error {
 }
 
 // awakeFor returns two times for a reader with the given usual waiting time, both from the start of the
-// wait. The reader sleeps until asleep, or not at all if asleep is 0, and then spins until until.
+// wait. The reader sleeps until the first time, if that is not 0, and then spins until the second time.
 func awakeFor(usual time.Duration) (asleep, until time.Duration) {
 	if before := min(early+usual/16, maxEarly); usual > 2*before {
 		asleep = usual - before
@@ -93,7 +93,7 @@ func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.u
 // looks is the number of checks between two readings of the clock while spinning. It is about a microsecond.
 const looks = 500
 
-// poll spins until ready returns true or the time until has come, and returns the last result
+// poll spins until ready returns true or the deadline has passed, and returns the last result
 // of ready. It does not yield the core between checks, because Linux 6.6 and later give a
 // yielded core to any other thread, even of idle priority, for some milliseconds. If another
 // thread has used the core in the meantime, poll gives up, because that thread may be the peer
@@ -113,7 +113,7 @@ func poll(ready func() bool, until time.Time) bool {
 	}
 }
 
-// doze sleeps until ready returns true, the time until has come, or the connection is closed.
+// doze sleeps until ready returns true, the deadline has passed, or the connection is closed.
 func (r *ring) doze(ready func() bool, until time.Time) error {
 	for n := 0; ; n++ {
 		seen, left := r.data.count(), time.Until(until)
@@ -165,7 +165,7 @@ func napOf(a WaitPolicy, n int) time.Duration {
 }
 
 // nap sleeps: it is sleep number n of a wait. It ends if the bell has been rung since count returned
-// seen, or after the time most.
+// seen, or after the maximum time most.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {
 		runtime.Gosched() // Go's monitor sees that the P is not blocked

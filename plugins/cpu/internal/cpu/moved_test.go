@@ -44,6 +44,8 @@ var movedCases = []struct {
 			"d = slice(x, begin=[0,1,1], end=[3,8,6], step=[1,2,2]); " +
 			"j = concat(a, b, c, d, axis=0); v = conv(j, @w); r = reshape(v, shape=[5,12]); " +
 			"y = transpose(r, perm=[1,0])"}, 2, 5},
+	{opCase{"nothing is added", "state w f32[5,3,1,1] constant\n", "x rows f32[3,8,6]",
+		"a = relu(x); b = pad(a, before=[0,0,0], after=[0,0,0], value=0); c = concat(b, axis=0); y = conv(c, @w)"}, 2, 0},
 	{opCase{"and of a picture copied in turns", "state w f32[5,12,1,1] constant\n", "x rows f32[3,200,180]",
 		"a = slice(x, begin=[0,0,0], end=[3,200,180], step=[1,2,2]); " +
 			"b = slice(x, begin=[0,1,0], end=[3,200,180], step=[1,2,2]); " +
@@ -138,7 +140,8 @@ func TestOperandsOfPositions(t *testing.T) {
 			state := fmt.Sprintf("state s f32[1,%d] constant\nstate c f32[%d,1] constant\n", lines, n)
 			p := program(t, opCase{inputs, state, inputs,
 				"t = transpose(x, perm=[1,0])\nr = transpose(t, perm=[1,0])\na = sub(r, p)\n" +
-					"b = compare(p, a, of=\"less\")\nd = where(b, p, a)\ne = mul(m, q)\nf = add(@s, e)\ng = max(f, @c)\nh = where(@s, g, q)\n"})
+					"b = compare(p, a, of=\"less\")\nd = where(b, p, a)\ne = mul(m, q)\n" +
+					"f = add(@s, e)\ng = max(f, @c)\nh = where(@s, g, q)\n"})
 			want := evaluate(t, ref.New("ref"), p, []int{2}, 0, 1)
 			for _, set := range kernel.Sets() {
 				threads := 1 + (n+lines)%3

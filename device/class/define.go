@@ -108,7 +108,7 @@ func (l Layer) flip(w []float32) []float32 {
 	return flipped
 }
 
-// reversed returns values in reverse.
+// reversed returns the values in reverse order.
 func reversed(w []float32) []float32 {
 	r := slices.Clone(w)
 	slices.Reverse(r)

@@ -110,8 +110,8 @@ func (h *Hub) completeAbove(r *round, values []Reduction) error {
 // setBegun lets the next round of the lane begin.
 func (r *round) setBegun() { r.once.Do(func() { close(r.begun) }) }
 
-// CalledOff reports whether the group was ended by the uplink, because the machines
-// beyond it ended theirs.
+// CalledOff reports whether the uplink ended the group, because another machine of the
+// run had ended its group.
 func (h *Hub) CalledOff() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

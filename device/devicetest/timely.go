@@ -16,7 +16,7 @@ import (
 const answersRule = "Every call is answered, soon if it was cancelled: a device that keeps a call for long " +
 	"is lost (docs/plugins.md)."
 
-// callTimeout is the error of a call that took longer than any call of a case or a benchmark may.
+// callTimeout is the error of a call that exceeded the time limit for calls of cases and benchmarks.
 type callTimeout struct {
 	call  string
 	limit time.Duration

@@ -25,9 +25,9 @@ type Call struct {
 // leaves to the loop. Results are rounded to the precision of the program afterwards.
 type Kernel func(c *Call) (done bool, err error)
 
-// Replace makes Run compute the nodes of one operation with k. A device can so replace the reference's
-// loops operation by operation. AllReduce cannot be replaced, because it needs the group. Replace must be
-// called before the first Run.
+// Replace makes Run compute the nodes of one operation with k. In this way a device can replace the
+// reference's loops operation by operation. AllReduce cannot be replaced, because it needs the group.
+// Replace must be called before the first Run.
 func (x *Program) Replace(op graph.Op, k Kernel) {
 	if op == graph.AllReduce {
 		panic("ref: AllReduce cannot be replaced")

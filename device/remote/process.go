@@ -18,17 +18,17 @@ import (
 	"github.com/bnctl/bnctl/internal/memory"
 )
 
-// process is a plugin process, in the form in which go-plugin runs one. Its
-// standard input is a pipe that never carries anything: its end means that the
-// host is gone.
+// process is a plugin process, with the methods that go-plugin needs to run it. Its
+// standard input is a pipe without data. The end of the pipe means that the host
+// is gone.
 //
 // # Descriptors
 //
 //	host                                    plugin
-//	stdin   (never written) ──────────────> 0   ends with the host, however it went
+//	stdin   (never written) ──────────────> 0   ends when the host ends, for any reason
 //	greeted <────────────────────────────── 1   the line of the handshake, and later output
 //	output  <────────────────────────────── 2   the log; its last lines explain a death
-//	                                        3   the executable itself (Linux), which is run by it
+//	                                        3   the executable (Linux): the file that is run
 //	segment ══════════════════════════════> 4   the shared memory of the session
 //	bell    <────────────────────────────── 5   the pipe that wakes the host
 //	                                        6   a connection to the launcher, of a fabric plugin

@@ -21,8 +21,8 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 }
 
 // WriteAll implements device.Executable. It sends several writes before it waits for answers,
-// up to the number that the plugin permits. A model of some hundred small tensors is so written
-// in a few round trips instead of one for each tensor.
+// up to the number that the plugin permits. Therefore a model of some hundred small tensors is
+// written in a few round trips instead of one for each tensor.
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
 	if x.session.pipelinesWrites {

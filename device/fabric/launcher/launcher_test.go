@@ -59,7 +59,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestLimited checks that a limit below the number of CPUs counts, but GOMAXPROCS does not.
+// TestLimited checks that a cgroup's limit below the number of CPUs counts, but the variable GOMAXPROCS
+// does not.
 func TestLimited(t *testing.T) {
 	for _, c := range []struct {
 		cpus, procs int

@@ -176,7 +176,7 @@ func newOwner(devices []Member, c Config) *owner {
 	return &owner{devices, c}
 }
 
-// Devices is Owner.Devices.
+// Devices implements pipeline.Owner.
 func (o *owner) Devices() (all []pipeline.Device) {
 	for _, m := range o.devices {
 		all = append(all, pipeline.Device{Name: m.Name, Info: m.Device.Info()})
@@ -184,7 +184,7 @@ func (o *owner) Devices() (all []pipeline.Device) {
 	return all
 }
 
-// Open is Owner.Open.
+// Open implements pipeline.Owner.
 func (o *owner) Open(ctx context.Context, l pipeline.Loading) (pipeline.Stage, error) {
 	c := o.config
 	c.Replicas, c.Batch, c.flows, c.stage, c.slots = l.Replicas, l.Batch, l.OneByOne, l.Number, l.Slots
@@ -328,8 +328,8 @@ func (s *stageDriver) Recover(ctx context.Context, err error) error {
 
 func (s *stageDriver) Restarted() bool { return s.recovery.restarted }
 
-// RollBack is Stage.RollBack. The executable of a device that came back has not committed since it was
-// loaded; the others have.
+// RollBack implements pipeline.Stage. The executable of a device that came back has not committed since it
+// was loaded; the others have.
 func (s *stageDriver) RollBack(v device.Version) {
 	for _, m := range s.group.members {
 		if m.base -= s.version - v; s.recovery.restarted {
@@ -340,7 +340,7 @@ func (s *stageDriver) RollBack(v device.Version) {
 	s.recovery.restarted, s.version, s.stepped, s.retained = false, v, false, false
 }
 
-// Reload is Stage.Reload.
+// Reload implements pipeline.Stage.
 func (s *stageDriver) Reload(ctx context.Context, l pipeline.Loading, v device.Version) (
 	pipeline.Stage, error) {
 	c, reopener := s.recovery.config, &s.recovery.reopener
@@ -365,7 +365,7 @@ func (s *stageDriver) Reload(ctx context.Context, l pipeline.Loading, v device.V
 	return d, nil
 }
 
-// Adopt is Stage.Adopt.
+// Adopt implements pipeline.Stage.
 func (s *stageDriver) Adopt(ctx context.Context, l pipeline.Loading) (pipeline.Stage, error) {
 	c, devices := s.recovery.config, s.devices()
 	c.Replicas, c.Reopen = len(devices), nil

@@ -76,7 +76,7 @@ type Computation interface {
 	Evaluate(ctx context.Context, f *graph.Function, values map[string]tensor.Tensor) error
 	// Predict runs graph.Predict on all rows of its inputs.
 	Predict(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error)
-	// Profile is Predict on one column, with the times of the nodes.
+	// Profile does the same as Predict on one column, and also returns the times of the nodes.
 	Profile(ctx context.Context, inputs []tensor.Tensor) (device.Outcome, error)
 	// Computed returns the time of all predictions on the slowest column.
 	Computed() time.Duration
@@ -88,7 +88,7 @@ type State interface {
 	Write(ctx context.Context, state map[string]tensor.Tensor) error
 	// State reads all state.
 	State(ctx context.Context) (map[string]tensor.Tensor, error)
-	// Snapshot is State; a stage that loses all devices begins again with this state.
+	// Snapshot does the same as State. A stage that loses all devices begins again with this state.
 	Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	// Commit makes the next version of the state.
 	Commit(ctx context.Context, h device.Hyper) error

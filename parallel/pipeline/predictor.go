@@ -172,7 +172,7 @@ func (p *Predictor) open(ctx context.Context, owner Owner, columns int, ranks *s
 	return nil
 }
 
-// emptyPredictor returns a pipeline of p that has no stages yet.
+// emptyPredictor returns a predictor of p that has no stages yet.
 func emptyPredictor(p *graph.Program) *Predictor {
 	whole := p.Function(graph.Predict)
 	l := &Predictor{uses: map[string]int{}, external: whole.Values[whole.Inputs[0]]}
@@ -206,8 +206,7 @@ func (p *Predictor) add(d Stage, f *graph.Function) {
 	}
 }
 
-// overRanks tells p that its stages are some of the stages of r; programs are the stages of all
-// ranks.
+// overRanks records that the stages of p are some of the stages of r. programs are the stages of all ranks.
 func (p *Predictor) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
@@ -241,8 +240,8 @@ func (p *Predictor) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor)
 	return outs
 }
 
-// move moves the layers of stage s to the devices of another stage, after its driver has
-// lost all devices. From then on these devices run both stages in turn.
+// move moves the layers of stage s to the devices of another stage, after stage s has lost all devices. From
+// then on these devices run both stages in turn.
 func (p *Predictor) move(ctx context.Context, s int, lost Stage) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

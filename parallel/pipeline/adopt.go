@@ -33,6 +33,7 @@ func (s *Trainer) agree(ctx context.Context, mine stageReport, failed error,
 		if at < 0 {
 			break
 		}
+		s.enter(moving)
 		if err = s.adopt(ctx, found[at].Orphan-1, found[at].Why, why); err == nil {
 			all[0].Restarted = true
 			next := s.reportOf("a look for devices", false)

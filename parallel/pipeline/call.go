@@ -48,7 +48,9 @@ func (s *Trainer) Moments(ctx context.Context, b step.Batch) (step.Result, error
 type passes struct{ forward, backward, reduce string }
 
 // untilDone runs a batch, and repeats it without the lost devices until it succeeds.
-func (s *Trainer) untilDone(ctx context.Context, b step.Batch, p passes) (step.Result, error) {
+func (s *Trainer) untilDone(ctx context.Context, b step.Batch, p passes) (_ step.Result, err error) {
+	outer := s.begin()
+	defer func() { s.end(outer, err) }()
 	stop := ctx.Err() != nil
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
@@ -98,6 +100,7 @@ func (s *Trainer) attempt(ctx context.Context, b step.Batch, p passes) (*flow, e
 	if err == nil || isElsewhere(err) {
 		return nil, nil
 	}
+	s.enter(recovering)
 	return nil, s.predictor.stages[of].Recover(ctx, err)
 }
 
@@ -128,6 +131,22 @@ func (s *Trainer) reportOf(call string, retry bool) stageReport {
 // the call in this process; conclude adds the outputs of the other ranks. It returns the reports of
 // all ranks.
 func (s *Trainer) conclude(ctx context.Context, mine stageReport, err error,
+	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
+	s.enter(concluding)
+	all, again, err = s.outcome(ctx, mine, err, outputs)
+	switch {
+	case err != nil:
+		s.enter(failed)
+	case again:
+		s.enter(attempting)
+	default:
+		s.enter(ready)
+	}
+	return all, again, err
+}
+
+// outcome is conclude without its transitions to the next state.
+func (s *Trainer) outcome(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)
 	again, s.gone = mine.Retry, s.restarted()
@@ -243,7 +262,9 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 
 // Commit makes the next version of the state from the gradients of the last step. It does not stop halfway
 // when ctx ends. If the update is not finite, the error wraps device.NonFinite, and the state is lost.
-func (s *Trainer) Commit(ctx context.Context, h device.Hyper) error {
+func (s *Trainer) Commit(ctx context.Context, h device.Hyper) (err error) {
+	outer := s.begin()
+	defer func() { s.end(outer, err) }()
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
 	for {
@@ -304,6 +325,7 @@ func (s *Trainer) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, 
 		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return p.Function(name) != nil }) {
 			continue
 		}
+		outer := s.begin()
 		for _, d := range s.predictor.stages {
 			f := d.Program().Function(name)
 			if f == nil || d.Version() != s.version || err != nil {
@@ -311,7 +333,8 @@ func (s *Trainer) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, 
 			}
 			err = d.Evaluate(ctx, f, values)
 		}
-		if _, again, err = s.conclude(ctx, s.reportOf(name, false), err, values); err != nil || again {
+		_, again, err = s.conclude(ctx, s.reportOf(name, false), err, values)
+		if s.end(outer, err); err != nil || again {
 			return nil, again, err
 		}
 	}
@@ -334,14 +357,18 @@ func (s *Trainer) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil
 	}
+	s.enter(rollingBack)
 	v, present := s.ledger.Version, s.version
 	for _, d := range s.predictor.stages {
 		d.RollBack(v)
 	}
+	outer := s.begin()
 	err = s.each(func(_ int, d Stage) error { return d.Write(ctx, stateIn(d.Program(), s.ledger.State)) })
-	if _, again, err := s.conclude(ctx, s.reportOf("the way back", false), err, nil); again || err != nil {
+	_, again, err := s.conclude(ctx, s.reportOf("the way back", false), err, nil)
+	if s.end(outer, err); again || err != nil {
 		return true, err
 	}
+	s.enter(replaying)
 	s.version = v
 	entries, writes, batch, stepped := s.ledger.Entries, s.ledger.Writes, s.ledger.Batch, s.stepped
 	s.ledger.Forget()

@@ -31,36 +31,24 @@
 // A call of a Trainer ends when all stages of all ranks have finished it, or when it has failed on all
 // ranks:
 //
-//	                        a call
-//	┌─────────┐ ──────────────────────────> ┌─────────┐ <────────────────────┐
-//	│  ready  │                             │ attempt │ ─────────┐           │
-//	└─────────┘                             └─────────┘          │           │
-//	     ^                                       │               v           │
-//	     │                                       │         ┌─────────┐       │
-//	     │ all ranks are done                    v         │ recover │       │ again
-//	     │                                  ┌──────────┐ <─└─────────┘       │
-//	     ├───────────────────────────────── │ conclude │ ────────────────────┤
-//	     │             an error  ┌───────── └──────────┘ ──┐                 │
-//	     │                       v               │         v                 │
-//	     │                  ┌────────┐           │    ┌─────────┐            │
-//	     │                  │ failed │ <─────────┼─── │  move   │            │
-//	     │                  └────────┘           v    └─────────┘            │
-//	     │                       ^         ┌───────────┐ │                   │
-//	     │                       ├──────── │ roll back │<┘                   │
-//	     │                       │         └───────────┘                     │
-//	     │                       │               v                           │
-//	     │                       │         ┌──────────┐                      │
-//	     └───────────────────────┴──────── │  replay  │ ─────────────────────┘
-//	                                       └──────────┘
+//	         +--------------- again ---+------------------------+
+//	         v                         |                        |
+//	ready -> attempt ------------> conclude -> roll back -> replay
+//	  ^      |     |               ^   |  |    ^
+//	  |      |     +--> recover ---+   |  |    |
+//	  |      |                         |  +--> move
+//	  +------+---------- done ---------+
 //
-// The table has all transitions. The functions begin, attempt, conclude, rollBack and end of Trainer make
-// them:
+//	attempt, conclude, move, roll back, replay -- an error --> failed
+//
+// The table has all transitions. The functions begin, enter and end of Trainer make them:
 //
 //	state      event                                                next
 //	ready      a method is called                                   attempt
 //	attempt    all stages here are done, or a rank called it off    conclude
 //	attempt    a stage has lost a device in a step                  recover
-//	attempt    a part of the call has failed                        failed
+//	attempt    a call inside it has failed                          failed
+//	attempt    it is not repeated, as a roll back has done it       ready
 //	recover    the stage can run again, or it cannot                conclude
 //	conclude   all ranks are done                                   ready
 //	conclude   a rank has to repeat the call                        attempt
@@ -68,16 +56,18 @@
 //	conclude   a stage is at the snapshot, as all devices are new   roll back
 //	conclude   an error of a rank                                   failed
 //	move       a neighbour has loaded the layers, at the snapshot   roll back
+//	move       one more stage has no devices left                   move
 //	move       no neighbour can load them                           failed
 //	roll back  all stages are at the snapshot                       replay
 //	roll back  a part of it had to roll back, too                   attempt
 //	roll back  an error of a rank                                   failed
 //	replay     the ledger's steps are repeated                      attempt
-//	replay     the call is a Write, which the replay has done       ready
 //	replay     a step cannot be repeated                            failed
 //
 // The writes, steps and commits of a roll back and of a replay are calls themselves, and go through the same
-// states. A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go
+// states, as does the gradient norm of a commit. The outer call keeps its state meanwhile.
+//
+// A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go
 // through the same states. After a failed call the next one begins as in ready.
 //
 // # State between calls

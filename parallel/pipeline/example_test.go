@@ -42,7 +42,7 @@ func (s *doubling) Predict(_ context.Context, in []tensor.Tensor) ([]tensor.Tens
 	return []tensor.Tensor{x}, nil
 }
 
-// A network of two layers is divided into two stages, whose devices double every number.
+// A network of two layers is divided into two stages. The devices double every number.
 func Example() {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "two"

@@ -47,6 +47,7 @@ func (s *Trainer) resolve(ctx context.Context, err error) error {
 			i++
 			continue
 		}
+		s.enter(moving)
 		if moved := s.move(ctx, i); moved != nil {
 			return fmt.Errorf("%w; no other device takes the layers of stage %d: %w", err, i+1, moved)
 		}

@@ -31,7 +31,7 @@ func TestAnyRankMeasures(t *testing.T) {
 	}
 }
 
-// deviceless is an owner whose devices have no stages.
+// deviceless is an owner that cannot open stages.
 type deviceless []Device
 
 func (o deviceless) Devices() []Device { return o }

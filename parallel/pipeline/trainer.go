@@ -29,6 +29,8 @@ type Trainer struct {
 	together  bool             // all replicas of a column are one run
 	version   device.Version
 	stepped   bool
+	state     state                // of the call in progress
+	observe   func(from, to state) // called for every transition; nil except in tests
 	ledger    *step.Ledger
 	rest      map[string]tensor.Tensor // state that is not in any stage
 	err       error                    // error of a Commit that was not finite; the state is lost
@@ -250,7 +252,9 @@ func hasState(p *graph.Program, name string) bool {
 func (s *Trainer) Stages() []Stage { return s.predictor.stages }
 
 // Predict does the same as Predictor.Predict, with the state of the Trainer.
-func (s *Trainer) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+func (s *Trainer) Predict(ctx context.Context, x tensor.Tensor) (_ []tensor.Tensor, err error) {
+	outer := s.begin()
+	defer func() { s.end(outer, err) }()
 	if s.ranks != nil {
 		ctx = context.WithoutCancel(ctx) // all ranks stop together
 	}
@@ -290,8 +294,10 @@ func (s *Trainer) Version() device.Version { return s.version }
 func (s *Trainer) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	s.ledger.Write(state)
 	s.keepRest(state)
+	outer := s.begin()
 	err := s.each(func(_ int, d Stage) error { return d.Write(ctx, stateIn(d.Program(), state)) })
 	_, _, err = s.conclude(ctx, s.reportOf("a write", false), err, nil)
+	s.end(outer, err)
 	return err
 }
 
@@ -314,10 +320,12 @@ func (s *Trainer) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error
 func (s *Trainer) SnapshotDue() bool { return s.ledger.Long() }
 
 func (s *Trainer) read(ctx context.Context,
-	of func(Stage, context.Context) (map[string]tensor.Tensor, error)) (map[string]tensor.Tensor, error) {
+	of func(Stage, context.Context) (map[string]tensor.Tensor, error)) (_ map[string]tensor.Tensor, err error) {
 	if s.err != nil {
 		return nil, s.err
 	}
+	outer := s.begin()
+	defer func() { s.end(outer, err) }()
 	for {
 		all, err := maps.Clone(s.rest), error(nil)
 		has := map[string]tensor.Tensor{}

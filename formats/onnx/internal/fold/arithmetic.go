@@ -285,13 +285,27 @@ func applyElements(c *node.Node, f binaryFold, out, a, b tensor.Tensor) {
 	if element.IsFloat(a.DType) {
 		x, _ := element.Reals(a)
 		y, _ := element.Reals(b)
-		element.Each(out.Shape, func(k int, index []int) {
-			if v := f.real(x(ofA(index)), y(ofB(index))); f.boolean {
+		set := func(k, i, j int) {
+			if v := f.real(x(i), y(j)); f.boolean {
 				element.SetInteger(out, k, int64(v))
 			} else {
 				element.SetReal(out, k, v)
 			}
-		})
+		}
+		if whole := slices.Equal(a.Shape, out.Shape); whole && (slices.Equal(b.Shape, a.Shape) || b.Count() == 1) {
+			step := min(b.Count()-1, 1) // 0: b is one number
+			if out.DType == tensor.F32 {
+				for k, v := range a.F32() {
+					out.F32()[k] = float32(f.real(float64(v), y(k*step)))
+				}
+				return
+			}
+			for k := range out.Count() {
+				set(k, k, k*step)
+			}
+			return
+		}
+		element.Each(out.Shape, func(k int, index []int) { set(k, ofA(index), ofB(index)) })
 		return
 	}
 	x, err := element.Integers(a)

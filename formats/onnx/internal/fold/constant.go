@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -219,6 +220,15 @@ func EyeLike(c *node.Node) tensor.Tensor {
 
 // nonZeros returns the numbers of the nonzero elements, in their order.
 func nonZeros(t tensor.Tensor) (found []int) {
+	if t.DType == tensor.Bool {
+		found = make([]int, 0, len(t.Bytes)-bytes.Count(t.Bytes, []byte{0}))
+		for k, b := range t.Bytes {
+			if b != 0 {
+				found = append(found, k)
+			}
+		}
+		return found
+	}
 	size, mask := t.DType.Size(), byte(0xff)
 	if element.IsFloat(t.DType) {
 		mask = 0x7f // -0 is 0
@@ -252,8 +262,13 @@ func NonZero(c *node.Node) tensor.Tensor {
 	}
 	step := 1
 	for a := len(t.Shape) - 1; a >= 0; a-- {
+		along := out.I64()[a*len(found):][:len(found)]
+		if len(t.Shape) == 1 {
+			copy(along, element.Widened(found))
+			break
+		}
 		for n, k := range found {
-			out.I64()[a*len(found)+n] = int64(k / step % t.Shape[a])
+			along[n] = int64(k / step % t.Shape[a])
 		}
 		step *= t.Shape[a]
 	}

@@ -17,21 +17,18 @@ func Gather(c *node.Node) tensor.Tensor {
 	}
 	index, selected := c.Indices(1, t.Shape[axis])
 	shape := slices.Concat(t.Shape[:axis], index.Shape, t.Shape[axis+1:])
-	step, inner := element.Strides(t.Shape), element.Strides(index.Shape)
-	return c.Gathered(t, shape, func(at []int) int {
-		from, which := 0, 0
-		for a := range at {
-			switch {
-			case a < axis:
-				from += at[a] * step[a]
-			case a < axis+len(index.Shape):
-				which += at[a] * inner[a-axis]
-			default:
-				from += at[a] * step[a-len(index.Shape)+1]
-			}
+	out := c.NewConstant(t.DType, shape)
+	if c.Err != nil {
+		return node.Nothing
+	}
+	block, n := tensor.Count(t.Shape[axis+1:])*t.DType.Size(), t.Shape[axis]
+	to := out.Bytes
+	for outer := range tensor.Count(t.Shape[:axis]) {
+		for _, i := range selected {
+			to = to[copy(to, t.Bytes[(outer*n+i)*block:][:block]):]
 		}
-		return from + selected[which]*step[axis]
-	})
+	}
+	return out
 }
 
 // GatherElements selects one element for each index.
@@ -74,10 +71,13 @@ func GatherND(c *node.Node) tensor.Tensor {
 	index := c.In[1].Tensor.Shape
 	last := len(index) - 1
 	out := c.NewConstant(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
-	for k := 0; k < len(begins) && c.Err == nil; k++ {
-		for i := range block {
-			element.Move(out, k*block+i, t, begins[k]+i)
-		}
+	if c.Err != nil {
+		return node.Nothing
+	}
+	size := t.DType.Size()
+	to := out.Bytes
+	for _, begin := range begins {
+		to = to[copy(to, t.Bytes[begin*size:][:block*size]):]
 	}
 	return out
 }

@@ -248,6 +248,39 @@ func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) in
 	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
+// sortedLine returns the indices of a line of float32 in the order of TopK. It sorts integers that have the
+// bits of an element above its index. ok is false if t has another type, or the line has a NaN.
+func sortedLine(t tensor.Tensor, first, n, step int, largest bool) (order []int, ok bool) {
+	if t.DType != tensor.F32 || n > math.MaxInt32 {
+		return nil, false
+	}
+	x, keys := t.F32(), make([]uint64, n)
+	for i := range keys {
+		v := x[first+i*step]
+		if v != v {
+			return nil, false
+		}
+		if v == 0 {
+			v = 0 // -0 equals 0
+		}
+		const sign = 1 << 31
+		bits := math.Float32bits(v) ^ sign
+		if v < 0 {
+			bits = ^(bits ^ sign)
+		}
+		if largest {
+			bits = ^bits
+		}
+		keys[i] = uint64(bits)<<32 | uint64(i)
+	}
+	slices.Sort(keys)
+	order = make([]int, n)
+	for i, key := range keys {
+		order[i] = int(uint32(key))
+	}
+	return order, true
+}
+
 // Arg returns the index of the largest element along an axis, or of the smallest one for ArgMin.
 func Arg(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
@@ -295,15 +328,19 @@ func TopK(c *node.Node) []tensor.Tensor {
 	shape := slices.Clone(t.Shape)
 	shape[axis] = n
 	values, indices := c.NewConstant(t.DType, shape), c.NewConstant(tensor.I64, shape)
-	less := elementOrder(c, t, c.Int("largest", 1) != 0)
+	largest := c.Int("largest", 1) != 0
+	less := elementOrder(c, t, largest)
 	if c.Err != nil {
 		return nil
 	}
 	inner := tensor.Count(shape[axis+1:])
 	k := 0
 	along(t.Shape, axis, func(first, length, step int) {
-		all := element.Indices(length)
-		slices.SortFunc(all, func(a, b int) int { return cmp.Or(less(first+a*step, first+b*step), a-b) })
+		all, ok := sortedLine(t, first, length, step, largest)
+		if !ok {
+			all = element.Indices(length)
+			slices.SortFunc(all, func(a, b int) int { return cmp.Or(less(first+a*step, first+b*step), a-b) })
+		}
 		at := k/max(inner, 1)*n*inner + k%max(inner, 1)
 		for i, a := range all[:n] {
 			element.Move(values, at+i*inner, t, first+a*step)

@@ -137,9 +137,9 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut is Open for data that h may have split. For the data with this fingerprint, the suffixes
-// @train and @val select the two parts of the split. Other data is refused if it does not have these
-// splits.
+// OpenHeldOut does the same as Open for data that h may have split. For the data with this fingerprint, the
+// suffixes @train and @val select the two parts of the split. Other data is refused if it does not have
+// these splits.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	return Opener(Open).OpenHeldOut(ctx, text, opt, h, fingerprint)

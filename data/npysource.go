@@ -50,7 +50,7 @@ func openArray(name string, opt Options) (*memory, error) {
 	return arraySource(name, x, opt)
 }
 
-// arraySource is openArray for x, the array in the file.
+// arraySource does the same as openArray for x, the array in the file.
 func arraySource(name string, x tensor.Tensor, opt Options) (m *memory, err error) {
 	if len(x.Shape) == 0 || x.Count() == 0 {
 		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)

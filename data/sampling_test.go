@@ -46,8 +46,8 @@ func TestSamplesDrawnByWeights(t *testing.T) {
 	}
 }
 
-// The start position does not change the samples; shares equal the weights within four
-// deviations.
+// A run that starts in the middle draws the same samples as one from the beginning. The share of samples
+// of each weight is proportional to the weight, within four standard deviations.
 func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	weights := make([]float64, 1000)
 	for i := range weights {

@@ -73,7 +73,7 @@ func (g Group) Whole() bool { return g.replicaCount() == g.Leaves() }
 // that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
-// CheckExchange is Check for a device that reaches the other members only through Exchange.
+// CheckExchange does the same as Check for a device that reaches the other members only through Exchange.
 // It also returns an error if Exchange is nil, unless the device is alone in its group.
 func (g Group) CheckExchange() error {
 	if err := g.Check(); err != nil {

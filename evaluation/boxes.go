@@ -98,7 +98,7 @@ func (l Loss) BoxLosses(slots cells.Slots, scores, labels tensor.Tensor) (sum, n
 	return sum, n
 }
 
-// boxLoss is BoxLosses for one row.
+// boxLoss does the same as BoxLosses for one row.
 func (l Loss) boxLoss(slots cells.Slots, scores, labels tensor.Tensor) (loss, n float64) {
 	rows := scores.F32()
 	if l.IsMatched() {

@@ -290,7 +290,7 @@ func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 	return loss + float64(smoothing*(mean-loss))
 }
 
-// weightedCrossEntropy is crossEntropy with a weight for each class.
+// weightedCrossEntropy is like crossEntropy but with a weight for each class.
 func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights []float64) float64 {
 	loss := 0.0
 	for c, v := range logs {

@@ -59,7 +59,7 @@ var builtIn = []string{"cpu", "cuda", "opencl", "ref"}
 // Provider is a device.Provider that may have processes.
 type Provider interface {
 	device.Provider
-	// OpenAs is Open with another name of the device for errors.
+	// OpenAs is like Open but with another name of the device for errors.
 	OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error)
 	// Close ends the processes that are left.
 	Close() error

@@ -34,7 +34,7 @@ func Complete(f *File, as *models.Model) []string {
 	return made
 }
 
-// IdentifyIncomplete is Identify for a file with running statistics that are missing or
+// IdentifyIncomplete does the same as Identify for a file with running statistics that are missing or
 // have another shape: all other tensors must fit.
 func IdentifyIncomplete(f *File) (*models.Model, error) {
 	var found []*models.Model

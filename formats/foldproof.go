@@ -35,7 +35,7 @@ const (
 	foldMost   = 1e-3 // difference that can be rounding, relative to the largest output
 )
 
-// FoldProven is Fold with a proof: run returns the outputs of m and of the result for the
+// FoldProven is like Fold but with a proof: run returns the outputs of m and of the result for the
 // same random rows, at full precision. FoldProven returns an error if the outputs differ by
 // more than rounding.
 func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (

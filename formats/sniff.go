@@ -113,7 +113,7 @@ func ShardFiles(path string) []string {
 	return nil
 }
 
-// recogniseFile is recognise for a single file; it does not look at others.
+// recogniseFile does the same as recognise for a single file; it does not look at others.
 func recogniseFile(path string) (string, reader, error) {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -33,7 +33,7 @@ func Load[Source string | []byte](source Source, o Options) (*Predictor, error) 
 	return New(m.Model, o)
 }
 
-// New is Load for a model in memory. The predictor copies its state.
+// New does the same as Load for a model in memory. The predictor copies its state.
 func New(m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "a model to predict with is missing", "open one with modelfile.Open")

@@ -41,7 +41,7 @@ func Open(path string, o Options) (*Opened, error) {
 	return &Opened{Model: m, Choice: NewChoice(path, f, o)}, nil
 }
 
-// CheckNative is IsNative for a file that holds a model. For a bnctl file it refuses
+// CheckNative does the same as IsNative for a file that holds a model. For a bnctl file it refuses
 // options about files of other programs.
 func CheckNative(path string, o Options) (bool, error) {
 	native, err := IsNative(path)

@@ -33,7 +33,7 @@ func (o *Options) withSize(a models.Architecture, m models.Options) models.Optio
 	return m
 }
 
-// identify is formats.Identify for pictures of o.Size.
+// identify does the same as formats.Identify for pictures of o.Size.
 func (o *Options) identify(f *formats.File) (*models.Model, error) {
 	m, err := formats.Identify(f)
 	if err != nil {

@@ -18,7 +18,7 @@ type ReadOnly struct {
 	verified func() error
 }
 
-// OpenReadOnly is Open for callers that do not change the model: a large template can
+// OpenReadOnly does the same as Open for callers that do not change the model: a large template can
 // predict before the whole file is read. The caller closes the result.
 func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
 	native, err := CheckNative(path, o)

@@ -102,8 +102,8 @@ func (i Image) Units() error {
 		" is one of pixels from 0 to 255", "write"+units.options()+", or {preprocess} raw"+pixels.options())
 }
 
-// Takes returns the preset of pictures that makes the input of i: "raw" if mean and std, in units of x,
-// are for pixels from 0 to 255, "unit" if they are for pixels from 0 to 1.
+// Takes returns the preset of pictures that yields the x that i expects: "raw" if the mean and the deviation
+// of x are typical for pixels from 0 to 255, "unit" if they are typical for pixels from 0 to 1.
 func (i Image) Takes() string {
 	of := Image{Scale: 1. / largestPixel, Mean: times(1/i.Scale, i.Mean), Std: times(1/i.Scale, i.Std)}
 	if len(of.Std) == 0 {

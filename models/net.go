@@ -37,7 +37,7 @@ func (n *net) conv(name string, x graph.Value, c convSpec, fan float64) graph.Va
 	return n.convolve(name, c, x, n.kernel(name, x, c, fan))
 }
 
-// convBias is conv with a bias of zeros.
+// convBias is like conv but with a bias of zeros.
 func (n *net) convBias(name string, x graph.Value, c convSpec, fan float64) graph.Value {
 	w := n.kernel(name, x, c, fan)
 	return n.convolve(name, c, x, w, n.bias(name, c.out, 0))
@@ -112,7 +112,7 @@ func (n *net) head(name string, x graph.Value, out int) graph.Value {
 // first losses of 5 to 14.
 func fanOut(classes int) float64 { return max(float64(classes), 1000) }
 
-// headNormal is head with a normal weight.
+// headNormal is like head but with a normal weight.
 func (n *net) headNormal(name string, x graph.Value, out int, deviation float64) graph.Value {
 	return n.dense(name, x, out, "normal", deviation, 1/math.Sqrt(float64(n.channels(x))))
 }

@@ -24,7 +24,7 @@ func (n *net) byStyle(name string, x graph.Value, c convSpec) graph.Value {
 	return n.convolve(name, c, x, n.styled(name, x, c))
 }
 
-// byStyleBias is byStyle with a bias, uniform within a bound.
+// byStyleBias is like byStyle but with a bias, uniform within a bound.
 func (n *net) byStyleBias(name string, x graph.Value, c convSpec, bound float64) graph.Value {
 	w := n.styled(name, x, c)
 	return n.convolve(name, c, x, w, n.bias(name, c.out, bound))

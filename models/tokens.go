@@ -29,7 +29,7 @@ func (n *net) positions(name string, x graph.Value, out int, i graph.Init, devia
 	return n.positionsNamed(name, name+".weight", name+".bias", x, out, i, deviation)
 }
 
-// positionsNamed is positions with explicit names of tensors.
+// positionsNamed is like positions but with explicit names of tensors.
 func (n *net) positionsNamed(name, weight, bias string, x graph.Value, out int, i graph.Init,
 	deviation float64) graph.Value {
 	s := n.Type(x).Shape

@@ -23,7 +23,7 @@ func (c *Checkpoint) TakesBest() bool {
 		strings.HasPrefix(recipe.Save, "best")
 }
 
-// StripBest is Strip with the weights of the best epoch, whatever the recipe saves. It returns an
+// StripBest is like Strip but with the weights of the best epoch, whatever the recipe saves. It returns an
 // error if c has no best epoch: its run has not evaluated yet, or an older release wrote it.
 func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	set := c.Set(SetBest)

@@ -50,7 +50,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 // ReadModel returns the template in a file. The caller may change its tensors.
 func ReadModel(path string) (*models.Model, error) { return ownModel(Open(path)) }
 
-// ParseModel is ReadModel for a file in memory. Errors refer to the file by name.
+// ParseModel does the same as ReadModel for a file in memory. Errors refer to the file by name.
 func ParseModel(name string, b []byte) (*models.Model, error) { return ownModel(parse(name, b)) }
 
 // ownModel copies the template out of a file, and closes it.

@@ -23,7 +23,7 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	return StripLast(c)
 }
 
-// StripLast is Strip with the last state of c, whatever the recipe saves.
+// StripLast is like Strip but with the last state of c, whatever the recipe saves.
 func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	derived, stale := c.derived()
 	m, removed, err := StripTrained(derived)
@@ -31,8 +31,8 @@ func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	return m, removed, err
 }
 
-// StripTrained is Strip with the weights and statistics that the last step of c has trained, whatever
-// the recipe saves and averages.
+// StripTrained is like Strip but with the weights and statistics that the last step of c has trained,
+// whatever the recipe saves and averages.
 func StripTrained(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {

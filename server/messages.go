@@ -55,7 +55,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	return r, nil
 }
 
-// checkParameters is protocol.CheckImplemented for parameters of gRPC.
+// checkParameters does the same as protocol.CheckImplemented for parameters of gRPC.
 func checkParameters(p map[string]*pb.InferParameter) error {
 	id := p["sequence_id"]
 	sequence := number(id) != 0 || id.GetStringParam() != ""

@@ -191,7 +191,7 @@ func TestSameTemplateOfMasks(t *testing.T) {
 	}
 }
 
-// cpuConfig is config with one CPU device of that number of threads.
+// cpuConfig is like config but with one CPU device of that number of threads.
 func (b *bench) cpuConfig(t *testing.T, threads int) Config {
 	t.Helper()
 	c := b.config(0)

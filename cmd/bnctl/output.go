@@ -103,7 +103,8 @@ func (o *output) note(format string, args ...any) {
 	waiting.Above(o.stderr, func() { fmt.Fprintln(o.stderr, text) })
 }
 
-// noteFolded is note for a line that may be longer than a row of the terminal. It folds the line.
+// noteFolded does the same as note for a line that may be longer than a row of the terminal. It folds the
+// line.
 func (o *output) noteFolded(format string, args ...any) {
 	text := legible.Sprintf(format, args...)
 	if o.terminal {

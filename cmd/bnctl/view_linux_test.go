@@ -67,7 +67,7 @@ func (v *terminal) resize(t *testing.T, columns, rows uint16) {
 	}
 }
 
-// lose closes the terminal, as when its window does.
+// lose closes the terminal, as happens when its window is closed.
 func (v *terminal) lose(t *testing.T) {
 	t.Helper()
 	if err := v.master.Close(); err != nil {

@@ -52,7 +52,7 @@ func mirror(p images.Plane) {
 // do not fit, it returns the middle.
 func randomCrop(h, w int, d *tensor.Draws) images.Box { return randomPart(h, w, 0.08, 1, d) }
 
-// randomPart is randomCrop for a share of the area from least to most.
+// randomPart does the same as randomCrop for a share of the area from least to most.
 func randomPart(h, w int, least, most float64, d *tensor.Draws) images.Box {
 	const widest = 4. / 3
 	logWidest := tensor.Log(widest)

@@ -34,7 +34,7 @@ func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.D
 	}
 }
 
-// ApplyMask is Apply for a mask.
+// ApplyMask does the same as Apply for a mask.
 func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch {
 	case a.preset == cifar:

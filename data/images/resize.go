@@ -141,7 +141,7 @@ func resampleRow(dst, src []byte, c int, across []curve) {
 	}
 }
 
-// resampleRowRGB is resampleRow for three channels at once.
+// resampleRowRGB does the same as resampleRow for three channels at once.
 func resampleRowRGB(dst, src []byte, across []curve) {
 	for x, t := range across {
 		r := int32(1) << (fraction - 1)

@@ -29,7 +29,7 @@ func (s Scaling) Fit(dst, src Plane) {
 	Resample(s.Filter, dst, src, src.Bounds(), w, h, centre(dst, w, h))
 }
 
-// FitMask is Fit for a mask: it scales by the nearest pixel.
+// FitMask does the same as Fit for a mask: it scales by the nearest pixel.
 func (s Scaling) FitMask(dst, src Plane) {
 	w, h := s.Size(dst, src)
 	Nearest(dst, src, src.Bounds(), w, h, centre(dst, w, h))

@@ -16,7 +16,7 @@ func (p product) gemm(o, y, x int) float32 {
 	return p.biased(o, sum)
 }
 
-// phases is gemm for the gradient of the input. The outer loop is over the taps through which
+// phases does the same as gemm for the gradient of the input. The outer loop is over the taps through which
 // an output reads pixel (y, x) of the input; these taps form the phase of the pixel. The inner
 // loop is over the output channels. An output beyond the border counts as 0.
 func (p product) phases(c, y, x int) float32 {

@@ -88,7 +88,7 @@ func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
 }
 
-// closeRounded is closeStored with an additional check of the rounding. It counts elements with
+// closeRounded is like closeStored but with an additional check of the rounding. It counts elements with
 // an error before rounding of at most 1/32 of the spacing. Of these, about 1 in 16 is by chance
 // so near the middle of two bfloat16 numbers that it may be rounded to either. At most a quarter
 // may differ from want. On a device that does not round to nearest, half of them differ.

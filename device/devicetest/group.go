@@ -32,7 +32,7 @@ func openGroup(ctx context.Context, open Opener, s *setting, replicas ...[]int) 
 	return openGroupOn(ctx, open, s, nil, replicas)
 }
 
-// openGroupOn is openGroup for devices on several simulated machines, each with a separate
+// openGroupOn does the same as openGroup for devices on several simulated machines, each with a separate
 // group. The groups exchange data through this process.
 func openGroupOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
 	*testGroup, error) {

@@ -74,7 +74,7 @@ func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) 
 	return JudgeSome(ctx, open, Cases(), done)
 }
 
-// JudgeSome is Judge with some of the cases, for the development of a device. A device keeps
+// JudgeSome is like Judge but with some of the cases, for the development of a device. A device keeps
 // the contract only if it passes all cases. For an operation that the device lacks, only the
 // first case runs, and checks that the operation is refused. Cases of classes that the device
 // does not claim do not run.
@@ -173,7 +173,7 @@ func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 	RunSome(t, open, nil, Cases(), lacks...)
 }
 
-// RunSome is Run with some of the cases. Cases of a class that the devices do not claim do not run.
+// RunSome is like Run but with some of the cases. Cases of a class that the devices do not claim do not run.
 // Unless r is nil, the devices of a group exchange data through r, without the host. As in Judge, one
 // device serves many cases.
 func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {

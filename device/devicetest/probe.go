@@ -34,13 +34,14 @@ func (p probe) rule() string {
 // except for scalars and f64; all others are inputs.
 func (p probe) setting() (*setting, error) { return p.settingWith(replicaRows) }
 
-// settingWith is setting for replicas of these rows.
+// settingWith does the same as setting for replicas of these rows.
 func (p probe) settingWith(rows []int) (*setting, error) {
 	draws := tensor.NewPhilox(1, tensor.StreamInit).Draws(uint32(p.op), 0)
 	return p.settingDrawn(rows, &draws)
 }
 
-// settingDrawn is settingWith with the given random numbers. If draws is nil, all operands are zero.
+// settingDrawn is like settingWith but with the given random numbers. If draws is nil, all operands are
+// zero.
 func (p probe) settingDrawn(rows []int, draws *tensor.Draws) (*setting, error) {
 	s := newSetting("probe", p.tol)
 	s.rows = rows

@@ -178,7 +178,7 @@ func (s *setting) alsoAlone(ctx context.Context, m *member) error {
 	return nil
 }
 
-// settingOf is settingWith, with a larger tolerance for sums over more rows.
+// settingOf is like settingWith but with a larger tolerance for sums over more rows.
 func (p probe) settingOf(rows []int) (*setting, error) {
 	more := float64(max(1, slices.Max(rows)))
 	p.tol.terms = int(float64(p.tol.terms) * more)

@@ -55,17 +55,18 @@ type Fabric interface {
 type Lender interface {
 	Fabric
 
-	// Lend is Send, but all pieces after the first may be lent. The peer then reads them in
+	// Lend is like Send, but all pieces after the first may be lent. The peer then reads them in
 	// place, and the caller must not change them before the peer has reported that it has
 	// read them. Pieces that are not lent are copied.
 	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
 
-	// Borrow is Receive of a message in pieces, one after the other. The pieces passed to Lend are not
-	// divided. The pieces of a lent message belong to the peer and must not be passed to Reuse.
+	// Borrow does the same as Receive for a message in pieces, one after the other. The pieces passed to
+	// Lend are not divided. The pieces of a lent message belong to the peer and must not be passed to
+	// Reuse.
 	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
 }
 
-// Joined is Receive for a Lender: it returns the borrowed pieces as one message that
+// Joined does the same as Receive for a Lender: it returns the borrowed pieces as one message that
 // belongs to the caller.
 func Joined(ctx context.Context, l Lender, from int, lane collective.Lane) ([]byte, error) {
 	pieces, lent, err := l.Borrow(ctx, from, lane)

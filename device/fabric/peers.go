@@ -128,7 +128,7 @@ func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, pieces .
 	return err
 }
 
-// lend is send, but the message may be lent: see Lender.
+// lend is like send, but the message may be lent: see Lender.
 func (p *Peers) lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (
 	lent bool, err error) {
 	l, ok := p.fabric.(Lender)

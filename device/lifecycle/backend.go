@@ -20,7 +20,7 @@ type Backend interface {
 // Runners, package lifecycle copies all values that a run keeps to the memory of the host, and
 // back for the run that reads them.
 type SlotBackend interface {
-	// LoadStage is Load for the program of a stage. Its functions graph.Forward and
+	// LoadStage does the same as Load for the program of a stage. Its functions graph.Forward and
 	// graph.Backward mark the outputs that they keep. Reduce is the same as for Load.
 	LoadStage(p *graph.Program, c device.Capacity) (SlotRunner, error)
 }

@@ -159,7 +159,7 @@ func (s *Side) Verify(c tls.ConnectionState) error {
 	return check(c.PeerCertificates[0], c.PeerCertificates[1:], s.role.other(), f, time.Now())
 }
 
-// Check is Verify for a connection of gRPC.
+// Check does the same as Verify for a connection of gRPC.
 func (s *Side) Check(info credentials.AuthInfo) error {
 	t, ok := info.(credentials.TLSInfo)
 	if !ok {

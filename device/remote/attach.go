@@ -51,8 +51,8 @@ type attachment struct {
 
 func (a *attachment) release() { a.once.Do(func() { close(a.released) }) }
 
-// newAttached is newProcess for a process that is already running. Only the connection is used: the
-// process's standard files belong to the program that started it.
+// newAttached does the same as newProcess for a process that is already running. Only the connection is
+// used: the process's standard files belong to the program that started it.
 func newAttached(c *Command, w *output) (*process, error) {
 	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w,
 		greeted: &greeting{printed: newOutput(nil)}}

@@ -321,9 +321,9 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 }
 
 // await notifies the plugin, once for each message, that this process waits for the next
-// message of a rank and lane. The frame has the number of messages that have arrived here.
-// If a message is on its way to this process, the plugin has counted one more message, and
-// need not poll more often.
+// message of a rank and lane. The frame contains the number of messages that have arrived here.
+// If the plugin has passed on more messages than that, one is on its way to this process, and the
+// plugin need not poll more often.
 func (f *Fabric) await(from int, lane collective.Lane) error {
 	got := f.got[from][lane].Load()
 	if f.awaited[from][lane] == got+1 {

@@ -37,8 +37,8 @@ func IntraNode(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Le
 	return newIntraNode(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
 }
 
-// newIntraNode is IntraNode for any fabric. over is closed when that fabric has ended, and ended
-// returns the reason.
+// newIntraNode does the same as IntraNode for any fabric. over is closed when that fabric has ended, and
+// ended returns the reason.
 func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
 	timeout time.Duration) (*intraNode, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)

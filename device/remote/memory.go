@@ -30,7 +30,7 @@ func (m *messagePool) get(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// find is get with pooled memory only. It returns nil if all pieces are too small.
+// find is like get but with pooled memory only. It returns nil if all pieces are too small.
 func (m *messagePool) find(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

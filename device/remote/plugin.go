@@ -86,7 +86,7 @@ func (p *Plugin) Open(ctx context.Context, id string, o device.Options) (device.
 	return p.OpenAs(ctx, "", id, o)
 }
 
-// OpenAs is Open with another name for errors and logs, to distinguish several devices with
+// OpenAs is like Open but with another name for errors and logs, to distinguish several devices with
 // the same ID.
 func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error) {
 	peer, err := p.take(ctx)

@@ -33,7 +33,7 @@ func (f *fields) int(key string, def int) int {
 	return def
 }
 
-// count is int for numbers that must be at least one.
+// count does the same as int for numbers that must be at least one.
 func (f *fields) count(key string, def int) int {
 	n := f.int(key, def)
 	if n < 1 && f.err == nil {

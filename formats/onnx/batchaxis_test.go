@@ -58,8 +58,8 @@ func TestMovedBatch(t *testing.T) {
 	}
 }
 
-// TestFixedBatch: if the file fixes the batch to 2, a Reshape by that length keeps the rows
-// apart, or the whole input becomes one sample.
+// TestFixedBatch: a file fixes the batch to 2. If every Reshape keeps an axis of that length first, the
+// rows stay separate samples; otherwise the whole input becomes one sample.
 func TestFixedBatch(t *testing.T) {
 	const rows, whole = "x rows f32[4,3]", "x rows f32[2,4,3]"
 	for to, want := range map[string]string{

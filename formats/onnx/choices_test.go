@@ -77,7 +77,7 @@ func readOnly(m *onnxpb.ModelProto) (*foreign.File, error) {
 	return ReadFrom(bytes.NewReader(b), int64(len(b)), Options{TensorsOnly: true})
 }
 
-// readTensors is readOnly for a file that must be readable.
+// readTensors does the same as readOnly for a file that must be readable.
 func readTensors(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	t.Helper()
 	f, err := readOnly(m)

@@ -83,7 +83,7 @@ func col2Im(c *call) graph.Value {
 	return addBlocks(c, w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
 }
 
-// addBlocks is col2Im for the given number of channels and of columns.
+// addBlocks does the same as col2Im for the given number of channels and of columns.
 func addBlocks(c *call, w window, channels int, size []int, columns int) graph.Value {
 	var count, more []int
 	for a := range size {

@@ -55,7 +55,7 @@ func TestFromKeras(t *testing.T) {
 	}
 }
 
-// TestPeerFromKeras is TestFromKeras in ONNX Runtime, with real models.
+// TestPeerFromKeras is like TestFromKeras but in ONNX Runtime, with real models.
 func TestPeerFromKeras(t *testing.T) {
 	needPeers(t)
 	for _, path := range []string{"../keras/testdata/layers.h5", "../keras/testdata/lines.h5",

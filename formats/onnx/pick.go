@@ -167,7 +167,7 @@ func topK(c *call) []node.Value {
 	return out
 }
 
-// oneHots is oneHot with the type of operand 2 for the result.
+// oneHots is like oneHot but with the type of operand 2 for the result.
 func oneHots(c *call) []node.Value {
 	out := node.Rows(oneHot(c))
 	if c.Err == nil {

@@ -63,7 +63,7 @@ func Read(path string, o Options) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src. Tensors are read from src later, on demand. The
+// ReadFrom is like Read but reads size bytes of src. Tensors are read from src later, on demand. The
 // model must have no external data.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, "", o)

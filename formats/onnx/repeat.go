@@ -82,7 +82,7 @@ func repeatIntegers(c *call) []node.Value {
 	return []node.Value{node.Growing(c.Gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
-// readAlongBatch is readBatchShape with one more result: the shape to which the constant
+// readAlongBatch is like readBatchShape but with one more result: the shape to which the constant
 // broadcasts for N = 1.
 func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	t, p, to := readBatchShape(c)

@@ -80,7 +80,7 @@ func exactly(coordinates string, i, from, to int) *big.Rat {
 	if to == 1 && coordinates == "pytorch_half_pixel" {
 		return new(big.Rat)
 	}
-	return x.Sub(x.Quo(x, scale), half) // half_pixel and half_pixel_symmetric are the same for sizes
+	return x.Sub(x.Quo(x, scale), half) // half_pixel and half_pixel_symmetric differ only if the node has scales
 }
 
 // TestNearestTies: if two pixels are at exactly the same distance, nearest_mode decides

@@ -108,7 +108,7 @@ func main(x rows u8[3,5,3]) {
 	}
 }
 
-// FuzzSketch draws graphs by a fuzzer's bytes.
+// FuzzSketch reads and runs sketched graphs. The fuzzer's bytes take the place of random numbers.
 func FuzzSketch(f *testing.F) {
 	for i := range operatorNames() {
 		b := make([]byte, 64)

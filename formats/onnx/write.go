@@ -26,7 +26,7 @@ const (
 // operations that have no counterpart in ONNX.
 func Write(w io.Writer, m *models.Model) error { return WriteOpset(w, m, DefaultOpset) }
 
-// WriteOpset is Write with another operator set, OldestOpset to DefaultOpset.
+// WriteOpset is like Write but with another operator set, OldestOpset to DefaultOpset.
 func WriteOpset(w io.Writer, m *models.Model, opset int) error { return write(w, m, opset, nil) }
 
 // WriteSuppressed is WriteOpset for a detector of the zoo, with non-maximum suppression. The file is for one

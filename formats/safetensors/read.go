@@ -37,7 +37,7 @@ func Read(path string) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src, which must stay readable while tensors are
+// ReadFrom is like Read but reads size bytes of src, which must stay readable while tensors are
 // loaded.
 func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
 	var head [lengthSize]byte

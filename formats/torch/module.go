@@ -159,7 +159,7 @@ func (d *moduleDict) add(m *module, prefix string, depth int) error {
 	return nil
 }
 
-// module is moduleOf, but examines each object only once.
+// module is like moduleOf, but examines each object only once.
 func (d *moduleDict) module(v any) (*module, error) {
 	call, ok := v.(*pickle.Call)
 	if m := d.known[call]; ok && m != nil {

@@ -44,7 +44,7 @@ func Read(path string, o Options) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src, which must stay readable while tensors are
+// ReadFrom is like Read but reads size bytes of src, which must stay readable while tensors are
 // loaded.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	c, err := open(src, size)

@@ -55,7 +55,7 @@ func (l Lines) Format(f fmt.State, _ rune) {
 	}
 }
 
-// Sprintf is fmt.Sprintf with Text applied to every argument. Only the format
+// Sprintf is like fmt.Sprintf but with Text applied to every argument. Only the format
 // itself, and arguments of type Lines, begin new lines.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))

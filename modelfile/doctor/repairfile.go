@@ -19,7 +19,7 @@ type RepairedFile struct {
 	*Repaired
 }
 
-// RepairFile is Repair for a file, which may lack statistics if its architecture is known.
+// RepairFile does the same as Repair for a file, which may lack statistics if its architecture is known.
 // It writes the repaired model to output, in the format of its extension. It is an error if
 // weights are not finite, which new statistics cannot repair.
 func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (

@@ -32,7 +32,7 @@ func FileFindings(ctx context.Context, o Options) ([]bn.Finding, error) {
 	return list, nil
 }
 
-// findings is FileFindings for a model.
+// findings does the same as FileFindings for a model.
 func findings(ctx context.Context, m *models.Model, o Options) ([]bn.Finding, error) {
 	maps := countedMaps(m.Graph.Main)
 	if len(maps) == 0 {

@@ -105,9 +105,9 @@ func sameTrained(t *testing.T, a, b *models.Model) {
 	}
 }
 
-// TestRangesMoveHalfway: weights that are twice as large double the largest number of a map
-// that is linear in them. The range of the map moves halfway to the double in each of two
-// epochs. Then it stays.
+// TestRangesMoveHalfway doubles the weights and the bias of a convolution, and so the values of its output.
+// In each of two epochs the range of the output moves halfway from its present value to the doubled one.
+// After that it does not change.
 func TestRangesMoveHalfway(t *testing.T) {
 	o := glyphs(t)
 	o.Follow = Follow{Ranges: 2}

@@ -37,7 +37,7 @@ func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
 	}
 }
 
-// ZooArrays is Arrays for a model of the zoo before it is built for the data (Zoo):
+// ZooArrays does the same as Arrays for a model of the zoo before it is built for the data (Zoo):
 // integers are pictures of any size, floats stay unchanged.
 func ZooArrays(note func(format string, args ...any)) Converter {
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
@@ -49,7 +49,7 @@ func ZooArrays(note func(format string, args ...any)) Converter {
 	}
 }
 
-// LikelyArrays is ZooArrays without a known model: an array that cannot be pictures stays
+// LikelyArrays is like ZooArrays but without a known model: an array that cannot be pictures stays
 // unchanged. note must not be nil.
 func LikelyArrays(note func(format string, args ...any)) Converter {
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {

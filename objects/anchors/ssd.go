@@ -173,8 +173,8 @@ func crossEntropy(logits, target []float32, n, i int) (loss float64) {
 	return loss
 }
 
-// ssdDetections is Detections for graph.SSDForm: the best slots of each class compete, by their probability
-// among all classes and the background.
+// ssdDetections does the same as Detections for graph.SSDForm: the best slots of each class compete, by
+// their probability among all classes and the background.
 func (g *Grid) ssdDetections(rows []float32, o cells.Options) (all []cells.Detection) {
 	n, first := len(g.anchors), g.Fields()
 	classes := len(rows)/n - first

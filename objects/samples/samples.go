@@ -170,7 +170,7 @@ func (s *source) Fingerprint(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// OpenHeldOut is data.OpenHeldOut for the data that OpenData opens.
+// OpenHeldOut does the same as data.OpenHeldOut for the data that OpenData opens.
 func OpenHeldOut(ctx context.Context, spec string, o data.Options, h data.Holdout, fingerprint string) (
 	data.Source, error) {
 	return data.Opener(OpenData).OpenHeldOut(ctx, spec, o, h, fingerprint)

@@ -74,7 +74,7 @@ func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) boo
 	return overlapsAny(c, at, s.broad, boxes, limit)
 }
 
-// overlapsAny is strips.overlap for some of the kept boxes.
+// overlapsAny does the same as strips.overlap for some of the kept boxes.
 func overlapsAny(b Corners, at cell, others []neighbour, boxes []Corners, limit float32) bool {
 	area := b.area()
 	for i := range others {

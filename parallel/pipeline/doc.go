@@ -45,26 +45,26 @@
 //
 //	state      event                                                next
 //	ready      a method is called                                   attempt
-//	attempt    all stages here are done, or a rank called it off    conclude
+//	attempt    all stages here are done, or a rank cancelled it     conclude
 //	attempt    a stage has lost a device in a step                  recover
 //	attempt    a call inside it has failed                          failed
-//	attempt    it is not repeated, as a roll back has done it       ready
+//	attempt    it is not repeated, as a rollback has done it        ready
 //	recover    the stage can run again, or it cannot                conclude
 //	conclude   all ranks are done                                   ready
 //	conclude   a rank has to repeat the call                        attempt
 //	conclude   a stage has no devices left                          move
-//	conclude   a stage is at the snapshot, as all devices are new   roll back
+//	conclude   a stage has only new devices, with the snapshot      roll back
 //	conclude   an error of a rank                                   failed
 //	move       a neighbour has loaded the layers, at the snapshot   roll back
 //	move       one more stage has no devices left                   move
 //	move       no neighbour can load them                           failed
 //	roll back  all stages are at the snapshot                       replay
-//	roll back  a part of it had to roll back, too                   attempt
+//	roll back  a call inside it has rolled back and replayed        attempt
 //	roll back  an error of a rank                                   failed
 //	replay     the ledger's steps are repeated                      attempt
 //	replay     a step cannot be repeated                            failed
 //
-// The writes, steps and commits of a roll back and of a replay are calls themselves, and go through the same
+// The writes, steps and commits of a rollback and of a replay are calls themselves, and go through the same
 // states, as does the gradient norm of a commit. The outer call keeps its state meanwhile.
 //
 // A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go

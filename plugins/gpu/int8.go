@@ -21,7 +21,7 @@ func (c *compiler) bytewise(kernel string, operands []any, others ...any) {
 	c.bytewiseAs(class.Int8Of(c.node), kernel, operands, others...)
 }
 
-// bytewiseAs is bytewise with the zero point and the bounds of q.
+// bytewiseAs is like bytewise but with the zero point and the bounds of q.
 func (c *compiler) bytewiseAs(q class.Int8, kernel string, operands []any, others ...any) {
 	y := c.out(0)
 	args := append(append(operands, y, y.count), others...)

@@ -19,8 +19,8 @@ type written struct {
 	frames []int // offset of each frame
 }
 
-// write makes the frames of calls with a message: of the first call of a connection, and of all later calls.
-// For the later calls the server has the headers in its table.
+// write stores the frames of two calls with a message: the first call of a connection, and any later call.
+// In a later call the headers are shorter, because the server has them in its table.
 func (g *overGRPC) write(message []byte) {
 	var block bytes.Buffer
 	table := hpack.NewEncoder(&block)

@@ -47,7 +47,7 @@ func (b *bell) sleep(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
-// sleepUnseen is sleep in a raw system call, which Go's scheduler does not see.
+// sleepUnseen is like sleep but in a raw system call, which Go's scheduler does not see.
 func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)

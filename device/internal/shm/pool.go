@@ -147,8 +147,8 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 // device that has abandoned an exchange does not report when it is done.
 func (p *Pool) Close() error { return p.file.Close() }
 
-// Drop is Close for a pool with contents that are not needed any more. It also frees the memory.
-// From now on reads return zeros.
+// Drop does the same as Close for a pool with contents that are not needed any more. It also frees the
+// memory. From now on reads return zeros.
 func (p *Pool) Drop() error {
 	err := drop(p.file, PoolBytes)
 	if e := p.Close(); err == nil {

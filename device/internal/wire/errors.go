@@ -31,8 +31,8 @@ func EncodeError(err error) *pb.Error {
 	return out
 }
 
-// KindOf is device.KindOf for errors that have not passed a device yet. It also returns a kind for the
-// end of a context and the end of a group.
+// KindOf does the same as device.KindOf for errors that have not passed a device yet. It also returns a
+// kind for the end of a context and the end of a group.
 func KindOf(err error) device.Kind {
 	if errors.Is(err, collective.Aborted) { // first, because err may also wrap the error of another member
 		return device.Aborted

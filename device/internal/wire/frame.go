@@ -13,7 +13,7 @@ type FrameKind uint8
 const (
 	FrameMessage FrameKind = 1 + iota // bytes of a message from or to a peer
 	FrameEnded                        // the fabric cannot be used any more
-	FrameLeft                         // a peer has left; for this rank, all have left
+	FrameLeft                         // the peer has left; if the peer is this rank, all others have left
 	FrameAbort                        // all ranks must end
 	FrameLeave                        // this rank leaves
 	FramePart                         // the next frame of this peer and lane continues the message

@@ -24,7 +24,7 @@ var (
 	})
 )
 
-// LooseAlone is Loose for an unknown architecture. It returns the reason why a tensor
+// LooseAlone does the same as Loose for an unknown architecture. It returns the reason why a tensor
 // belongs to no layer of any architecture, and considers type and shape in addition to the
 // name. It accepts integers, because layers do not train them. It accepts floats only if
 // they are a vector with the class weights of a loss, or a single value of a metric.

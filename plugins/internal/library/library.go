@@ -20,7 +20,7 @@ type Library struct {
 // are opened directly.
 func Open(names ...string) (*Library, error) { return open(purego.RTLD_LOCAL, names) }
 
-// OpenGlobal is Open for a library that loads plugins, which look up its symbols.
+// OpenGlobal does the same as Open for a library that loads plugins, which look up its symbols.
 func OpenGlobal(names ...string) (*Library, error) { return open(purego.RTLD_GLOBAL, names) }
 
 func open(mode int, names []string) (*Library, error) {

@@ -43,7 +43,7 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 	return one, axis, err
 }
 
-// shapeForFixed is ShapeForOne for a file with a fixed batch. The length of the batch is a
+// shapeForFixed does the same as ShapeForOne for a file with a fixed batch. The length of the batch is a
 // factor of the length of one axis of the target: the axis along which the rows follow one
 // another.
 func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {

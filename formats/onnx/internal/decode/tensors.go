@@ -40,7 +40,7 @@ func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Ten
 	return foreign.InMemory(p.Name, t), err
 }
 
-// Peek is Initializer for a tensor that will be read again: p keeps its elements.
+// Peek does the same as Initializer for a tensor that will be read again: p keeps its elements.
 func (d *Decoder) Peek(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
 	if _, inFile := d.raw[p]; inFile || p.DataLocation == onnxpb.TensorProto_EXTERNAL {
 		return d.Initializer(p, ext)

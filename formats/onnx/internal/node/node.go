@@ -189,7 +189,7 @@ func (c *Node) Axis(a int64, rank int) int {
 	return 0
 }
 
-// FoldAxis is Axis for constants, which have no batch axis.
+// FoldAxis does the same as Axis for constants, which have no batch axis.
 func (c *Node) FoldAxis(a int64, rank int) int {
 	given := a
 	if a < 0 {

@@ -186,7 +186,7 @@ func inst(m *machine) error {
 	return m.pushInstance(Global{module, name}, args)
 }
 
-// obj is inst with the class as the first of the values above the last MARK.
+// obj is like inst but with the class as the first of the values above the last MARK.
 func obj(m *machine) error {
 	values, err := m.takeMarked()
 	if err != nil {

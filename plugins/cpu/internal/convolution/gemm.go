@@ -183,7 +183,7 @@ func (p *product) window(u unit) *kernel.Window {
 // a larger value.
 func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring*4*x.Channels, y) }
 
-// locateBytes is locate for an input in a ring of the given number of bytes.
+// locateBytes does the same as locate for an input in a ring of the given number of bytes.
 func (p *product) locateBytes(in int, y *run.Value) {
 	window := p.packed.sections[0].window
 	if y.IsInserted() {

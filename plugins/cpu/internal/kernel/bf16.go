@@ -17,7 +17,7 @@ func flushed(x float32) float32 {
 	return x
 }
 
-// bf16 returns the bits of x rounded to bfloat16: the definition.
+// bf16 returns the bits of x rounded to bfloat16. It is the definition in plain Go.
 func bf16(x float32) uint16 {
 	if x != x {
 		return 0x7fc0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ofBits returns float32 by their bits.
+// ofBits returns the float32 numbers with the given bits.
 func ofBits(bits ...uint32) []float32 {
 	var x []float32
 	for _, b := range bits {

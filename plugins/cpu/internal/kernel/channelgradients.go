@@ -28,8 +28,8 @@ func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 // summed.
 const nearValues = 4096
 
-// MadeSums is GradientSums of a gradient that make computes. make computes values [from, to) at a time,
-// so that they are summed while they are in a near cache.
+// MadeSums does the same as GradientSums for a gradient that make computes. It calls make for a part of the
+// values [from, to) at a time, so that they are summed while they are in a near cache.
 func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace, make func(from, to int)) {
 	dy = dy[:len(x)]
 	n := len(s1)
@@ -121,7 +121,7 @@ func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r 
 	widenGradientSums(s1, s2, mean, x, dx)
 }
 
-// maskedBlocks is addMaskedSums for whole blocks. It adds their sums to s1 and s2, and
+// maskedBlocks does the same as addMaskedSums for whole blocks. It adds their sums to s1 and s2, and
 // returns the number of blocks.
 func (s *Set) maskedBlocks(s1, s2 []float64, shift, x, dx, dy []float32, m Mask) int {
 	k, n := s.blocksOf(len(s1), len(x))

@@ -62,7 +62,7 @@ func eachColumns[K columnKernel](kernels []K, n, values int,
 	return someColumns(kernels, 0, n, n, values, do)
 }
 
-// someColumns is eachColumns for channels [first, last).
+// someColumns does the same as eachColumns for channels [first, last).
 func someColumns[K columnKernel](kernels []K, first, last, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	if values == 0 || first == last {

@@ -101,7 +101,7 @@ func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float
 // Sums sets sum, per channel, to the sum of the values of x.
 func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) { s.SomeSums(sum, x, len(sum), 0, r) }
 
-// SomeSums sets sum to Sums of the channels [first, first+len(sum)) of rows of n.
+// SomeSums sets sum to Sums of the channels [first, first+len(sum)) of rows of n channels.
 func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace) {
 	partial, _, _ := r.singles(len(sum))
 	clear(sum)
@@ -113,7 +113,7 @@ func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace
 	widenSums(sum, x, n, first)
 }
 
-// addSums adds the values of the channels [first, first+len(sum)) of rows of n to sum, in order.
+// addSums adds the values of the channels [first, first+len(sum)) of rows of n channels to sum, in order.
 func (s *Set) addSums(sum, x []float32, n, first int) {
 	from, left := someColumns(s.sumColumns, first, first+len(sum), n, len(x),
 		func(k *sumColumns[float32], c, at, count int) { k.sums(&sum[c-first], &x[at], n, count) })

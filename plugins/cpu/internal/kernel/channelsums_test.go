@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// blockSums returns the sums of channels [first, last) of rows of n by the definition (BlockPositions).
+// blockSums returns the sums of channels [first, last) of rows of n channels by the definition
+// (BlockPositions).
 func blockSums(x []float32, n, first, last int) []float64 {
 	sum := make([]float64, last-first)
 	for c := range sum {

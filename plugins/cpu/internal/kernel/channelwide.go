@@ -24,7 +24,7 @@ func replace(v *float64, sum func() float64) {
 	}
 }
 
-// wideSum returns the sum of channel c of rows of n.
+// wideSum returns the sum of channel c of rows of n channels.
 func wideSum[T float32 | uint16](x []T, n, c int) (sum float64) {
 	for ; c < len(x); c += n {
 		sum += value64(x[c])
@@ -32,7 +32,8 @@ func wideSum[T float32 | uint16](x []T, n, c int) (sum float64) {
 	return sum
 }
 
-// widenSums replaces sums of the channels [first, first+len(sum)) of rows of n.
+// widenSums computes the sums that are not finite again in float64. sum holds the sums of the channels
+// [first, first+len(sum)) of rows of n channels.
 func widenSums[T float32 | uint16](sum []float64, x []T, n, first int) {
 	for c := range sum {
 		if !isFinite(sum[c]) {
@@ -41,7 +42,7 @@ func widenSums[T float32 | uint16](sum []float64, x []T, n, first int) {
 	}
 }
 
-// widenMoments replaces moments of x.
+// widenMoments computes the moments of x that are not finite again in float64.
 func widenMoments[T float32 | uint16](mean, q []float64, x []T) {
 	n := len(q)
 	for c := range q {

@@ -66,7 +66,7 @@ type depthwiseCall struct {
 	from, to               int
 }
 
-// generic computes the channels from c on at one position: the definition.
+// generic computes the channels from c on at one position. It is the definition in plain Go.
 func (d *depthwiseCall) generic(w *Window, p, c int, fused bool) {
 	sum := d.out[w.Out[p]/4:][c:w.Run]
 	clear(sum)

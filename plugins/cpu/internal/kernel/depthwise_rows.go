@@ -223,7 +223,7 @@ type rowsCall struct {
 	channels               rowRange
 }
 
-// generic computes the range, which is the last column, at one position: the definition.
+// generic computes the range, which is the last column, at one position. It is the definition in plain Go.
 func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 	var some [PanelLanes]float32
 	at := (y%g.OutRing*g.OutWidth + x) * g.Channels

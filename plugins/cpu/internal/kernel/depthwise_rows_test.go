@@ -135,7 +135,7 @@ func BenchmarkDepthwiseRows(b *testing.B) {
 	}
 }
 
-// BenchmarkDepthwiseRowsFar is BenchmarkDepthwiseRows with so many images that they do not
+// BenchmarkDepthwiseRowsFar is like BenchmarkDepthwiseRows but with so many images that they do not
 // fit in a near cache.
 func BenchmarkDepthwiseRowsFar(b *testing.B) {
 	const all = 1 << 21 // values

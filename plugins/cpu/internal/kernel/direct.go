@@ -82,7 +82,7 @@ func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Epilogue, coun
 	}
 }
 
-// generic computes one position: the definition.
+// generic computes one position. It is the definition in plain Go.
 func (t Direct) generic(out, in, packed, bias []float32, e Epilogue, fused bool) {
 	var acc [Lanes]float32
 	for i := range t.Rows {
@@ -131,7 +131,7 @@ func (s *Set) DirectGradient(t Direct, sums, in, grad []float32, count int) {
 	}
 }
 
-// gradient adds the products of one position with the values from k on: the definition.
+// gradient adds the products of one position with the values from k on. It is the definition in plain Go.
 func (t Direct) gradient(sums, in, grad []float32, k int, fused bool) {
 	for j := range DirectWidth {
 		for i := k; i < t.Run; i++ {

@@ -9,8 +9,8 @@ type sizedDirectPairs struct {
 		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 }
 
-// DirectPairs is Direct with operands of bfloat16. It multiplies two values of a pixel at a time, with
-// the roundings of Pairs. The sum is one chain: over the rows of the kernel, then the pairs,
+// DirectPairs is like Direct but with operands of bfloat16. It multiplies two values of a pixel at a time,
+// with the roundings of Pairs. The sum is one chain: over the rows of the kernel, then the pairs,
 // then the columns of the kernel; in a pair the second value comes before the first. Run
 // must be even. Weights are
 // [Rows][Run/2][DirectWidth][Lanes][2]: see DirectPairsAt.
@@ -18,12 +18,12 @@ func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f Scaled
 	directPairsInto(s, t, out, in, packed, f, count)
 }
 
-// DirectPairsHalf is DirectPairs with results rounded to bfloat16 of two bytes each.
+// DirectPairsHalf is like DirectPairs but with results rounded to bfloat16 of two bytes each.
 func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f ScaledEpilogue, count int) {
 	directPairsInto(s, t, out, in, packed, f, count)
 }
 
-// directPairsInto is DirectPairs for results of either size.
+// directPairsInto does the same as DirectPairs for results of either size.
 func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f ScaledEpilogue,
 	count int) {
 	t.check(len(in), len(out), count)
@@ -72,7 +72,7 @@ func (t Direct) DirectPairsAt(at []int) []int {
 	return paired
 }
 
-// genericPairs computes the sums of one position: the definition.
+// genericPairs computes the sums of one position. It is the definition in plain Go.
 func (t Direct) genericPairs(acc *[Lanes]float32, in, packed []uint16) {
 	for i := range t.Rows {
 		for k := 0; k < t.Run; k += 2 {

@@ -105,7 +105,7 @@ func (o Order) runs(do func(to []int32)) {
 	}
 }
 
-// gather is Gather for the whole blocks of a run that begins at value at of src, and for
+// gather does the same as Gather for the whole blocks of a run that begins at value at of src, and for
 // Lanes channels from c on.
 func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at int, to []int32, step int,
 	factor Factor) {

@@ -52,7 +52,7 @@ type gradientCall struct {
 	k0, k1, from, to int
 }
 
-// generic adds the products of position p: the definition.
+// generic adds the products of position p. It is the definition in plain Go.
 func (c *gradientCall) generic(w *Window, tap, p int, fused bool) {
 	x := w.zeros[:w.Run]
 	if o := int(w.In[tap*len(w.Out)+p]); o >= 0 {

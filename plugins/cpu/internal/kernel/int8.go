@@ -140,7 +140,7 @@ func (s *Set) Int8(b *Int8, first, last int, out, in []uint8, packed []int8, r R
 	c.run(first, last, len(out), from, to)
 }
 
-// Int8Float is Int8 with results of float32: float32(sum)*By[c].
+// Int8Float is like Int8 but with results of float32: float32(sum)*By[c].
 func (s *Set) Int8Float(b *Int8, first, last int, out []float32, in []uint8, packed []int8, r Requantise,
 	from, to int, spare *Int8Workspace) {
 	c := int8Call{b, s, nil, out, in, packed, r, spare}

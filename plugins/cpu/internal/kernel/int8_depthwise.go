@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// DepthwiseInt8 is Int8 with one channel per group: every channel is multiplied by separate taps. The
-// window's runs are whole pixels.
+// DepthwiseInt8 is like Int8 but with one channel per group: every channel is multiplied by separate taps.
+// The window's runs are whole pixels.
 //
 //	sum[p][c] = start[c] + sum over t of in[p,t][c] * weight[t][c]
 //
@@ -179,7 +179,7 @@ func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r 
 	}
 }
 
-// generic computes one position: the definition.
+// generic computes one position. It is the definition in plain Go.
 func (d *DepthwiseInt8) generic(out, in []uint8, packed []int8, r Requantise, p int, spare *Int8Workspace) {
 	for first := 0; first < d.Width; first += len(spare.sums) {
 		sums := spare.sums[:min(len(spare.sums), d.Width-first)]

@@ -16,7 +16,7 @@ type int8Kernels struct {
 	depthwise func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,
 		start *int32, by *float32, most float32, zero, least, width, chunk, advance int, runs *int32, positions int,
 		at *[mostTapsInt8]uintptr, spare *byte)
-	// byTap is depthwise for weights [block][tap][lanes], a position at a time.
+	// byTap does the same as depthwise for weights [block][tap][lanes], a position at a time.
 	byTap func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps int, w *int8, start *int32,
 		by *float32, most float32, zero, least, width, positions int, at *[mostTapsInt8]uintptr, spare *byte)
 	int8Bytes

@@ -88,7 +88,7 @@ func (s *Set) splitRow(staged []uint16, x []float32, lanes *extentLanes) {
 	}
 }
 
-// splitGeneric splits whole steps of values in three: the definition.
+// splitGeneric splits whole steps of values in three. It is the definition in plain Go.
 func splitGeneric(staged []uint16, x []float32, lanes *extentLanes) {
 	for k, v := range x {
 		lanes.add(k%Lanes, v)

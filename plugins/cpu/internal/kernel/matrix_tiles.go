@@ -122,8 +122,8 @@ func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, b
 	}
 }
 
-// multiplyTiles computes the sums of one position and one block of channels: the definition. In
-// every step and product of terms, products of values with even and with odd numbers are two chains
+// multiplyTiles computes the sums of one position and one block of channels. It is the definition in plain
+// Go. In every step and product of terms, products of values with even and with odd numbers are two chains
 // of fused multiply-adds from +0; their sum is added. Subnormal operands and results are zeros.
 // That is what TDPBF16PS does (Intel SDM, volume 2, "Operation" of TDPBF16PS).
 func (m *Matrix) multiplyTiles(sums []float32, staged, packed []uint16, position, block int) {

@@ -88,13 +88,13 @@ func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f S
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
 }
 
-// PairsHalf is Pairs with results rounded to bfloat16 of two bytes each.
+// PairsHalf is like Pairs but with results rounded to bfloat16 of two bytes each.
 func (s *Set) PairsHalf(p *Pairs, panel int, out, in, packed []uint16, f ScaledEpilogue, from, to int,
 	spare *Workspace) {
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
 }
 
-// pairsInto is Pairs for results of either size.
+// pairsInto does the same as Pairs for results of either size.
 func pairsInto[T float32 | uint16](s *Set, p *Pairs, panel int, out []T, in, packed []uint16,
 	f ScaledEpilogue, from, to int, spare *Workspace) {
 	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() ||
@@ -120,7 +120,7 @@ func pairsInto[T float32 | uint16](s *Set, p *Pairs, panel int, out []T, in, pac
 	}
 }
 
-// generic computes one position of one panel: the definition.
+// generic computes one position of one panel. It is the definition in plain Go.
 func (c *pairsCall[T]) generic(acc []float32, q int) {
 	clear(acc)
 	for t := range c.Taps {
@@ -169,8 +169,8 @@ func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 	return v
 }
 
-// fuseFlushed is fuse with subnormal operands and results replaced by zeros. A result is subnormal if
-// it is below leastNormal after rounding to the precision of normal numbers.
+// fuseFlushed is like fuse but with subnormal operands and results replaced by zeros. A result is subnormal
+// if it is below leastNormal after rounding to the precision of normal numbers.
 func fuseFlushed(x, y, z float32) float32 {
 	const least = leastNormal - 0x1p-151
 	sum := class.OddSum(flushed(x), flushed(y), flushed(z))

@@ -58,7 +58,7 @@ func (p PairsRows) check(sums, x, grad int, rows [][2]int32) {
 	}
 }
 
-// generic adds the products of one row for one tap: the definition.
+// generic adds the products of one row for one tap. It is the definition in plain Go.
 func (p PairsRows) generic(sums []float32, x, grad []uint16) {
 	for q := range p.Pairs {
 		for k := range p.Run {

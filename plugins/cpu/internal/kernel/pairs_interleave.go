@@ -25,7 +25,7 @@ func (s *Set) InterleaveBF16(l PairsLine, dst []uint16, in []float32, lines int)
 	interleave(s.pairsGradients.interleave, l, dst, in, lines, bf16)
 }
 
-// InterleaveHalves is InterleaveBF16 for bfloat16 in two bytes each. Offsets are the same
+// InterleaveHalves does the same as InterleaveBF16 for bfloat16 in two bytes each. Offsets are the same
 // as for float32, twice the actual distance in bytes.
 func (s *Set) InterleaveHalves(l PairsLine, dst, in []uint16, lines int) {
 	interleave(s.pairsGradients.interleaveHalves, l, dst, in, lines, func(v uint16) uint16 { return v })

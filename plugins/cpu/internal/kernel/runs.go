@@ -41,7 +41,8 @@ type words interface {
 	[1]uint32 | [2]uint32 | [3]uint32 | [4]uint32 | [8]uint32
 }
 
-// copyBlocks is CopyRuns for runs of one block. CopyRuns has checked that all runs are inside dst and src.
+// copyBlocks does the same as CopyRuns for runs of one block. CopyRuns has checked that all runs are
+// inside dst and src.
 func copyBlocks[B words](dst, src []uint32, count, to, from int) {
 	const word = unsafe.Sizeof(uint32(0))
 	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
@@ -52,7 +53,7 @@ func copyBlocks[B words](dst, src []uint32, count, to, from int) {
 	}
 }
 
-// copyShort is CopyRuns for runs of one or two blocks. The second block may overlap the
+// copyShort does the same as CopyRuns for runs of one or two blocks. The second block may overlap the
 // first. CopyRuns has checked that all runs are inside dst and src.
 func copyShort[B words](dst, src []uint32, n, count, to, from int) {
 	const word = unsafe.Sizeof(uint32(0))

@@ -10,7 +10,7 @@ func (s *Set) Transpose(dst, src []float32, rows, columns int) {
 	s.TransposePart(dst, src, rows, columns, 0, columns)
 }
 
-// TransposePart is Transpose of columns [from, to).
+// TransposePart does the same as Transpose for columns [from, to).
 func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
 	if len(src) < rows*columns || len(dst) < rows*columns || from < 0 || to > columns {
 		panic(fmt.Sprintf("kernel.Transpose: %d rows of %d columns: %d values to %d", rows, columns, len(src),

@@ -218,7 +218,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Ep
 	}
 }
 
-// windowGeneric computes one position of one panel: the definition.
+// windowGeneric computes one position of one panel. It is the definition in plain Go.
 func windowGeneric(w *Window, acc, in, weights []float32, p int, fused bool) {
 	clear(acc)
 	for t := range w.Taps {

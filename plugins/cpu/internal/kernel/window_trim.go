@@ -94,7 +94,7 @@ func (s *Set) Trimmable(w *Window, panel int, packed []float32) bool {
 	return true
 }
 
-// trimmable is Trimmable of a column, [taps][run][width].
+// trimmable does the same as Trimmable for a column, [taps][run][width].
 func trimmable(weights []float32, taps, run, width int) bool {
 	const sign, exponent = 1 << 31, 0xFF << 23
 	signs := make([]uint32, width)

@@ -67,7 +67,7 @@ func odd(n int) int { return (n+Lanes-1)/Lanes/2*2*Lanes + Lanes }
 // frequencies of the given number of transformed tiles.
 func (g Winograd) inSteps(tiles int) (tile, frequency int) { return odd(g.In), odd(tiles * odd(g.In)) }
 
-// outSteps is inSteps for the products.
+// outSteps is like inSteps, with the steps of the products.
 func (g Winograd) outSteps(tiles int) (tile, frequency int) {
 	return WinogradLanes, odd(tiles * WinogradLanes)
 }

@@ -100,7 +100,7 @@ func TestWinogradGradientPrecision(t *testing.T) {
 	}
 }
 
-// exactGradient is exact for an element of the gradient of the kernels.
+// exactGradient does the same as exact for an element of the gradient of the kernels.
 func (w *winogradRun) exactGradient(dy []float32, t, c, o int) (sum float64, chain float32, size float64) {
 	width := w.columns * w.Side
 	for y := range w.rows * w.Side {

@@ -47,7 +47,7 @@ func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
 	}
 }
 
-// lookUp3 is lookUp for three channels, pixel by pixel. In the usual order it handles four
+// lookUp3 does the same as lookUp for three channels, pixel by pixel. In the usual order it handles four
 // pixels at a time, as arrays with known bounds.
 func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
 	x, y, z := &tables[0], &tables[1], &tables[2]

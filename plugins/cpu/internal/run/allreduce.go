@@ -113,7 +113,7 @@ func (p *piece) reduce(kernels *kernel.Set) {
 	})
 }
 
-// sum is collective.Reduce of float32 sums, by vectors.
+// sum does the same as collective.Reduce for float32 sums, by vectors.
 func (p *piece) sum(kernels *kernel.Set, n collective.Node) []float32 {
 	if n.Leaf() {
 		if b := p.leaf(n.From); b != nil {

@@ -54,7 +54,7 @@ func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	})
 }
 
-// turnBytes is turn for elements of one byte.
+// turnBytes does the same as turn for elements of one byte.
 func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
 	f.eachRow(func(_ *Worker, i int) { layout.TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
 }

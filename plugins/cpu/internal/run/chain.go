@@ -87,7 +87,8 @@ func BySpan(a *ByRows) *ByRows {
 	return a
 }
 
-// unit returns the unit of spans in a tiling. Spans of windows need not be whole tiles.
+// unit returns the number that the length of a span must be a multiple of: a whole tile, or 1 for windows,
+// whose spans may end inside a tile.
 func (s *Spans) unit() int {
 	if s.Step == kernel.WindowPositions {
 		return 1

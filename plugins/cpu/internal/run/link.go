@@ -64,7 +64,7 @@ func leaves(fn *Function, v graph.Value, g *group) bool {
 	return fn.graph.IsResult(v)
 }
 
-// reads returns the values that action k reads, None among them.
+// reads returns the values that action k reads. They may include graph.None.
 func (l *chainer) reads(k int) []graph.Value {
 	if x := l.group.actions[k].widens; x != nil {
 		return []graph.Value{x.id}

@@ -84,7 +84,7 @@ func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
 		uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
-// futexUnseen is futex in a raw system call.
+// futexUnseen is like futex but in a raw system call.
 func (b *bell) futexUnseen(op int, value uint32, limit *unix.Timespec) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
 		uintptr(unsafe.Pointer(limit)), 0, 0)

@@ -205,7 +205,7 @@ func (b *rowBlock) loadEdges() {
 	}
 }
 
-// load loads column j from that address. A column outside the image is zeros: its load is
+// load loads column j, which is at address at, into r. A column outside the image is zeros: its load is
 // masked completely and has an address inside the image, because a masked load from an
 // unmapped page costs about 1000 cycles.
 func (b *rowBlock) load(j int, at operand.Mem, r reg.VecPhysical) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// window writes the tiles of Window: p positions by that number of channels.
+// window writes the kernels for all sizes of tiles of Window: p positions by a number of channels.
 func window() {
 	for _, channels := range []int{8, 16, 24, 32} {
 		for _, p := range []int{12, 8, 4, 2, 1} {

@@ -28,6 +28,18 @@ func (f BoxForm) Fields() int {
 	return 0
 }
 
+// CornersForm is a form for Detect alone: the corners x1, y1, x2, y2 of a box, and a score for each class. It
+// is not the name of an output.
+const CornersForm BoxForm = "corners"
+
+// BoxRows returns the number of rows before the rows of classes in an operand of Detect; 0 for other names.
+func (f BoxForm) BoxRows() int {
+	if f == CornersForm {
+		return 4
+	}
+	return f.Fields()
+}
+
 // BoxForm returns the form of the predictions of f, or "" if f is no detector.
 func (f *Function) BoxForm() BoxForm {
 	if len(f.Outputs) == 0 {

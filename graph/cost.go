@@ -151,6 +151,8 @@ func perElement(o Op) float64 {
 		return 9
 	case AdamW:
 		return 14
+	case Detect:
+		return 40 // of the form of an SSD: most scores are computed
 	case Pow:
 		return 90
 	}

@@ -23,10 +23,11 @@ state b8 i32[6] bias
 state t8 u8[256] constant
 state long i8[2,32897] weight
 state b2 i32[2] bias
+state corners f32[3,4] constant
 `
 	inferInputs = "x rows f32[2,7,6], dy rows f32[6,5,5], y rows f32[8], u rows u8[7,6,3], l rows i32[7,6], " +
 		"id rows i64[2], p replica f64[5], q replica f32[2,3], sums replica f64[4], one rows f32[], col rows " +
-		"f32[2,1,1], h rows u8[3], gate rows u8[7,1,1]"
+		"f32[2,1,1], h rows u8[3], gate rows u8[7,1,1], slots rows f32[7,3], pair rows f32[2]"
 )
 
 func inferLine(t *testing.T, line string) (string, error) {
@@ -121,6 +122,8 @@ func TestInfer(t *testing.T) {
 		{"transpose(u, perm=[2,0,1])", "rows u8[3,7,6]"},
 		{"take(u, axis=1, index=[5,0,0,1])", "rows u8[7,4,3]"},
 		{"take_grad(x, axis=1, index=[0,0,3,1,0,2,8], size=[2,9,6])", "rows f32[2,9,6]"},
+		{`detect(slots, pair, form="corners", most=9)`, "rows f32[60]"},
+		{`detect(slots, pair, @corners, form="ssd", most=1, size=[8,9], before=3, starts=[0,2])`, "rows f32[12]"},
 		{"upsample(x, size=[9,9])", "rows f32[2,9,9]"},
 		{`upsample_grad(x, from=[3,3], mode="bilinear")`, "rows f32[2,3,3]"},
 		{"dropout(x, id)", "rows f32[2,7,6]"},
@@ -258,6 +261,14 @@ func TestInferErrors(t *testing.T) {
 		{"r = take(x, axis=3, index=[0])", "attribute axis is 3 for rank 3"},
 		{"r = take(x, index=[])", "attribute index is empty"},
 		{"r = take_grad(x, axis=1, index=[0], size=[2,7,6])", "does not come from a take of shape [2 1 6]"},
+		{`r = detect(slots, pair, @corners, form="boxes", most=9)`, `attribute form is "boxes", which is not the form of a`},
+		{`r = detect(x, pair, form="corners", most=9)`, "operand 0 has shape [2 7 6], want rank 2"},
+		{`r = detect(slots, pair, form="yolox", most=9)`, "want whole f32[3,4]"},
+		{`r = detect(slots, pair, @corners, form="fcos", most=9)`, "attribute size is [], want height and width"},
+		{`r = detect(slots, pair, form="corners", most=0)`, "attribute most is 0, want 1 to"},
+		{`r = detect(slots, pair, form="corners", most=1, before=-1)`, "attribute before is -1, want 0 or more"},
+		{`r = detect(slots, pair, form="corners", most=1, starts=[1])`, "attribute starts is [1], want increasing"},
+		{`r = detect(slots, pair, form="corners", most=1, starts=[0,3])`, "numbers from 0 to 2"},
 		{"r = dropout(x, p=1)", "attribute p is 1"},
 		{"r = softmax_xent(x, u)", "operand 1 is rows u8[7,6,3], want rows i32[7,6]"},
 		{"r = softmax_xent(x, l, smoothing=1)", "attribute smoothing is 1"},

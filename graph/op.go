@@ -331,4 +331,16 @@ const (
 	// back = f32(q)*by, in f32, or by if that is infinite. Gradients pass straight through rounding
 	// (grad_int8.go).
 	QuantizeWeight Op = 211
+
+	// Detect(x r[R,A], limits r[2], anchors? w[A,4]) r[6*(1+most)]: the boxes of a detector's predictions x in
+	// BoxForm form for A slots, decoded with their anchors, without those that overlap a better box of their
+	// class. A candidate is a class of a slot with a score above limits[0]. Of a group, which is the slots
+	// from one of starts to the next, or without starts a class, the best candidates before compete, all if
+	// it is 0. A candidate is removed if its overlap with a better box of its class is more than limits[1].
+	// The result has rows of 6: first the number of boxes, then corners, score and class of the best most
+	// boxes, the highest score first; of equals the lower slot, then the lower class. All else is +0. If
+	// an element of x is infinite or NaN, the number is NaN and there are no boxes. Boxes and scores
+	// are computed in f64 and rounded once, overlaps in f32: package device/detection. size is the
+	// height and width at which boxes end, of other forms than YOLOX's and corners.
+	Detect Op = 220
 )

@@ -226,6 +226,11 @@ func init() { // the rules refer to the table's accessors
 		TakeGrad: {name: "take_grad", in: 1, out: 1, attrs: specs(takeSpec, sizeSpec), infer: inferTakeGrad,
 			decompose: decomposeTakeGrad},
 
+		Detect: {name: "detect", in: 3, optional: 1, out: 1,
+			attrs: []attrSpec{{"form", "", true}, {"most", int64(1), true}, {"before", int64(0), false},
+				{"starts", []int64(nil), false}, {"size", []int64(nil), false}},
+			infer: inferDetect},
+
 		SoftmaxXent: {name: "softmax_xent", in: 3, optional: 1, out: 1,
 			attrs: lossSpec,
 			infer: inferSoftmaxXent, grad: gradSoftmaxXent},

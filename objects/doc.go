@@ -3,7 +3,7 @@
 //
 // Use Open to read a set from a spec like "voc:FOLDER", Survey to describe it, and Draw to
 // draw its boxes. Package objects/average compares a set with detections; package
-// objects/suppress removes overlapping detections.
+// device/suppress removes overlapping detections.
 //
 // All boxes are half-open and in pixels of the picture: a box that covers the first pixel
 // alone is (0, 0)-(1, 1). The readers convert:

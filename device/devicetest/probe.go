@@ -99,7 +99,7 @@ func (p probe) testCase() Case {
 func allProbes() []probe {
 	return slices.Concat(productProbes(), matMulProbes(), normProbes,
 		rowNormProbes(rowNorms, blended, normal, ""), activationProbes(), poolProbes(), arithmeticProbes(),
-		structureProbes, lossProbes, updateProbes, wideProbes(), compareProbes(), int8Probes())
+		structureProbes, detectProbes, lossProbes, updateProbes, wideProbes(), compareProbes(), int8Probes())
 }
 
 func probeCases() []Case {

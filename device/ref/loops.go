@@ -43,6 +43,8 @@ var loops = map[graph.Op]func(*call){
 	graph.Reshape: reshape, graph.Transpose: transpose, graph.Take: take, graph.TakeGrad: takeGrad,
 	graph.Upsample: upsample, graph.UpsampleGrad: upsampleGrad, graph.Dropout: dropout,
 
+	graph.Detect: detect,
+
 	graph.SoftmaxXent: softmaxXent, graph.SoftmaxXentGrad: softmaxXentGrad, graph.Correct: correct,
 
 	graph.Quantize: quantize, graph.Dequantize: dequantize,

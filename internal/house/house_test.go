@@ -45,8 +45,11 @@ device/fabric/mailbox:
 device/fabric/launcher:
 
 device/lifecycle: device device/collective graph problem tensor
-device/ref: device/collective device device/class device/lifecycle graph internal/memory tensor
+device/ref: device/collective device device/class device/detection device/lifecycle graph internal/memory
+device/ref: tensor
 device/class: device/collective device graph tensor
+device/suppress:
+device/detection: device/suppress graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
 device/conformance: device device/devicetest device/remote graph problem spec
 spec: device graph problem tensor
@@ -77,11 +80,10 @@ data/internal/picturetest:
 data/internal/stream:
 objects: data data/images data/tables internal/regular problem tensor
 objects/average: objects problem
-objects/suppress:
-objects/cells: objects/suppress problem tensor
-objects/anchors: graph objects/cells objects/suppress problem tensor
-objects/detect: objects/anchors
-objects/detect: data models models/fit objects objects/cells objects/suppress predict/answer problem tensor
+objects/cells: device/detection device/suppress graph problem tensor
+objects/anchors: device/detection graph objects/cells problem tensor
+objects/detect: device/detection graph objects/anchors
+objects/detect: data models models/fit objects objects/cells device/suppress predict/answer problem tensor
 objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
@@ -127,6 +129,7 @@ modelfile/doctor: internal/regular models/fit tensor evaluation/estimation recip
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel parallel/stage problem tensor
 predict: internal/style predict/answer evaluation recipe internal/chart objects objects/average
+predict: objects/cells objects/detect
 bnctltest: inprocess tensor
 predict/answer: device graph models problem tensor
 inprocess: data device graph internal/memory modelfile models models/fit parallel plugins/cpu/local
@@ -174,7 +177,7 @@ formats/onnx/internal/batchaxis: formats/onnx/internal/node tensor
 formats/onnx/internal/fold: formats/onnx/internal/decode
 formats/onnx/internal/fold: formats/onnx/internal/element
 formats/onnx/internal/fold: formats/onnx/internal/node
-formats/onnx/internal/fold: formats/onnx/internal/onnxpb graph objects/suppress tensor
+formats/onnx/internal/fold: formats/onnx/internal/onnxpb graph device/suppress tensor
 formats/onnx/internal/node: formats/onnx/internal/element
 formats/onnx/internal/node: formats/onnx/internal/onnxpb
 formats/onnx/internal/node: formats/internal/foreign graph problem tensor
@@ -216,7 +219,7 @@ plugins/cpu/internal/convolution: device/collective device/class graph plugins/c
 plugins/cpu/internal/convolution: plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/convolution: plugins/cpu/internal/arena plugins/cpu/internal/layout
 plugins/cpu/internal/convolution: plugins/cpu/internal/schedule
-plugins/cpu/internal/operations: device/collective device device/class graph
+plugins/cpu/internal/operations: device/collective device device/class device/detection graph
 plugins/cpu/internal/operations: plugins/cpu/internal/convolution plugins/cpu/internal/fusion
 plugins/cpu/internal/operations: plugins/cpu/internal/kernel plugins/cpu/internal/plan
 plugins/cpu/internal/operations: plugins/cpu/internal/layout plugins/cpu/internal/run
@@ -298,7 +301,7 @@ cmd/bnctl: cmd/bnctl/internal/drafting cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit evaluation recipe
 
 docs/examples/pictures:
-docs/examples/browser: inprocess objects/suppress predict/answer tensor
+docs/examples/browser: inprocess device/suppress predict/answer tensor
 docs/examples/service: inprocess
 docs/examples/wasi: inprocess
 scripts/internal/report:

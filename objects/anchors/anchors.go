@@ -29,6 +29,7 @@ package anchors
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/device/detection"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/problem"
@@ -39,7 +40,8 @@ type Grid struct {
 	Height, Width int // size of the input, in pixels
 	form          graph.BoxForm
 	anchors       []box
-	starts        []int // index of the first slot of each map
+	starts        []int     // index of the first slot of each map
+	corners       []float32 // of each anchor
 }
 
 // box has the corners x1, y1, x2, y2.
@@ -57,6 +59,18 @@ func New(form graph.BoxForm, height, width int) (cells.Slots, error) {
 }
 
 func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
+	g, err := newAnchors(form, height, width)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range g.anchors {
+		g.corners = append(g.corners, a[:]...)
+	}
+	return g, nil
+}
+
+// newAnchors is newGrid without corners.
+func newAnchors(form graph.BoxForm, height, width int) (*Grid, error) {
 	if height < step || width < step || height%step != 0 || width%step != 0 {
 		return nil, problem.Advise(fmt.Sprintf("use sides that are multiples of %d", step),
 			"an input of %d x %d has no whole cells of %d pixels", width, height, step)
@@ -109,7 +123,7 @@ func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
 // SSD, and 1 for other forms.
 func (g *Grid) Units() [4]float64 {
 	if g.form == graph.SSDForm {
-		return ssdUnits
+		return detection.Units
 	}
 	return [4]float64{1, 1, 1, 1}
 }

@@ -3,6 +3,7 @@ package anchors
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/device/detection"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -75,10 +76,7 @@ func overlap(a, b box) float32 {
 }
 
 // sides returns centre, width and height of a box.
-func (b box) sides() (x, y, w, h float64) {
-	w, h = float64(b[2])-float64(b[0]), float64(b[3])-float64(b[1])
-	return float64(b[0]) + w/2, float64(b[1]) + h/2, w, h
-}
+func (b box) sides() (x, y, w, h float64) { return detection.Sides(b) }
 
 // offsets returns the prediction of RetinaNet for a box: the offset of its centre divided
 // by the sides of the anchor, and the logarithms of its sides divided by the sides of the
@@ -96,19 +94,6 @@ func inSides(anchor, b box) [4]float32 {
 	x, y, w, h := anchor.sides()
 	return [4]float32{float32((float64(b[0]) - x) / w), float32((float64(b[1]) - y) / h),
 		float32((float64(b[2]) - x) / w), float32((float64(b[3]) - y) / h)}
-}
-
-// longest is the limit of the logarithms of the sides in a prediction.
-var longest = tensor.Log(1000. / 16)
-
-// decoded returns the corners of the box that the prediction v describes. It is the inverse
-// of offsets.
-func decoded(anchor box, v [4]float64) [4]float64 {
-	x, y, w, h := anchor.sides()
-	x, y = x+float64(v[0]*w), y+float64(v[1]*h)
-	w = float64(w * tensor.Exp(min(v[2], longest)) / 2)
-	h = float64(h * tensor.Exp(min(v[3], longest)) / 2)
-	return [4]float64{x - w, y - h, x + w, y + h}
 }
 
 // aroundCell returns the anchors of a cell of RetinaNet around the origin. There are three

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/device/detection"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -16,11 +16,7 @@ const (
 	ssdSmallest         = 0.2  // side of the squares of the finest map, as a share of the input's
 	ssdLargest          = 0.95 // side of the squares of the coarsest map
 	negativesOfPositive = 3    // slots of background with a loss for each slot with an object
-	ssdCandidates       = 300  // maximum number of candidates of a class that compete
 )
-
-// ssdUnits are the factors of the offsets and of the logarithms in a prediction.
-var ssdUnits = [4]float64{10, 10, 5, 5}
 
 // addDefaults adds the default boxes of all maps.
 func (g *Grid) addDefaults() {
@@ -105,7 +101,7 @@ func defaultOffsets(anchor, b box) (v [4]float32) {
 	ax, ay, aw, ah := anchor.sides()
 	x, y, w, h := b.sides()
 	for j, of := range [4]float64{(x - ax) / aw, (y - ay) / ah, tensor.Log(w / aw), tensor.Log(h / ah)} {
-		v[j] = float32(float64(ssdUnits[j] * of))
+		v[j] = float32(float64(detection.Units[j] * of))
 	}
 	return v
 }
@@ -123,6 +119,12 @@ func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 	}
 }
 
+// negative is a slot of background with its loss.
+type negative struct {
+	slot int
+	loss float32
+}
+
 // ssdLoss returns the sum of the smooth absolute errors of the boxes of slots with an
 // object, and of cross-entropies. The cross-entropies are of the slots with an object and
 // of the hardest slots of background: those with the largest losses, three times the number
@@ -130,7 +132,7 @@ func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 // float32, and losses below 2^-32 are equal.
 func (g *Grid) ssdLoss(rows []float32, t cells.Targets) (sum float64) {
 	n, positives := len(g.anchors), 0
-	var hard []candidate // score is the loss
+	var hard []negative
 	losses := make([]float64, n)
 	for i := range n {
 		losses[i] = crossEntropy(rows[4*n:], t.Positive, n, i)
@@ -144,10 +146,10 @@ func (g *Grid) ssdLoss(rows []float32, t cells.Targets) (sum float64) {
 				sum += float64(c * (x - c/2))
 			}
 		case t.Negative[i] != 0:
-			hard = append(hard, candidate{slot: i, score: max(float32(losses[i]), 0x1p-32)})
+			hard = append(hard, negative{slot: i, loss: max(float32(losses[i]), 0x1p-32)})
 		}
 	}
-	slices.SortStableFunc(hard, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(hard, func(a, b negative) int { return cmp.Compare(b.loss, a.loss) })
 	for _, c := range hard[:min(len(hard), negativesOfPositive*positives)] {
 		sum += losses[c.slot]
 	}
@@ -171,43 +173,4 @@ func crossEntropy(logits, target []float32, n, i int) (loss float64) {
 		}
 	}
 	return loss
-}
-
-// ssdDetections does the same as Detections for graph.SSDForm: the best slots of each class compete, by
-// their probability among all classes and the background.
-func (g *Grid) ssdDetections(rows []float32, o cells.Options) (all []cells.Detection) {
-	n, first := len(g.anchors), g.Fields()
-	classes := len(rows)/n - first
-	byClass := make([][]candidate, classes)
-	for i := range n {
-		top, total := math.Inf(-1), 0.0
-		for at := (first-1)*n + i; at < len(rows); at += n {
-			top = max(top, float64(rows[at]))
-		}
-		for at := (first-1)*n + i; at < len(rows); at += n {
-			total += tensor.Exp(float64(rows[at]) - top)
-		}
-		for c := range classes {
-			score := float32(tensor.Exp(float64(rows[(first+c)*n+i])-top) / total)
-			if score > o.Score {
-				byClass[c] = append(byClass[c], candidate{i, c, score})
-			}
-		}
-	}
-	var boxes []suppress.Corners
-	var scores []float32
-	var of []int
-	for _, found := range byClass {
-		slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-		for _, c := range found[:min(len(found), ssdCandidates)] {
-			if corners, ok := g.corners(rows, c.slot); ok {
-				boxes, scores, of = append(boxes, corners), append(scores, c.score), append(of, c.class)
-			}
-		}
-	}
-	for _, k := range suppress.Classwise(boxes, scores, of, suppress.Options{Overlap: o.Overlap, Score: o.Score,
-		Most: o.Most}) {
-		all = append(all, cells.Detection{Corners: boxes[k], Class: of[k], Score: scores[k]})
-	}
-	return all
 }

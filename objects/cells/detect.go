@@ -1,18 +1,15 @@
 package cells
 
 import (
-	"slices"
-
-	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/device/detection"
+	"github.com/bnctl/bnctl/device/suppress"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Detection is a predicted box, in pixels of the input.
-type Detection struct {
-	Corners suppress.Corners
-	Class   int
-	Score   float32 // probability of an object times the probability of its class
-}
+// Detection is a predicted box, in pixels of the input. Score is the probability of an object times the
+// probability of its class.
+type Detection = detection.Box
 
 // Options limit detections.
 type Options struct {
@@ -21,41 +18,24 @@ type Options struct {
 	Most    int     // maximum number: the best remain; 0: all
 }
 
+// Limits returns the limits without Most.
+func (o Options) Limits() detection.Limits {
+	return detection.Limits{Score: o.Score, Overlap: o.Overlap}
+}
+
 // before is the maximum number of candidates of a class that compete: the best ones.
 const before = 1000
 
-// Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score
-// first. A cell has only the class with the highest logit, the first of equals, as in
-// YOLOX. Boxes with NaN are left out. Other coordinates are limited: see
-// suppress.Corners.Limited. Coordinates are computed in float64 and rounded once.
-func (g *Grid) Detections(rows []float32, o Options) (all []Detection) {
-	n := len(g.cells)
-	classes := len(rows)/n - Fields
-	var boxes []suppress.Corners
-	var scores []float32
-	var ofClass []int
-	for i := range n {
-		best := 0
-		for c := range classes {
-			if rows[(Fields+c)*n+i] > rows[(Fields+best)*n+i] {
-				best = c
-			}
-		}
-		score := float32(probability(rows[4*n+i]) * probability(rows[(Fields+best)*n+i]))
-		if !(score > o.Score) {
-			continue
-		}
-		corners := g.cells[i].box(rows[i], rows[n+i], rows[2*n+i], rows[3*n+i])
-		if slices.ContainsFunc(corners[:], isNaN) {
-			continue
-		}
-		boxes, scores, ofClass = append(boxes, corners), append(scores, score), append(ofClass, best)
-	}
-	for _, k := range suppress.Classwise(boxes, scores, ofClass, suppress.Options{Overlap: o.Overlap,
-		Score: o.Score, Before: before, Most: o.Most}) {
-		all = append(all, Detection{boxes[k], ofClass[k], scores[k]})
-	}
-	return all
+// Detector returns the detector with the slots of g. A cell has only the class with the highest logit, the
+// first of equals, as in YOLOX.
+func (g *Grid) Detector(most int) *detection.Detector {
+	return &detection.Detector{Form: graph.YOLOXForm, Height: g.Height, Width: g.Width, Anchors: g.corners,
+		Before: before, Most: most}
+}
+
+// Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score first.
+func (g *Grid) Detections(rows []float32, o Options) []Detection {
+	return g.Detector(o.Most).Detect(detection.Ordered(rows, g.Len()), o.Limits())
 }
 
 // Corners returns the corners of the prediction of cell i, the first four rows, in pixels.
@@ -74,5 +54,3 @@ func (p cell) box(x, y, w, h float32) suppress.Corners {
 
 // probability returns the sigmoid of a logit; NaN for NaN.
 func probability(logit float32) float64 { return 1 / (1 + tensor.Exp(-float64(logit))) }
-
-func isNaN(v float32) bool { return v != v }

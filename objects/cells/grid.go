@@ -29,7 +29,8 @@ var strides = []int{8, 16, 32}
 type Grid struct {
 	Height, Width int // size of the input, in pixels
 	cells         []cell
-	starts        []int // index of the first cell of each map
+	starts        []int     // index of the first cell of each map
+	corners       []float32 // of each cell
 }
 
 // cell has the column and row of a cell, and its side in pixels.
@@ -48,6 +49,7 @@ func New(height, width int) (*Grid, error) {
 		for y := range height / s {
 			for x := range width / s {
 				g.cells = append(g.cells, cell{x, y, s})
+				g.corners = append(g.corners, float32(x*s), float32(y*s), float32(x*s+s), float32(y*s+s))
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package cells
 
+import "github.com/bnctl/bnctl/device/detection"
+
 // Slots are the slots of a detector's predictions: a Grid, or the anchors of package objects/anchors. All
 // results are defined to the bit, and depend on the arguments alone.
 type Slots interface {
@@ -14,6 +16,8 @@ type Slots interface {
 	Fill(t Targets, objects []Object, classes int) (positives int)
 	// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64.
 	Loss(rows []float32, t Targets) float64
+	// Detector returns the detector with these slots that returns at most a number of boxes.
+	Detector(most int) *detection.Detector
 	// Detections returns the boxes of one prediction [R, A], the highest score first.
 	Detections(rows []float32, o Options) []Detection
 }

@@ -1,9 +1,9 @@
 package detect
 
 import (
+	"github.com/bnctl/bnctl/device/suppress"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )

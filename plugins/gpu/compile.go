@@ -25,7 +25,7 @@ func init() { // not an initialiser of the table, because the builders refer to 
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
 		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,
-		exchangeOps, resizeOps, rowNormOps, matMulOps, int8Ops,
+		exchangeOps, resizeOps, rowNormOps, matMulOps, int8Ops, detectOps,
 	} {
 		for op, b := range family {
 			builders[op] = b

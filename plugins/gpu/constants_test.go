@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/detection"
 )
 
 // TestConstants checks that numbers repeated in the kernels equal the constants of class
@@ -14,7 +15,7 @@ import (
 // compare sums with.)
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
-		"SPAN": class.SpanPositions, "SIZE": Threads,
+		"SPAN": class.SpanPositions, "LONGEST": detection.Longest, "SIZE": Threads,
 		"DIRECT_ROWS": float64(directBlock.rows), "DIRECT_COLUMNS": float64(directBlock.columns)}
 	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {
 		want, ok := wants[m[1]]

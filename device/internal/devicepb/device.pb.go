@@ -903,6 +903,50 @@ const (
 	// - x_scale float: a step of the product's operand, rounded to f32
 	// - scale float: a step of its result, rounded to f32; 1 for a result of f32
 	Op_OP_QUANTIZE_WEIGHT Op = 211
+	// Detect(x r[R,A], limits r[2], anchors? w[A,4]) r[6*(1+most)]: the boxes of a detector's
+	// predictions x for A slots, without those that overlap a better box of their class.
+	// A device may refuse it: the host then computes it from x.
+	//
+	// A candidate is a class of a slot with a score greater than limits[0]. The rows of classes
+	// of x follow four rows of the box, v[0] to v[3], and a fifth, e, of yolox, fcos and ssd.
+	// p(v) is 1/(1 + exp(-v)). Scores and corners are computed in f64 in the order written and
+	// rounded to f32 once; exp is that of Exp.
+	//
+	//	yolox      score p(e)*p(class) of the class with the largest logit, the first of
+	//	           equals; centre (v[0] + X/s)*s, (v[1] + Y/s)*s, half sides exp(v[2])*s/2 and
+	//	           exp(v[3])*s/2; X and Y are the first corner of the anchor, s its width
+	//	fcos       score sqrt(p(e)*p(class)); corners x - v[0]*w, y - v[1]*h, x + v[2]*w,
+	//	           y + v[3]*h; w and h are the sides of the anchor, x its first corner + w/2, and
+	//	           so y
+	//	retinanet  score p(class); centre x + v[0]*w, y + v[1]*h, half sides w*exp(min(v[2],
+	//	           L))/2 and h*exp(min(v[3], L))/2, L = log(62.5); also as retinanet_v2
+	//	ssd        score exp(class - m)/sum, where m is the largest of e and all classes, and sum
+	//	           adds exp(e - m) and then those of the classes in order; the box as of retinanet
+	//	           with v[0]/10, v[1]/10, v[2]/5 and v[3]/5
+	//	corners    score class; the corners are v; there are no anchors
+	//
+	// Corners end at 0 and at size in fcos, retinanet and ssd, and then all at -2^60 and 2^60. A
+	// candidate with a NaN corner is left out.
+	//
+	// Candidates are ordered by score, the highest first, then by slot, then by class. A group has
+	// the slots from one of starts to the next; if starts is empty it is a class. The first
+	// candidates of each group, at most before, compete. In their order, a candidate becomes a box
+	// unless its overlap with an earlier box of its class is greater than limits[1]. The overlap is
+	// c/((a + b) - c), each operation rounded to f32: c is the product of width and height of the
+	// common rectangle, a the area of the earlier box, and b of this one, (x2 - x1)*(y2 - y1). It is
+	// not greater if the width or height is not above 0, if a box has no area, x1 >= x2 or y1 >= y2 or
+	// an area of 0, or if the denominator is not above 0. If limits[1] is below 0, a class has
+	// only its first candidate.
+	//
+	// The result has rows of 6: first the number of boxes and five zeros, then x1, y1, x2, y2,
+	// score and class of the first most boxes, then zeros. If an element of x is infinite or
+	// NaN, the number is NaN and all else is 0.
+	// - form text: yolox, fcos, retinanet, retinanet_v2, ssd or corners
+	// - most int: the maximum number of boxes
+	// - before int = 0: the maximum number of candidates of a group; 0: all
+	// - starts ints = []: the first slot of each group, increasing from 0
+	// - size ints = []: height and width; fcos, retinanet and ssd have it
+	Op_OP_DETECT Op = 220
 )
 
 // Enum value maps for Op.
@@ -1018,6 +1062,7 @@ var (
 		209: "OP_CONCAT_INT8",
 		210: "OP_PAD_INT8",
 		211: "OP_QUANTIZE_WEIGHT",
+		220: "OP_DETECT",
 	}
 	Op_value = map[string]int32{
 		"OP_NONE":                  0,
@@ -1130,6 +1175,7 @@ var (
 		"OP_CONCAT_INT8":           209,
 		"OP_PAD_INT8":              210,
 		"OP_QUANTIZE_WEIGHT":       211,
+		"OP_DETECT":                220,
 	}
 )
 
@@ -4965,7 +5011,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xde\x0f\n" +
+	"\rRELATION_ROWS\x10\x03*\xee\x0f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -5092,7 +5138,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rOP_TABLE_INT8\x10\xd0\x01\x12\x13\n" +
 	"\x0eOP_CONCAT_INT8\x10\xd1\x01\x12\x10\n" +
 	"\vOP_PAD_INT8\x10\xd2\x01\x12\x17\n" +
-	"\x12OP_QUANTIZE_WEIGHT\x10\xd3\x012\xa5\x03\n" +
+	"\x12OP_QUANTIZE_WEIGHT\x10\xd3\x01\x12\x0e\n" +
+	"\tOP_DETECT\x10\xdc\x012\xa5\x03\n" +
 	"\x06Device\x12I\n" +
 	"\bDescribe\x12 .bnctl.device.v1.DescribeRequest\x1a\x1b.bnctl.device.v1.PluginInfo\x12>\n" +
 	"\x04List\x12\x1c.bnctl.device.v1.ListRequest\x1a\x18.bnctl.device.v1.Devices\x12@\n" +

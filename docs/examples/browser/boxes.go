@@ -5,8 +5,8 @@ package main
 import (
 	"strings"
 
+	"github.com/bnctl/bnctl/device/suppress"
 	"github.com/bnctl/bnctl/inprocess"
-	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -1,8 +1,8 @@
 package fold
 
 import (
+	"github.com/bnctl/bnctl/device/suppress"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
-	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/tensor"
 )
 

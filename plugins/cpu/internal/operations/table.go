@@ -13,7 +13,7 @@ var Ops = map[graph.Op]plan.Builder{}
 func init() {
 	for _, family := range []map[graph.Op]plan.Builder{
 		normOps, activationOps, poolOps, arithmeticOps, structureOps, lossOps, updateOps, reductionOps,
-		rowNormOps, matMulOps, int8Ops,
+		rowNormOps, matMulOps, int8Ops, detectOps,
 	} {
 		maps.Copy(Ops, family)
 	}

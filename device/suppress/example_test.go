@@ -3,7 +3,7 @@ package suppress_test
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/device/suppress"
 )
 
 // The second box overlaps the first by 0.9, and the third is of another class.

@@ -50,6 +50,11 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, []tensor.Tensor{x})
 }
 
+// PredictInputs is Predict for a function with several inputs of rows, without peers.
+func (d *Driver) PredictInputs(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
+	return d.predictHere(ctx, inputs)
+}
+
 // Reuse declares that these outputs of a Predict are no longer read. Later calls may then
 // reuse their memory.
 func (d *Driver) Reuse(outputs []tensor.Tensor) {

@@ -10,6 +10,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
@@ -40,6 +42,10 @@ type Options struct {
 	// the error of the pending call.
 	Lost func(device string, reason error)
 	Back func(device string)
+	// Boxes are the limits of boxes that devices return instead of the outputs of a detector of the zoo, if they
+	// have graph.Detect: see detect.OnDevice. detect.Detector accepts both. nil: the outputs. With Peers or
+	// Stages the devices return the outputs.
+	Boxes *cells.Options
 	// Divided is called with the stages of the network, if there are several. It may be nil.
 	Divided func(*stage.Plan)
 }
@@ -53,8 +59,9 @@ type Predictor struct {
 	close  func() error // closes the devices
 	driver driver       // used for prediction only
 	peers  *fabric.Peers
-	batch  int  // rows of all ranks
-	staged bool // layers are on several devices
+	batch  int            // rows of all ranks
+	staged bool           // layers are on several devices
+	limits *cells.Options // limits of the boxes that the devices return; nil: they return the model's outputs
 }
 
 // driver is a parallel.Driver, or a parallel.Pipeline of several.
@@ -73,7 +80,15 @@ type driver interface {
 // With Options.Peers all ranks call it with the same rows. Each rank needs only its share
 // of them, and all get all outputs.
 func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	if p.limits != nil {
+		return p.predictBoxes(ctx, x, detect.LimitRows(x.Shape[0], *p.limits))
+	}
 	return p.driver.Predict(ctx, x)
+}
+
+// predictBoxes is Predict with limits for each row: see Options.Boxes and detect.LimitRows.
+func (p *Predictor) predictBoxes(ctx context.Context, x, limits tensor.Tensor) ([]tensor.Tensor, error) {
+	return p.driver.(*parallel.Driver).PredictInputs(ctx, []tensor.Tensor{x, limits})
 }
 
 // Reuse returns outputs of a Predict that are no longer read, so that later outputs may use
@@ -149,12 +164,35 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
 	}
 	if err = o.agree(ctx, m, &c); err == nil {
-		p.driver, err = o.drive(ctx, m, program, p.Fleet.Members, p.Fleet.Precision(), c)
+		err = p.drive(ctx, &o, program, c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
+}
+
+// drive loads the program on the devices, with boxes as its outputs if that is possible.
+func (p *Predictor) drive(ctx context.Context, o *Options, program *graph.Program, c parallel.Config) (
+	err error) {
+	if o.Boxes != nil && o.Peers == nil && !p.staged {
+		boxes, state, ok, err := detect.OnDevice(program, p.Model, o.Boxes.Most)
+		if err != nil {
+			return err
+		}
+		if ok {
+			d, err := parallel.Open(ctx, boxes, state, p.Fleet.Members, c)
+			if err == nil {
+				p.driver, p.limits = d, o.Boxes
+				return nil
+			}
+			if !errors.Is(err, device.Unsupported) && !errors.Is(err, device.OutOfMemory) {
+				return err
+			}
+		}
+	}
+	p.driver, err = o.drive(ctx, p.Model, program, p.Fleet.Members, p.Fleet.Precision(), c)
+	return err
 }
 
 // drive loads a program on devices: all layers on each, or the layers of a stage.

@@ -22,7 +22,7 @@ func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadO
 		Workers: e.workers, Mistakes: e.mistakes, AsCSV: e.csv, CSV: csvTo(o.stdout),
 		View: func(path string) (*modelfile.ReadOnly, error) { return viewModel(o, path, e.file) },
 		Open: func(v *modelfile.ReadOnly, n int) (*predict.Predictor, error) {
-			return openPredictor(ctx, o, v.Model, e.on, n)
+			return openPredictor(ctx, o, v.Model, detect.Evaluating(e.on), n)
 		}}
 	return d.Run(ctx)
 }

@@ -55,7 +55,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err := p.checkFiles(o, a); err != nil {
 		return err
 	}
-	on, err := openPredictor(ctx, o, src.Model, p.on, p.whole.Rows(src.Info().Len))
+	on, err := openPredictor(ctx, o, src.Model, p.boxes.On(p.on, a, p.format, src), p.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}

@@ -87,26 +87,38 @@ func (d *Detector) Layout() models.Layout { return d.layout }
 // size, it returns boxes in pixels of the input.
 func (d *Detector) InputSize() (height, width int) { return d.frames.Height, d.frames.Width }
 
-// Boxes returns the boxes of the outputs for a picture of a size, the highest score first. Boxes are cut at
-// the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite,
-// or a *problem.Error if the numbers are not the boxes that their form suggests.
-func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {
+// detections returns the boxes of the outputs, in pixels of the input.
+func (d *Detector) detections(outs []tensor.Tensor) ([]cells.Detection, error) {
+	if d.slots != nil && len(outs[0].Shape) == 1 {
+		return d.found(outs[0])
+	}
 	for k, t := range outs {
 		if t.DType == tensor.F32 && !isFinite(t.F32()) {
-			return nil, &answer.NotFinite{Output: d.model.Outputs()[k].Name}
+			return nil, d.notFinite(k)
 		}
 	}
-	var found []cells.Detection
 	if d.layout == models.NoLayout {
-		found = d.slots.Detections(outs[0].F32(), d.options)
-	} else {
-		if err := d.checkCorners(outs); err != nil {
-			return nil, err
-		}
-		var err error
-		if found, err = d.read(outs); err != nil {
-			return nil, err
-		}
+		return d.slots.Detections(outs[0].F32(), d.options), nil
+	}
+	if err := d.checkCorners(outs); err != nil {
+		return nil, err
+	}
+	return d.read(outs)
+}
+
+// notFinite returns the error of an output.
+func (d *Detector) notFinite(output int) error {
+	return &answer.NotFinite{Output: d.model.Outputs()[output].Name}
+}
+
+// Boxes returns the boxes of the outputs for a picture of a size, the highest score first. The outputs are
+// those of the model, or of a program of OnDevice with the same limits. Boxes are cut at the border of the
+// picture, and a box outside of it is left out. The error is an *answer.NotFinite, or a *problem.Error if
+// the numbers are not the boxes that their form suggests.
+func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {
+	found, err := d.detections(outs)
+	if err != nil {
+		return nil, err
 	}
 	all, frame := []Box{}, d.frames.Frame(height, width)
 	for _, f := range found {

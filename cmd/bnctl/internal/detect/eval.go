@@ -37,6 +37,12 @@ type Evaluation struct {
 // Detects reports whether a model predicts boxes.
 func Detects(m *models.Model) bool { return detect.Detects(m) }
 
+// Evaluating returns o with the limits of an evaluation.
+func Evaluating(o predict.Options) predict.Options {
+	o.Boxes = &detect.ForEvaluation
+	return o
+}
+
 // Run predicts all pictures and prints COCO's and VOC's figures.
 func (e *Evaluation) Run(ctx context.Context) error {
 	src, err := e.open(ctx)

@@ -74,6 +74,15 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 	return !o.unchanged && detect.Detects(a.Model) && src.Info().Pictures()
 }
 
+// On returns the options on with the limits of boxes, which devices then return, if the outputs are read as
+// boxes in the form.
+func (o Options) On(on predict.Options, a *predict.Answers, form string, src data.Source) predict.Options {
+	if slices.Contains([]string{"json", "csv", "table", "yolo", format.COCO}, form) && o.reads(a, src) {
+		on.Boxes = &o.limits
+	}
+	return on
+}
+
 // open returns a writer that does not have its form yet.
 func (o Options) open(a *predict.Answers, form string, src data.Source, note func(string, ...any)) (
 	*writer, error) {

@@ -1,0 +1,69 @@
+package detect
+
+import (
+	"maps"
+
+	"github.com/bnctl/bnctl/device/detection"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/anchors"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// OnDevice returns the program of a detector of the zoo that ends in graph.Detect, with its state: boxes
+// leave the device instead of the predictions of all slots. p predicts with m, and most is the maximum
+// number of boxes. The program has a second input, see LimitRows. ok is false for other models.
+func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program,
+	state map[string]tensor.Tensor, ok bool, err error) {
+	main := p.Function(graph.Predict)
+	if form := m.BoxForm(); form == "" || len(main.Outputs) != 1 {
+		return nil, nil, false, nil
+	}
+	height, width := m.PictureSides()
+	slots, err := anchors.New(m.BoxForm(), height, width)
+	if err != nil || slots.Len() != m.Computed(0).Type.Shape[1] {
+		return nil, nil, false, nil // New names the reason
+	}
+	d := slots.Detector(most)
+	boxes = &graph.Program{Name: p.Name, State: append([]graph.State(nil), p.State...)}
+	b := graph.Extend(main, &boxes.State)
+	shape := []int{slots.Len(), 4}
+	name := "boxes.anchors"
+	for m.State[name].Shape != nil {
+		name += "_"
+	}
+	corners := b.Declare(graph.State{Name: name, DType: tensor.F32, Shape: shape, Role: graph.Constant,
+		Init: graph.Init{Rule: "zeros"}})
+	limits := b.Input(b.UniqueName("limits"), graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{2}})
+	found := b.Op(graph.Detect, b.UniqueName("boxes"), []graph.Value{main.Outputs[0].Value, limits, corners},
+		"form", string(d.Form), "most", d.Most, "before", d.Before, "starts", d.Starts, "size",
+		[]int{d.Height, d.Width})
+	f, err := b.Function()
+	if err != nil {
+		return nil, nil, false, err
+	}
+	f.Outputs = []graph.Output{{Name: "boxes", Value: found}}
+	boxes.Functions = []*graph.Function{f}
+	state = maps.Clone(m.State)
+	state[name] = tensor.Of(d.Anchors, shape...)
+	return boxes, state, true, boxes.Check()
+}
+
+// LimitRows returns the second input of a program of OnDevice, [rows, 2].
+func LimitRows(rows int, o cells.Options) tensor.Tensor {
+	t := tensor.New(tensor.F32, rows, 2)
+	for i := range rows {
+		copy(t.F32()[2*i:], []float32{o.Score, o.Overlap})
+	}
+	return t
+}
+
+// found returns the boxes in a result of graph.Detect.
+func (d *Detector) found(out tensor.Tensor) ([]cells.Detection, error) {
+	all, ok := detection.Boxes(out.F32())
+	if !ok {
+		return nil, d.notFinite(0)
+	}
+	return all, nil
+}

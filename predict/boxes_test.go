@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// detector returns a detector of the zoo with random weights, whose scores are far apart.
+// detector returns a detector of the zoo with random weights and scores that are far apart.
 func detector(t *testing.T, name string, height, width int) *models.Model {
 	t.Helper()
 	size := models.Size{Height: height, Width: width, Channels: 3}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Lend lends the devices to one run until the run calls back. Further calls of back do
+// Lend lends the devices to one run, which returns them with the function back. Further calls of back do
 // nothing. Lend returns a *problem.Error if the fleet is closed or lent to another run.
 func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	f.mu.Lock()

@@ -195,8 +195,8 @@ func (f *Function) backward() []bool {
 	return nodes
 }
 
-// recomputed returns f with some nodes of its forward pass computed again. again has these nodes by their
-// results.
+// recomputed returns f with some nodes of its forward pass computed again. The map again has these nodes by
+// their results.
 func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node) (*Function, error) {
 	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: again}
 	r.Inputs()

@@ -39,7 +39,7 @@ func newFusions(f *Function, back []bool, rounded func(Type) bool) *fusions {
 	return u
 }
 
-// preserve removes from again the values that must not be recomputed, so that fusion does
+// preserve removes the values that must not be recomputed from the map again, so that fusion does
 // not change.
 func (u *fusions) preserve(again map[Value]*Node) {
 	for before := -1; before != len(again); {
@@ -55,7 +55,7 @@ func (u *fusions) preserve(again map[Value]*Node) {
 	}
 }
 
-// preserveValue removes those values from the maps again and made that would change whether v is fused.
+// preserveValue removes values that would change whether v is fused from the two maps, again and made.
 func (u *fusions) preserveValue(v Value, again map[Value]*Node, made map[int]bool) {
 	var ahead, later, copies []int
 	for _, k := range u.users[v] {
@@ -87,8 +87,8 @@ func (u *fusions) mayFuse(v Value, readers []int) bool {
 	return op == BatchNorm || u.rounded != nil && u.rounded(u.f.Values[v].Type) && !slices.Contains(storing, op)
 }
 
-// made returns the nodes of again that are needed: the backward pass reads their results, or other needed
-// nodes do.
+// made returns the nodes of the map again that are needed: the backward pass reads their results, or other
+// needed nodes do.
 func (u *fusions) made(again map[Value]*Node) map[int]bool {
 	made := map[int]bool{}
 	for i := range slices.Backward(u.f.Nodes) {

@@ -47,7 +47,7 @@ func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.R
 }
 
 // Mistakes returns the samples of src that were answered wrongly by m, the evaluated model. First
-// has at most most of them, the worst first. The order depends on the labels:
+// has the worst of them, up to the given number, in an order that depends on the labels:
 //
 //   - one class: by the probability of the wrong class
 //   - several labels, at least one of them wrong: by the loss

@@ -14,8 +14,8 @@ import (
 // Fleet is a set of devices that serve one run at a time. Package fleet's Fleet
 // implements it.
 type Fleet interface {
-	// Lend lends the devices to a run, which calls back to return them. It returns an error if another run uses
-	// them, or if they are closed.
+	// Lend lends the devices to a run, which returns them with the function back. Lend returns an error if
+	// another run uses them, or if they are closed.
 	Lend() (devices []parallel.Member, back func(), err error)
 	// Err returns the reason why the devices cannot be used any more, an error that wraps parallel.FleetClosed.
 	// It returns nil as long as they can be used.

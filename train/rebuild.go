@@ -61,7 +61,7 @@ func (s *Session) rebuild(ctx context.Context, epoch, log *meter) error {
 	return nil
 }
 
-// withModel returns k, a checkpoint of the model was, with the model m from an epoch on.
+// withModel returns k with the model m from an epoch on. was is the model of k.
 func withModel(k *serialize.Checkpoint, was, m *models.Model, epoch int) (*serialize.Checkpoint, error) {
 	p, err := progress.Read(k)
 	if err != nil {

@@ -117,7 +117,7 @@ const (
 	tiffLong  = 4 // 32 bits
 )
 
-// numbers returns the first numbers of an entry, at most most of them. It returns nil if
+// numbers returns the first numbers of an entry, up to a maximum count. It returns nil if
 // they are not whole numbers, or not in the file.
 func (d *directory) numbers(entry, most int) []uint64 {
 	size := 2

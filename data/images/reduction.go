@@ -14,8 +14,9 @@ type Reduction struct {
 	first        int   // number of the picture's row that is the first row of middle
 	middle       Plane // rows after the first pass
 
-	// These are used if rows of the file are columns of the picture. sums has the sums for unfinished
-	// columns of middle, and left the number of rows of the file that must still be added to each.
+	// These are used if rows of the file are columns of the picture. For each unfinished column
+	// of middle, sums has the sums so far, and left has the number of rows of the file that must still be
+	// added.
 	sums map[int][]int32
 	left map[int]int
 	free [][]int32

@@ -35,7 +35,7 @@ const (
 	unassociatedAlpha       = 2
 )
 
-// number returns the first number of a tag, or otherwise if the tag is missing.
+// number returns the first number of a tag, or the second argument if the tag is missing.
 func (d *directory) number(tag, otherwise int) int {
 	for entry := range d.entries() {
 		if d.tag(entry) == tag {

@@ -22,9 +22,9 @@ const (
 	leastStep  = 0x1p-60
 )
 
-// Channel quantises the weights of an output channel. It sets q to the weights as int8, and back to
-// q*by. It returns steps, the bias in steps of the int32 sum, and by, one step of the sum in steps of
-// the result. q and back have the length of weight.
+// Channel quantises the weights of an output channel. It stores the weights as int8 in q, and their values
+// q*by in back. It returns the bias in steps of the int32 sum (steps), and one step of the sum in steps of
+// the result (by). q and back have the length of weight.
 func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (steps int32, by float32) {
 	step := float64(s.step(weight, bias))
 	by = float32(float64(float64(s.XScale)*step) / float64(s.Scale))

@@ -84,8 +84,8 @@ func phase(image []float32, shape []int, dilation, q int, fill func(image []floa
 	}
 }
 
-// blocks gives every block of two by two pixels one nonzero value, in a random channel. With
-// apart, the sum of every second block is one ulp less than the largest value of the others.
+// blocks gives every block of two by two pixels one nonzero value, in a random channel. If apart
+// is true, the sum of every second block is one ulp less than the largest value of the others.
 func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width int, apart bool) {
 	for y := range height {
 		for x := range width {

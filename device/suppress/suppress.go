@@ -60,8 +60,8 @@ func sortByScore(indices []int, scores []float32) {
 	})
 }
 
-// choose visits sorted candidates and returns at most most of them: those that no chosen one overlaps
-// by more than limit.
+// choose visits sorted candidates and returns those that no chosen one overlaps by more than limit, up to a
+// maximum count.
 func choose(sorted []int, most int, boxes []Corners, limit float32) []int {
 	if limit < 0 { // no overlap is less
 		return slices.Clone(sorted[:min(1, most, len(sorted))])

@@ -34,7 +34,7 @@ func Short(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// cut removes the middle of text with more than most characters.
+// cut removes the middle of a text that exceeds the given number of characters.
 func cut(text string, most, edges int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= most {

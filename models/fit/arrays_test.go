@@ -11,8 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ramp returns a tensor of the numbers 0, 1, 2 ..., each multiplied by by and increased by
-// add.
+// ramp returns a tensor of the numbers add, by + add, 2*by + add and so on.
 func ramp(d tensor.DType, by, add float64, shape ...int) tensor.Tensor {
 	t := tensor.New(d, shape...)
 	for i := range t.Count() {

@@ -171,8 +171,8 @@ func TestSuppressedLayout(t *testing.T) {
 	}
 }
 
-// TestChosenLayouts reads outputs that are not recognised in the layout that the user names: box 2 of 5, with
-// the corners 16, 24, 48, 56 and class 1 of 2.
+// TestChosenLayouts: if the layout of the outputs is not recognised, the user names it. The outputs have one
+// object: box 2 of 5, with the corners 16, 24, 48, 56 and class 1 of 2.
 func TestChosenLayouts(t *testing.T) {
 	box := []float32{32, 40, 32, 32}
 	for _, c := range []struct {

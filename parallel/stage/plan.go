@@ -13,7 +13,7 @@ import (
 // Plan describes the stages of a division and their expected times.
 type Plan struct {
 	Stages []Planned
-	Rows   int     // rows of a wave: at once in a stage
+	Rows   int     // rows of a wave, which pass through a stage together
 	waves  int     // waves of a training step; 0: a stream of waves without end
 	update float64 // seconds, of the stage with the longest update
 	Ran    bool    // Planned.Waited is known

@@ -200,7 +200,8 @@ func (b *bench) system() ([]string, error) {
 	return []string{b.python, "scripts/peers/pytorch.py"}, nil
 }
 
-// enter returns the words before the command of a program of Debian 13.
+// enter returns the start of a command line that runs a program inside Debian 13. The program's
+// command follows.
 func (b *bench) enter() ([]string, error) {
 	if b.debian == "" {
 		return nil, missing{why: "there is no Debian 13 (scripts/debian13.sh)"}

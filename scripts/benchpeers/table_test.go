@@ -135,8 +135,8 @@ case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
 	}
 }
 
-// A late peer is ended together with all of its child processes, and its form is not
-// requested again; the row names it.
+// A peer that does not answer in time is ended with all of its child processes. It is not
+// measured again, also not with other numbers of threads, and the row of the table names it.
 func TestPeerThatIsLate(t *testing.T) {
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t), patience: 100 * time.Millisecond},
 		peers: map[string]*peer{}, overdue: map[string]bool{}}

@@ -2,10 +2,10 @@
 // a Poisson process, regardless of the answers so far, and the time of a request
 // counts from that moment. Bodies are binary.
 //
-// make bench-serve runs it on one core, with the front of the server; the
-// device has another core. make bench-serve-peers gives all cores in turn to bnctl and to
-// servers that people would otherwise write. The tables that it prints
-// go into docs/results/serving.md.
+// make bench-serve runs it on one core, together with the front: the process of bnctl serve that
+// receives requests. The process of the device has another core. make bench-serve-peers gives all
+// cores in turn to bnctl and to the servers that users would write themselves without it. The tables
+// that it prints go into docs/results/serving.md.
 package main
 
 import (

@@ -71,7 +71,7 @@ func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	return heads
 }
 
-// Trim frees the memory if it has more than most bytes, and reports whether it did.
+// Trim frees the memory if it exceeds the given number of bytes, and reports whether it did.
 func (a *Arena) Trim(most int) bool {
 	if len(a.memory) <= most {
 		return false

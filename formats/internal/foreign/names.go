@@ -12,7 +12,7 @@ const maxName = 128
 func Cut(name string) string { return name[:min(len(name), maxName)] }
 
 // Clean makes a name of a graph from a foreign name: characters that are not allowed become
-// underscores. It returns otherwise if nothing is left.
+// underscores. If nothing is left, Clean returns its second argument.
 func Clean(name, otherwise string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

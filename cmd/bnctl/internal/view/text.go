@@ -93,7 +93,7 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// cut shortens text to most columns. It marks the omission with more.
+// cut shortens text to the given number of columns, if it is longer, and ends it with the mark more.
 func cut(text string, most int, more string) string {
 	if columns(text) <= most {
 		return text

@@ -90,7 +90,7 @@ func Operator(n *onnxpb.NodeProto) string {
 	return n.OpType
 }
 
-// First returns the first element of l, or otherwise if l is empty.
+// First returns the first element of l, or the second argument if l is empty.
 func First[T any](l []T, otherwise T) T {
 	if len(l) > 0 {
 		return l[0]

@@ -158,8 +158,8 @@ func ofAnyType(f binaryFold) binaryFold {
 	return f
 }
 
-// exact returns f for operands that may contain the length of the batch. The result is the
-// length itself if the other operand is neutral. Otherwise f computes with a concrete
+// exact extends f to operands that may be multiples of the length of the batch, which is not known. If the
+// other operand is neutral, the result is the multiple itself. Otherwise f computes with a concrete
 // length, or the node fails.
 func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int64) int64 {
 	return func(c *node.Node, a, b int64) int64 {

@@ -38,7 +38,7 @@ func (g *Geometry) directRow() kernel.Direct {
 }
 
 // directAt returns the offsets of the weights of a direct convolution in [O][C][kh][kw]. If
-// back, it returns the offsets for the flipped convolution, in reverse order.
+// back is true, it returns the offsets for the flipped convolution, in reverse order.
 func (g *Geometry) directAt(back bool) (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for k := range g.c {
@@ -57,7 +57,7 @@ func (g *Geometry) directAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildDirect builds a direct convolution. With back, it is the gradient of the convolution
+// buildDirect builds a direct convolution. If back is true, it is the gradient of the convolution
 // that the filter belongs to.
 func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
 	what := "direct"

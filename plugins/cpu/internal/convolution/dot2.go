@@ -123,8 +123,8 @@ func (p *dot2Product) rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame
 	}
 }
 
-// rowsOf returns the operands of all rows of the current node's product by pairs,
-// images narrowed.
+// rowsOf returns the operands of all rows of the current node's product by pairs. Images of float32 are
+// converted to bfloat16.
 func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
 	epilogue, kernels, workspace := c.Epilogue(), c.Kernels(), c.Temp(0, 0, 2*x.Count)
 	c.OnLayout(func() {

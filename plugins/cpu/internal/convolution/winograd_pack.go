@@ -30,8 +30,8 @@ type winogradPack struct {
 	direct uint64 // value of fills when the weights of the windows were packed
 }
 
-// newWinogradPack returns memory for the weights of g. If back, they are the weights of the
-// convolution that g computes the gradient of.
+// newWinogradPack returns memory for the weights of g. If back is true, they are the weights of
+// the convolution that g computes the gradient of.
 func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
 	taps := g.Taps()
 	at, step := make([]int, taps*g.TapRows()), taps*g.In

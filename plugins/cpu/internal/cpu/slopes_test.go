@@ -61,8 +61,7 @@ func TestSlopesWithSums(t *testing.T) {
 	}
 }
 
-// masksOf returns the number of sums of a program's function that compute the gradient that they
-// sum.
+// masksOf counts the nodes of a program that compute a gradient and its sums together (fusion.Mask).
 func masksOf(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	for _, node := range compiled(t, p).Graph().Nodes {

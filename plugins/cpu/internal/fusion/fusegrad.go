@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Mask describes additional work of the sums of a normalisation's gradient: they also
-// compute the gradient that they sum, the gradient of an activation after the
-// normalisation. The node's additional operands are the value that the activation saves and
+// Mask describes additional work of a node that computes the sums for the gradient of a normalisation:
+// it also computes the gradient of an activation after the normalisation, which it adds to
+// the sums. The node's additional operands are the value that the activation saves and
 // then the value added to the gradient. Its second result is the gradient. If Norm is set,
 // the node computes the saved value again, and has gamma and beta of Norm as operands
 // instead.

@@ -124,8 +124,8 @@ func (s *Set) addSums(sum, x []float32, n, first int) {
 	}
 }
 
-// Sizes adds to size, per channel, the absolute values of x, in order, and raises most to the largest of
-// them. NaN counts as larger than all others.
+// Sizes adds, per channel, the absolute values of x to size, in order, and updates most, their maximum so
+// far. NaN counts as larger than all others.
 func (s *Set) Sizes(size, most, x []float32) {
 	n := len(size)
 	most = most[:n]

@@ -36,8 +36,8 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 }
 
 // overlapping calls do with assembly, widest first, for columns of n channels: with the
-// first channel of a column, and the first channel that earlier columns do not include. If
-// again, channels may be processed twice: the channels after the last whole column then
+// first channel of a column, and the first channel that earlier columns do not include. If again
+// is true, channels may be processed twice: the channels after the last whole column then
 // form a column with some before them, if the next narrower assembly cannot hold them. It
 // returns the first remaining channel.
 func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
@@ -142,7 +142,7 @@ func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float
 }
 
 // DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap: the sums of the first
-// fresh channels, then a gap of again unused values, then the sums of the other channels.
+// channels (as many as fresh), then a gap (as many values as again), then the sums of the other channels.
 func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	fresh = channels
 	overlapping(s.depthwiseGradients, channels, true, func(k depthwiseGradients, first, from int) {

@@ -62,8 +62,8 @@ func (s *Set) DequantizeInt8(y []float32, x []uint8, zero int32, scale float32) 
 	}
 }
 
-// MaxPoolInt8 sets y, one pixel, to the maxima of pixels of x. The offsets in pixels are four times the
-// offsets in bytes.
+// MaxPoolInt8 sets y, one pixel, to the maxima of pixels of x. pixels has the offsets of these
+// pixels in bytes, times four.
 func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	n := 0
 	if k := s.int8; k != nil && len(y) >= k.lanes {

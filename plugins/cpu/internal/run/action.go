@@ -129,6 +129,6 @@ func ByUnit(k graph.Kind, a *ByRows) Action {
 	})
 }
 
-// pieces returns the number of pieces, at most most, for a row with work nanoseconds of work. Passing a
-// piece to another worker costs some hundred nanoseconds.
+// pieces returns the number of pieces, up to a maximum, for a row whose work takes the given number of
+// nanoseconds. Passing a piece to another worker costs some hundred nanoseconds.
 func (f *Frame) pieces(work, most int) int { return max(1, min(most, work/f.Schedule.Piece)) }

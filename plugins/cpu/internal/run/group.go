@@ -113,8 +113,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows through a chain. Each row is divided into at most most pieces, or into more
-// if smaller pieces are possible.
+// eachPiece passes all rows through a chain. Each row is divided into pieces, up to the given number, or
+// into more if smaller pieces are possible.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {

@@ -51,8 +51,8 @@ func (f *Formula) holds(mask Value, yes, no string) Value {
 	return f.do(Select, mask, f.constant(yes), f.constant(no))
 }
 
-// extreme returns a where the mask holds, else b. The result is NaN if a or b is NaN. Of two zeros, the
-// operation both determines the sign.
+// extreme returns the elements of a where the mask is true, and those of b elsewhere. The result is NaN if
+// either element is NaN. If both are zeros, the given operation determines the sign.
 func (f *Formula) extreme(a, b, mask Value, both Op) {
 	y := f.do(Select, f.do(Equal, a, b), f.do(both, a, b), f.do(Select, mask, a, b))
 	f.do(Select, f.do(Equal, a, a), y, a)

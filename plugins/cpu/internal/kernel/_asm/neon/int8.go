@@ -266,8 +266,8 @@ func quantizeInt8(f *file) {
 	f.int8End(y, vectorsLeft)
 }
 
-// maxPoolInt8 writes a kernel for the largest bytes of windows. The table has offsets in bytes of
-// float32 values, which are four times the offsets of bytes.
+// maxPoolInt8 writes a kernel for the largest bytes of windows. The offsets in pixels are for elements of
+// four bytes, so the kernel divides them by 4.
 func maxPoolInt8(f *file) {
 	f.function("maxPoolInt8NEON", "y *byte, x *byte, pixels *int32, taps int, vectors int")
 	const y, x, vectorsLeft, pixels, taps, table, left, at = 0, 1, 3, 4, 5, 6, 7, 8

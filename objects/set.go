@@ -107,11 +107,17 @@ func (s *Set) Select(split data.Split) (*Set, error) {
 // CheckObjects returns an error if no picture has an object: figures of precision and recall
 // would mean nothing.
 func (s *Set) CheckObjects() error {
+	splits := map[data.Split]bool{}
 	for _, p := range s.Pictures {
 		if len(p.Objects) > 0 {
 			return nil
 		}
+		splits[p.Split] = true
 	}
-	return problem.Failure("", fmt.Sprintf("%s: none of %s has a box", s.Spec,
-		problem.Plural(len(s.Pictures), "picture")), "choose a split with annotated pictures")
+	where := ""
+	if len(splits) == 1 && s.Pictures[0].Split != "" {
+		where = " in " + string(s.Pictures[0].Split)
+	}
+	return problem.Failure("", fmt.Sprintf("%s: none of %s%s has a box", s.Spec,
+		problem.Plural(len(s.Pictures), "picture"), where), "choose a split with annotated pictures")
 }

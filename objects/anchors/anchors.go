@@ -73,7 +73,7 @@ func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
 func newAnchors(form graph.BoxForm, height, width int) (*Grid, error) {
 	if height < step || width < step || height%step != 0 || width%step != 0 {
 		return nil, problem.Advise(fmt.Sprintf("use sides that are multiples of %d", step),
-			"an input of %d x %d has no whole cells of %d pixels", width, height, step)
+			"an input of %dx%d has no whole cells of %d pixels", height, width, step)
 	}
 	g := &Grid{Height: height, Width: width, form: form}
 	if form.Fields() == 0 {

@@ -41,7 +41,7 @@ func New(height, width int) (*Grid, error) {
 	coarse := strides[len(strides)-1]
 	if height < coarse || width < coarse || height%coarse != 0 || width%coarse != 0 {
 		return nil, problem.Advise(fmt.Sprintf("use sides that are multiples of %d", coarse),
-			"an input of %d x %d has no whole cells of %d pixels", width, height, coarse)
+			"an input of %dx%d has no whole cells of %d pixels", height, width, coarse)
 	}
 	g := &Grid{Height: height, Width: width}
 	for _, s := range strides {

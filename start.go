@@ -2,6 +2,9 @@ package bnctl
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/quantize"
@@ -9,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
 )
 
 // startModel makes the model that the options name. In a resumed run the default size of
@@ -61,7 +65,38 @@ func (r *Run) trainsInt8(ctx context.Context, m *models.Model, drawn bool) (*mod
 			"add {init} FILE")
 	}
 	r.doing("measuring ranges")
-	return quantize.Trainable(ctx, m, r.rangeOptions())
+	trained, err := quantize.Trainable(ctx, m, r.rangeOptions())
+	if err != nil || m.TrainsInt8() {
+		return trained, err
+	}
+	return trained, r.slowSmallWeights(trained)
+}
+
+// slowSmallWeights gives weights that are much smaller than the others a lower rate. The steps of Adam have
+// one length for all weights, and those of SGD grow as the weights of a layer become smaller and its operands
+// larger. LARS scales its steps itself. Rules of the user come after these, and so count more.
+func (r *Run) slowSmallWeights(m *models.Model) error {
+	if r.recipe.Optimizer == "lars" {
+		return nil
+	}
+	names, err := train.Trained(m.Graph, r.recipe.Freeze)
+	if err != nil {
+		return err
+	}
+	var rules []string
+	for _, w := range quantize.SmallWeights(m) {
+		if slices.Contains(names, w.Name) && !strings.ContainsAny(w.Name, `*?[\=`) {
+			factor := w.Factor
+			if r.recipe.Optimizer == "sgd" {
+				factor *= w.Factor
+			}
+			rules = append(rules, fmt.Sprintf("%s=%vx", w.Name, factor))
+			r.note("the rate of %s is multiplied by %v: its weights are much smaller than those of other layers",
+				w.Name, factor)
+		}
+	}
+	r.recipe.LROf = append(rules, r.recipe.LROf...)
+	return nil
 }
 
 // rebuild implements train.Config.Rebuild.

@@ -255,7 +255,8 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := val.CheckObjects(); err == nil || !strings.Contains(err.Error(), "none of 1 picture in val has a box") {
+	const empty = "none of 1 picture in val has a box"
+	if err := val.CheckObjects(); err == nil || !strings.Contains(err.Error(), empty) {
 		t.Errorf("%v", err)
 	}
 	if _, err := s.Select("test"); err == nil || !strings.Contains(err.Error(), "none of 2 pictures is in test") {

@@ -1,13 +1,18 @@
 package quantize
 
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+)
+
 // The first and the last layer usually lose most accuracy. They stay float32 if that halves
-// the noise, and the noise matters.
+// the noise, and the noise matters. The last layers of a detector, which are small, always do: offsets,
+// logarithms of sides and logits would share one range, and a step of it is a sixth of a side.
 
 // matters is the noise-to-signal ratio above which a layer may stay float32.
 const matters = 0.01
 
-// ends returns the names of the first and the last layer, if they are on bytes and other
-// layers are, too.
+// ends returns the names of the first and the last layer, if they are on bytes and other layers are, too.
 func (p *prepared) ends(b *built) (names []string) {
 	of := 0
 	for _, l := range b.layers {
@@ -19,6 +24,38 @@ func (p *prepared) ends(b *built) (names []string) {
 		if l := b.layers[i]; !l.Float && of > 2 {
 			names = append(names, l.Name)
 		}
+	}
+	return names
+}
+
+// detectorEnds adds the last layers of a detector to stays.
+func detectorEnds(m *models.Model, s stays) stays {
+	if _, detects := m.DetectedClasses(); !detects {
+		return s
+	}
+	return s.and(lastLayers(m.Graph.Main), "a last layer of a detector: offsets and logits would share a range")
+}
+
+// lastLayers returns the names of the products from which a path without another one leads to an output of f.
+func lastLayers(f *graph.Function) (names []string) {
+	makers, seen := f.Makers(), map[graph.Value]bool{}
+	var visit func(v graph.Value)
+	visit = func(v graph.Value) {
+		n := makers[v]
+		if n == nil || seen[v] {
+			return
+		}
+		seen[v] = true
+		if n.Op == graph.Conv || n.Op == graph.Dense {
+			names = append(names, f.NodeName(n))
+			return
+		}
+		for _, in := range n.In {
+			visit(in)
+		}
+	}
+	for _, o := range f.Outputs {
+		visit(o.Value)
 	}
 	return names
 }

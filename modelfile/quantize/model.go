@@ -21,10 +21,12 @@ type stays map[string]string
 
 func (s stays) remains(name string) bool { return s[name] != "" }
 
-// and returns a copy of s with one more node.
-func (s stays) and(name, why string) stays {
+// and returns a copy of s with more nodes.
+func (s stays) and(names []string, why string) stays {
 	out := maps.Clone(s)
-	out[name] = why
+	for _, name := range names {
+		out[name] = why
+	}
 	return out
 }
 
@@ -46,7 +48,8 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 	return &prepared{folded, s, float}, nil
 }
 
-// evaluated returns m without dropout and with activations joined, and the nodes that match keep.
+// evaluated returns m without dropout and with activations joined, and the nodes that match keep or that
+// stay float32 in every detector.
 func evaluated(m *models.Model, keep []string) (*models.Model, stays, error) {
 	if m.Fields != nil {
 		return nil, nil, problem.Advise("predict, bench and serve run it in float32 as it is",
@@ -76,5 +79,5 @@ func evaluated(m *models.Model, keep []string) (*models.Model, stays, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return eval, float, nil
+	return eval, detectorEnds(eval, float), nil
 }

@@ -25,10 +25,7 @@ func (p *prepared) byNorms() (*built, error) {
 		return nil, err
 	}
 	if ends := p.noisyEnds(b); len(ends) > 0 {
-		float := p.stays
-		for _, name := range ends {
-			float = float.and(name, "half of the noise that is expected is its")
-		}
+		float := p.stays.and(ends, "half of the noise that is expected is its")
 		if b, err = p.buildEqual(known, float); err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func (p *prepared) better(ctx context.Context, s *samples, known knowledge, plai
 	}
 	tried, ends := []*built{plain, one}, p.ends(plain)
 	for _, name := range ends {
-		b, err := build(p.Model, known, p.stays.and(name, "tried"))
+		b, err := build(p.Model, known, p.stays.and([]string{name}, "tried"))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (p *prepared) better(ctx context.Context, s *samples, known knowledge, plai
 	float := p.stays
 	for i, name := range ends {
 		if losses[0] > matters && losses[2+i] <= losses[0]/2 {
-			float = float.and(name, "half of the noise of the outputs was its")
+			float = float.and([]string{name}, "half of the noise of the outputs was its")
 		}
 	}
 	if losses[1] < losses[0] {

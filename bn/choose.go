@@ -33,8 +33,8 @@ func choice(mode Mode, rule Rule) (chooser, error) {
 	return chooser{}, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
 }
 
-// pooled merges the replicas exactly, along the canonical tree. It leaves out replicas with fewer than least
-// values, because they normalised with other statistics.
+// pooled merges the replicas exactly, along the canonical tree. It leaves out replicas with fewer values
+// than the given number, because they normalised with other statistics.
 func pooled(least float64) chooser {
 	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 		return l.split(Pool(m, least))
@@ -47,8 +47,8 @@ func atLeast(least float64) func(r int, n float64) bool {
 }
 
 // Pool merges moments f64 [R,1+2C] along the canonical tree over R. The result has the bits of the
-// all-reduce of mode Sync. Replicas with fewer than least values count as empty. The result is (n, means,
-// Q), with n = 0 if all replicas are empty.
+// all-reduce of mode Sync. Replicas with fewer values than the given number count as empty. The result is
+// (n, means, Q), with n = 0 if all replicas are empty.
 func Pool(m tensor.Tensor, least float64) []float64 {
 	return pool(m, atLeast(least))
 }

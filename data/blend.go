@@ -7,7 +7,8 @@ import (
 )
 
 // blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of both. The
-// transform of scales first. An object of other is ignored if less than a quarter of it is left.
+// transform of scales the first picture. An object of the other picture is ignored if less than a quarter of
+// it is left.
 func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]
 	out, src := images.NewPlane(h, w, channels), planeOf(first.picture, channels)

@@ -146,7 +146,7 @@ func (h Holdout) byGroup(src Source, copies [][]reference) ([]bool, error) {
 	return apart, nil
 }
 
-// unitsOfGroups joins groups with equal pictures. of has the group of each sample.
+// unitsOfGroups joins groups with equal pictures. The list of has the group of each sample.
 func (h Holdout) unitsOfGroups(names []string, of []int, copies [][]reference) ([]unit, error) {
 	if len(names) < 2 {
 		return nil, problem.New("split-groups", h.Groups, fmt.Sprintf("all samples are of one group, %q", names[0]),

@@ -321,7 +321,7 @@ type Options struct {
 	Observers
 
 	KeepScores bool              // keeps the scores for AUROC
-	Done       func(samples int) // called after each batch; nil
+	Done       func(samples int) // called after each batch; may be nil
 }
 
 // Observers are called with the answers of an evaluation one by one.

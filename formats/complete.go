@@ -13,7 +13,7 @@ import (
 // Complete adds missing running statistics to the batch norms of a file and replaces
 // statistics of the wrong shape, with mean 0 and variance 1, so that an architecture can be
 // applied before they are estimated again. It returns the names of the tensors that it
-// made. as is the architecture if it is known; if it is nil, the missing statistics are
+// made. The model as is the architecture if it is known. If it is nil, the missing statistics are
 // derived from the tensors' names.
 func Complete(f *File, as *models.Model) []string {
 	var made []string

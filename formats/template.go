@@ -19,7 +19,7 @@ func remedy(f *File) string {
 	return "name the model with {arch}"
 }
 
-// Template returns the model of a file. as is an architecture without state. If it is nil,
+// Template returns the model of a file. The model as is an architecture without state. If it is nil,
 // Template uses the file's graph, or the architecture of the zoo that its tensors fit.
 func Template(f *File, as *models.Model) (*models.Model, error) {
 	if as == nil && f.Model != nil {

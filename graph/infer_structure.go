@@ -38,7 +38,7 @@ func (c *inference) concat(first Type) error {
 	return c.yield(first.Kind, first.DType, shape...)
 }
 
-// sliceShape returns the shape of a slice of from.
+// sliceShape returns the shape of a slice of the shape from.
 func (c *inference) sliceShape(from []int) ([]int, error) {
 	begin, err := c.wantInts("begin", len(from), 0)
 	if err != nil {

@@ -9,7 +9,7 @@ type rewriter struct {
 	old  map[string]bool // the names in From
 }
 
-// rewrite returns a copy of f with the nodes that visit makes of each node. Its state is
+// rewrite returns a copy of f in which calls of visit have replaced each node by others. Its state is
 // declared in table. Values that are no longer used, except inputs, are removed; names are
 // kept.
 func (f *Function) rewrite(table *[]State, visit func(r *rewriter)) (*Function, error) {

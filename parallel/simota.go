@@ -241,7 +241,7 @@ type blocks struct {
 	count         int         // B
 }
 
-// leastBlocks returns the blocks of values. All values are at most beyond. It returns nil if
+// leastBlocks returns the blocks of values. No value exceeds beyond. It returns nil if
 // there are few cells.
 func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *blocks {
 	m, a := s.count[0], s.count[2]

@@ -25,7 +25,7 @@ type Error struct {
 	Value  string   // the value, as the user would write it; "" if it does not help
 	Text   string   // the fault, with numbers
 	Advice string   // what to do; "" if Text leaves no doubt
-	Err    error    // the cause; nil
+	Err    error    // the cause; may be nil
 	Known  []string // valid values, so that a program can suggest one; may be nil
 	// Failed: the options are valid, but a file, data or a run that they name is not. A command
 	// line exits with 1 for it, and with 2 for all other problems.

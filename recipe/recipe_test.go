@@ -101,7 +101,7 @@ func TestWhatMayBecomeLonger(t *testing.T) {
 		{func(r *Recipe) { r.Epochs, r.Steps, r.Save = 0, 6, "best:loss" }, false},
 		{func(r *Recipe) { r.Save, r.EvalEvery = "best:loss", 2 }, false},
 		{func(r *Recipe) { r.Save, r.EvalEvery = "best:loss", 3 }, true},
-		// It has no epochs:
+		// The samples do not fill a batch, and Drop leaves them out, so that no epoch has a step:
 		{func(r *Recipe) { r.Tail, r.Data.Samples, r.Save = parallel.Drop, 5, "best:loss" }, true},
 	} {
 		r := exampleRecipe(42)

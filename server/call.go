@@ -108,7 +108,7 @@ func (k *call) setReadDeadline(size int64) {
 	}
 }
 
-// decompress reads a compressed message, which must end at the end of from.
+// decompress reads a compressed message, which must end where the reader ends.
 func (k *call) decompress(from *io.LimitedReader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)

@@ -44,8 +44,8 @@ func recordOf(ctx context.Context) *record {
 	return &record{}
 }
 
-// withRecord returns a handler that counts and logs the requests to next, and releases their memory when
-// the response is written.
+// withRecord returns a handler that counts and logs the requests to the handler next, and releases their
+// memory when the response is written.
 func (s *Server) withRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}

@@ -166,7 +166,7 @@ func TestStoppedWhileItEvaluates(t *testing.T) {
 	}
 }
 
-// stoppedWhile stops a run when it first reports the activity doing, and resumes it. stopped is false if the
+// stoppedWhile stops a run when it first reports the given activity, and resumes it. stopped is false if the
 // run never reported it.
 func (b *bench) stoppedWhile(doing string) (sum string, stopped bool) {
 	b.t.Helper()

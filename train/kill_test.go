@@ -266,7 +266,8 @@ func stride() int {
 	return 7
 }
 
-// survives trains once for each of fates, after the fates in before, and compares the template with want.
+// survives trains once for each of fates. In each run the fates in the list before come first. It compares
+// the templates with want.
 // peace has the calls of an undisturbed run. survives adds the calls at which devices died to struck.
 func (b *bench) survives(want string, peace *stage, before []fate, fates []fate, struck *[]string) {
 	b.t.Helper()

@@ -226,7 +226,7 @@ func metricsRow(e Event, stamp string) []string {
 		}
 		return number(*v)
 	}
-	met := func(f evaluation.Figure) string { // nothing with numbers, which have no accuracy
+	met := func(f evaluation.Figure) string { // "" for labels that are numbers: they have no accuracy
 		if f != f {
 			return ""
 		}

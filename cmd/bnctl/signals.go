@@ -23,7 +23,8 @@ const patience = 100 * time.Millisecond
 var logsSignals atomic.Bool
 
 // withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second one stops the
-// program at once, and so does the end of the time grace. The end of until is like a SIGTERM.
+// program at once, and so does the end of the time grace. The end of the input until has the effect of a
+// SIGTERM.
 func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (
 	context.Context, func()) {
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: until,

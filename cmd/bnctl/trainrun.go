@@ -18,7 +18,7 @@ type trainer struct {
 	view      *bool        // whether to show a view; nil: on a terminal
 	findLR    bool         // try learning rates, and write nothing
 	page      *reports.Log // log of --log-dir
-	statement statement    // to write about the template; nil
+	statement statement    // to write about the template; may be nil
 }
 
 // logIn makes the run write into the folder that its options name, if they do.

@@ -14,7 +14,7 @@ func padCrop(dst, src images.Plane, beyond byte, d *tensor.Draws) {
 }
 
 // shiftRandomly shifts src by up to pad pixels along each axis and fills the gap with
-// beyond: black for a picture. It uses two draws.
+// the value beyond, which is black for a picture. It uses two draws.
 func shiftRandomly(dst, src images.Plane, pad int, beyond byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
 	copy(dst.Pix, bytes.Repeat([]byte{beyond}, len(dst.Pix)))

@@ -44,9 +44,9 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
-// Bench runs the benchmarks of list on the devices that open opens, at a precision. It measures
+// Bench runs the benchmarks of list on devices opened by open, at a precision. It measures
 // single operations, a call that does nothing, and exchanges between two devices. Each
-// benchmark runs for about the time each. Bench returns an error if a call is longer than a
+// benchmark runs for about the given time. Bench returns an error if a call is longer than a
 // minute, or than the time set by WithPatience. done, if not nil, is called after every
 // benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,

@@ -67,7 +67,7 @@ func (r Report) Lacks() []graph.Op {
 	return slices.Compact(ops)
 }
 
-// Judge runs all cases on the devices that open opens, at each precision that the devices
+// Judge runs all cases on devices opened by open, at each precision that the devices
 // have. done, if not nil, is called after every case. Judge returns an error, and no report,
 // if no device could be opened or ctx ended.
 func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) {
@@ -98,7 +98,7 @@ func infoOf(ctx context.Context, open Opener) (device.Info, error) {
 	return d.Info(), nil
 }
 
-// Judge runs one case on the devices that open opens, at one precision.
+// Judge runs one case on devices opened by open, at one precision.
 func (c Case) Judge(ctx context.Context, open Opener, precision string) Result {
 	ctx = at(ctx, precision)
 	info, err := infoOf(ctx, open)

@@ -19,7 +19,7 @@ type backend struct {
 }
 
 // New returns a reference device that uses name in errors and logs. It refuses the
-// operations in without, like a device that does not have these operations. Its only
+// operations of the list without, like a device that does not have them. Its only
 // precision is device.F32; the devices of Provider have all precisions.
 func New(name string, without ...graph.Op) device.Device {
 	b := backend{name: name, precisions: []string{device.F32}}

@@ -62,7 +62,8 @@ func Serve(p device.Provider) {
 	serveAs(p.Describe(), func(server *grpc.Server) { pb.RegisterDeviceServer(server, s) }, func() { s.close() })
 }
 
-// serveAs serves the services that register registers. end frees resources that outlive a process.
+// serveAs serves the services that are registered by a call of register. end frees resources that outlive a
+// process.
 func serveAs(about device.Plugin, register func(*grpc.Server), end func()) {
 	if os.Getenv(wire.CookieKey) != wire.CookieValue {
 		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl, which starts it\n", about.Name)

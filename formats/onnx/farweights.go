@@ -25,7 +25,7 @@ func countTerms(outputs, each int, value func(o, k int) int64) int {
 	return int(max(1, (most+126)/127, (-least+127)/128))
 }
 
-// splitWeight sets the elements of to to the terms of the weights. For each output, all first terms
+// splitWeight stores the terms of the weights in the slice to. For each output, all first terms
 // come before all second terms.
 func splitWeight(to []int8, outputs, each, terms int, value func(o, k int) int64) {
 	for o := range outputs {

@@ -119,7 +119,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	switch op {
 	case "Identity":
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
-		return !slices.ContainsFunc(p.src.Output, named) // the only output may have its name
+		return !slices.ContainsFunc(p.src.Output, named) // an Identity for an output gives it the right name
 	case "Cast":
 		d, err := onnxpb.DType(int32(c.Int("to", 0)))
 		p.floats = p.floats || err == nil && element.IsFloat(d)

@@ -49,7 +49,7 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 	return c.everyRow(from, c.state(i, c.learned(i, joined), shape...), shape)
 }
 
-// everyRow broadcasts a constant to a shape and repeats it in every row of from.
+// everyRow broadcasts a constant to a shape and repeats it in every row of the value from.
 func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None

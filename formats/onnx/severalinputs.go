@@ -143,7 +143,7 @@ func (r border) usedNames(need []bool) map[string]bool {
 	return used
 }
 
-// sliceField returns the value of an input: the n numbers of the packed input that begin at at.
+// sliceField returns the value of an input: n numbers of the packed input, from index at on.
 func (r border) sliceField(x *fileInput, at, n int) node.Value {
 	name := r.g.UniqueName(x.field.Name)
 	shape := x.field.Shape

@@ -105,7 +105,7 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 		return nil, err
 	}
 	if key == "" || strings.HasSuffix(key, "/") {
-		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // a folder if it has files
+		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // the URL names a folder
 	}
 	ctx = withAnswer(ctx)
 	info, err := b.client.StatObject(ctx, name, key, minio.StatObjectOptions{})

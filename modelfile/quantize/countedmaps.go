@@ -91,7 +91,7 @@ func countedMaps(f *graph.Function) (maps []countedMap) {
 	return maps
 }
 
-// withBytes returns m with the bytes of maps as additional outputs of numbers.
+// withBytes returns m with additional outputs: the bytes of the maps, as float32.
 func withBytes(m *models.Model, maps []countedMap) (*models.Model, error) {
 	table := append([]graph.State{}, m.Graph.State...)
 	b := graph.Extend(m.Graph.Main, &table)

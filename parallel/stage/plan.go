@@ -171,9 +171,9 @@ type Ran struct {
 	Took     time.Duration
 }
 
-// Measured returns times with the times of one stage replaced by measurements. These are runs of
-// the functions of the stage with a number of rows. If the device reported times of nodes, they are
-// used; otherwise the time of a run is distributed among the nodes of the stage in proportion to
+// Measured returns the argument times with the times of one stage replaced by measurements. These are
+// runs of the functions of the stage with a number of rows. If the device reported times of nodes, they
+// are used; otherwise the time of a run is distributed among the nodes of the stage in proportion to
 // times.
 func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) []float64 {
 	measured, whole := append([]float64(nil), times...), 0.0

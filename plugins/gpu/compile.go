@@ -18,7 +18,8 @@ type compiler struct {
 	refuse []device.Refusal
 }
 
-// builders has the function that lowers each operation. A function that cannot lower its node calls no.
+// builders has the function that lowers each operation. A function that cannot lower its node calls
+// compiler.no.
 var builders map[graph.Op]func(c *compiler)
 
 func init() { // not an initialiser of the table, because the builders refer to the table

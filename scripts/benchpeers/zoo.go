@@ -35,8 +35,8 @@ func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
 // everyInferRows returns the rows of inference for all networks.
 func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
 
-// everyTorchRows are predictions of the networks in every on one thread, against the best of two PyTorchs,
-// with frozen weights.
+// everyTorchRows are predictions of all networks (the list every) on one thread, against the best of two
+// PyTorchs, with frozen weights.
 func everyTorchRows() (list []row) {
 	const batch = 8
 	for _, name := range every {

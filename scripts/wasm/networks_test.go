@@ -76,8 +76,8 @@ func (n *network) name() string {
 	return name + " " + arithmetic
 }
 
-// templates writes the templates of all networks and the picture to folder, with the sums of
-// the command. The process has the same sums.
+// templates writes the templates of all networks and the picture to folder. It stores the sum of the outputs
+// of the bnctl command in each network, and checks that package inprocess gives the same sum.
 func templates(t *testing.T, folder string, all []*network) {
 	picture := filepath.Join(folder, "picture.png")
 	drawPicture(t, picture)

@@ -119,8 +119,7 @@ func drain(r io.Reader) error {
 	return err
 }
 
-// same checks a result. what describes the result, and is reports whether it is the expected one. same
-// records the first result that is not.
+// same records the first result that is not the expected one. The result has the description what.
 func (d *demo) same(what string, is bool) {
 	if !is && d.differs == "" {
 		d.differs = what

@@ -39,7 +39,7 @@ type prediction struct {
 	Boxes  []detect.Box `json:"boxes"`
 }
 
-// Writer returns a writer of boxes in the form json, csv, coco or table. It returns other if the
+// Writer returns a writer of boxes in the form json, csv, coco or table. It returns the writer other if the
 // outputs are not read as boxes: for models that are not detectors, for arrays, and in other forms.
 // event writes a line of JSON, and note a message for people.
 func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
@@ -74,8 +74,8 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 	return !o.unchanged && detect.Detects(a.Model) && src.Info().Pictures()
 }
 
-// On returns the options on with the limits of boxes, which devices then return, if the outputs are read as
-// boxes in the form.
+// On returns the given options with the limits of boxes, which devices then return, if the outputs are
+// read as boxes in the form.
 func (o Options) On(on predict.Options, a *predict.Answers, form string, src data.Source) predict.Options {
 	if slices.Contains([]string{"json", "csv", "table", "yolo", format.COCO}, form) && o.reads(a, src) {
 		on.Boxes = &o.limits

@@ -90,8 +90,8 @@ func valueOf(c *cli.Context, name string) string {
 	return fmt.Sprint(c.Value(name))
 }
 
-// Words returns the flags that are set as the arguments of a command, except the flags
-// named in without.
+// Words returns the flags that are set, without the named ones, as the arguments of a
+// command.
 func Words(c *cli.Context, flags []cli.Flag, without ...string) (words []string) {
 	for _, f := range flags {
 		name := f.Names()[0]

@@ -60,7 +60,7 @@ func (c *cursor) expect(sign, what string) {
 	}
 }
 
-// version reads a version number of one byte, which must be one of known.
+// version reads a version number of one byte, which must be one of the known ones.
 func (c *cursor) version(what string, known ...int) int {
 	v := c.u8()
 	for _, k := range known {

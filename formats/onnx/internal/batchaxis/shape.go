@@ -85,7 +85,7 @@ func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	return batchAxisIn(c, to, axis, p, from)
 }
 
-// batchAxisIn returns the batch axis after a value is reshaped to to. axis is the axis of to
+// batchAxisIn returns the batch axis after a value is reshaped to the shape to. axis is the axis of to
 // that contains N.
 func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
 	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])

@@ -24,7 +24,7 @@ type External struct {
 	Loaded int64           // number of bytes read
 }
 
-// Find finds a tensor of want bytes in external data, and returns a function that reads it.
+// Find finds a tensor of the given number of bytes in external data, and returns a function that reads it.
 func (e *External) Find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := dataLocation(p)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s stored) from(i int) stored {
 	return stored{float: s.float[i:]}
 }
 
-// ahead adds runs of run values to a, for prefetching. The runs begin at every step-th
+// ahead adds runs of values (run is their length) to a, for prefetching. The runs begin at every step-th
 // value of [from, to).
 func (s stored) ahead(a *kernel.Prefetcher, from, to, run, step int) {
 	if s.half != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// movedCases are functions that move elements, with the number of results that have the place of an operand,
-// and the number of values in the order of their shape. The ends of detectors are like these.
+// movedCases are functions that move elements, like those at the end of detectors. over is the number of
+// results that use the memory of an operand, and inOrder is the number of values that are stored in the
+// order of their shape.
 var movedCases = []struct {
 	opCase
 	over, inOrder int

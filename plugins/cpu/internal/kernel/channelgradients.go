@@ -28,8 +28,8 @@ func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 // summed.
 const nearValues = 4096
 
-// MadeSums does the same as GradientSums for a gradient that make computes. It calls make for a part of the
-// values [from, to) at a time, so that they are summed while they are in a near cache.
+// MadeSums does the same as GradientSums for a gradient that is computed by make. It calls make for a part of
+// the values [from, to) at a time, so that they are summed while they are in a near cache.
 func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace, make func(from, to int)) {
 	dy = dy[:len(x)]
 	n := len(s1)

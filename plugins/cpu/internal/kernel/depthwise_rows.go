@@ -45,12 +45,13 @@ func (g *DepthwiseRows) Possible() bool {
 		g.Skip[1] >= 0 && g.Skip[1] <= side && right <= side
 }
 
-// NewDepthwiseRows completes a geometry that is possible.
+// NewDepthwiseRows completes a geometry. It panics if the geometry is not Possible.
 //
 // The masks of a block are -1 for a column inside the image and 0 for one outside: first
 // the masks of the first Kernel[1]/2 columns that the block reads, then of the last
-// columns. The assembly loads these columns at their offsets, in bytes from the last column
-// with a number divisible by four. For a column outside, the offset points to one inside.
+// columns. Each of these columns has an offset in bytes, which counts from the nearest column
+// before it (or from itself) whose number is divisible by four. If a column is outside, its offset
+// is that of a column inside.
 func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	if !g.Possible() || g.Channels < 1 || g.OutHeight < 0 || g.OutWidth < 1 {
 		panic(fmt.Sprintf("kernel.NewDepthwiseRows: %+v", g))

@@ -2,7 +2,7 @@
 
 package kernel
 
-// 16 positions and three vectors of weights leave enough registers for broadcast values; so
+// The sums of 16 positions and three vectors of weights leave enough registers for broadcast values; so
 // do three columns of 8 values.
 var (
 	directsAVX512 = directTiles{[]sizedDirect{{16, directAVX512p16}, {8, directAVX512p8}, {4, directAVX512p4},

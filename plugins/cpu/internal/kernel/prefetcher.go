@@ -13,7 +13,7 @@ type lines struct {
 // line is the bytes that are fetched at a time.
 const line = 64
 
-// Add adds the runs of run bytes that begin every step bytes of memory.
+// Add adds runs of bytes of memory. run is the length of each, and step the distance of their starts.
 func (a *Prefetcher) Add(memory []byte, run, step int) {
 	if run == step {
 		run, step = line, line

@@ -35,7 +35,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// someMixes returns sums for count pixels, of at most taps of 12 pixels each.
+// someMixes returns a resampling to the given number of pixels. Each is a sum of random pixels of 12, up to
+// the given number of taps.
 func someMixes(r *rand.Rand, channels, taps, count int) *Resampling {
 	var ends, pixels []int32
 	var weights []float64

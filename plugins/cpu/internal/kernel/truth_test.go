@@ -86,8 +86,8 @@ func perUnit(v float64) float64 {
 	return math.Float64frombits((2*1023 + 23 - exponent) << 52)
 }
 
-// unitsOff returns how far got is from want, in units in the last place of want. A unit is at least
-// least.
+// unitsOff returns how far got is from want, in units in the last place of want. least is the minimum of a
+// unit.
 func unitsOff(got float32, want, least float64) float64 {
 	w := float32(want)
 	if got == w || got != got && w != w {

@@ -49,14 +49,14 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	return w
 }
 
-// InRings returns the same geometry for an image and a result in ring buffers of in and out
-// bytes: a pixel is at its offset modulo that size. 0 means no ring.
+// InRings returns the same geometry for an image and a result in ring buffers: a pixel is at its offset
+// modulo the size of the buffer. in and out are the sizes in bytes; 0 means no ring.
 func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
-// Among returns the same geometry for results with more space between positions: of is the distance
-// between the positions of the result in values, and step is the new distance.
+// Among returns the same geometry for results with more space between positions. The argument of is
+// the distance between the positions of the result in values, and step is the new distance.
 func (w *Window) Among(of, step int) *Window {
 	out := slices.Clone(w.Out)
 	for i, o := range out {

@@ -12,7 +12,7 @@ func View[T tensor.Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// TransposeBytes sets to, [columns][rows], to from, [rows][columns].
+// TransposeBytes transposes the slice from, [rows][columns], into the slice to, [columns][rows].
 func TransposeBytes(to, from []byte, rows, columns int) {
 	for r := range rows {
 		for c, b := range from[r*columns : (r+1)*columns] {

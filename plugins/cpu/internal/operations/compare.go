@@ -79,8 +79,8 @@ func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b 
 	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 4, Row: row})
 }
 
-// pick copies elements of x to y where the condition test equals yes. If step is 0, x has
-// one element for all of y.
+// pick copies elements of x to y where the condition test equals yes. If step is 0, x has one element for
+// all of y.
 func (r *repeated[T]) pick(y, test, x []T, step int, yes bool, pick func(y, test, a, b []T)) {
 	for len(y) > 0 {
 		n := len(y)

@@ -40,8 +40,8 @@ func (f *Frame) bringIn(v *Value) {
 	})
 }
 
-// turn transposes all rows from [rows][columns] in from to [columns][rows] in to. If there are few
-// rows, each row is divided among workers.
+// turn transposes all rows. A row is [rows][columns] in the slice from, and [columns][rows] in the slice to.
+// If there are few rows, each row is divided among workers.
 func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	pieces := 1
 	if f.Few() {

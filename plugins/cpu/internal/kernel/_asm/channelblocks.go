@@ -47,7 +47,7 @@ func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
 	RET()
 }
 
-// double leaves half h of the float32 in x as float64 in to.
+// double leaves half h of the float32 in x as float64 in register to.
 func (w *walk) double(x reg.VecPhysical, h int, to reg.VecPhysical) {
 	switch {
 	case w.bytes == 64 && h == 0:

@@ -48,7 +48,7 @@ func (t *pairsTiler) direct() {
 	MOVQ(row, x.base)
 	if columns > far {
 		MOVQ(row, x.second)
-		for _, times := range []int{0, 3, 3} { // 1 + 7 + 7
+		for _, times := range []int{0, 3, 3} { // 1 + 7 + 7 = 15 times the step
 			ADDQ(x.odd[times], x.second)
 		}
 	}

@@ -163,7 +163,7 @@ func (t *int8Tiler) interleave(x []reg.GPPhysical, c reg.GPPhysical) {
 	VPUNPCKHWD(v[11], v[9], v[7])
 }
 
-// add adds quads j times their weights to sums j.
+// add multiplies the quads in register 4+j by their weights, and adds the products to the sums in register j.
 func (t *int8Tiler) add(j int, w reg.GPPhysical) {
 	v := t.regs
 	switch t.by {

@@ -166,7 +166,8 @@ func maxPoolGradient(set isa) {
 	})
 }
 
-// take replaces best by v, and which by number, where v is larger, or where it is the first NaN.
+// take replaces the elements of best by those of v, and of which by those of number, where v is larger, or
+// where it is the first NaN.
 func (p *pool) take(v, best, number, which reg.VecPhysical) {
 	if p.bytes == 64 {
 		VCMPPS(operand.Imm(ordered), best, best, reg.K2)

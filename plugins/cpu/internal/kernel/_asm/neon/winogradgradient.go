@@ -104,7 +104,7 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes the coefficients that which lists, from the values x at the points. It changes
+// elements computes the coefficients in the list which, from the values x at the points. It changes
 // x. Each coefficient is written to the register that into returns, and then done is called. spare
 // is the first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,

@@ -108,9 +108,10 @@ KERNEL detect_scores(int first, IN float *x, IN float *anchors, OUT float *boxes
 	}
 }
 
-// total_of adds a number of each thread; before is the sum of the threads before this one.
-FUNCTION int total_of(local int *sums, int mine, int *before) {
-	BARRIER();
+// total_of adds a number of each thread; before is the sum of the threads before this one. Calls use the halves
+// of sums in turn, so that one barrier is enough.
+FUNCTION int total_of(local int *sums, int *turn, int mine, int *before) {
+	sums += (*turn)++ % 2 * SIZE;
 	sums[THREAD()] = mine;
 	BARRIER();
 	int sum = 0;
@@ -133,8 +134,8 @@ FUNCTION uint ordered(float score) {
 // slot*classes + class. A list has room for most candidates, and counts has its length.
 KERNEL detect_candidates(int first, IN float *scores, IN float *limits, IN int *starts, OUT int *lists,
 	OUT int *counts, int groups, int slots, int classes, int by_class, int most) {
-	local int sums[SIZE];
-	int g = GROUP(), before;
+	local int sums[2 * SIZE];
+	int g = GROUP(), before, turn = 0;
 	long unit = (long)first + GROUP_Y();
 	int from = by_class ? g : starts[g] * classes, step = by_class ? classes : 1;
 	int length = by_class ? slots : (starts[g + 1] - starts[g]) * classes;
@@ -146,7 +147,7 @@ KERNEL detect_candidates(int first, IN float *scores, IN float *limits, IN int *
 	int mine = 0;
 	for (int e = low; e < high; e++)
 		mine += s[e * step] > least;
-	int total = total_of(sums, mine, &before);
+	int total = total_of(sums, &turn, mine, &before);
 	uint limit = 0u; // candidates have this order at least
 	int ties = length;
 	if (total > most) {
@@ -155,19 +156,19 @@ KERNEL detect_candidates(int first, IN float *scores, IN float *limits, IN int *
 			mine = 0;
 			for (int e = low; e < high; e++)
 				mine += s[e * step] > least && ordered(s[e * step]) >= higher;
-			if (total_of(sums, mine, &before) >= most)
+			if (total_of(sums, &turn, mine, &before) >= most)
 				limit = higher;
 		}
 		mine = 0;
 		for (int e = low; e < high; e++)
 			mine += s[e * step] > least && ordered(s[e * step]) > limit;
-		ties = most - total_of(sums, mine, &before);
+		ties = most - total_of(sums, &turn, mine, &before);
 		total = most;
 	}
 	mine = 0;
 	for (int e = low; e < high; e++)
 		mine += s[e * step] > least && ordered(s[e * step]) == limit;
-	total_of(sums, mine, &before);
+	total_of(sums, &turn, mine, &before);
 	int tie = before;
 	mine = 0;
 	for (int e = low; e < high; e++) {
@@ -175,7 +176,7 @@ KERNEL detect_candidates(int first, IN float *scores, IN float *limits, IN int *
 		if (s[e * step] > least && ordered(s[e * step]) >= limit && (!equal || tie++ < ties))
 			mine++;
 	}
-	total_of(sums, mine, &tie);
+	total_of(sums, &turn, mine, &tie);
 	for (int e = low; e < high; e++) {
 		bool equal = ordered(s[e * step]) == limit;
 		if (s[e * step] > least && ordered(s[e * step]) >= limit && (!equal || before++ < ties))
@@ -207,22 +208,22 @@ FUNCTION bool covered(IN float *a, IN float *b, float limit) {
 KERNEL detect_boxes(int first, IN float *boxes, IN float *scores, IN float *limits, IN int *bad,
 	OUT int *lists, IN int *counts, OUT float *y, int groups, int slots, int classes, int room,
 	int most) {
-	local float best_scores[SIZE];
-	local int best[SIZE];
-	local int sums[SIZE];
+	local float best_scores[2 * SIZE];
+	local int best[2 * SIZE];
+	local int sums[2 * SIZE];
 	long unit = (long)first + GROUP_Y();
 	IN float *s = scores + unit * slots * classes;
 	OUT float *out = y + unit * (1 + most) * 6;
 	IN float *corners = boxes + unit * slots * 4;
 	for (int e = THREAD(); e < 6 * (1 + most); e += SIZE)
 		out[e] = 0.0f;
-	int mine = 0, before, found = 0;
+	int mine = 0, before, found = 0, turn = 0;
 	for (int i = THREAD(); i < slots; i += SIZE)
 		mine += bad[unit * slots + i];
-	bool finite = total_of(sums, mine, &before) == 0;
+	bool finite = total_of(sums, &turn, mine, &before) == 0;
 	int last = -1; // the box of the last turn
-	for (int turn = 0; finite && turn < most; turn++) {
-		int at = -1;
+	for (turn = 0; finite && turn < most; turn++) {
+		int at = -1, side = turn % 2 * SIZE;
 		for (int g = 0; g < groups; g++) {
 			OUT int *list = lists + (unit * groups + g) * room;
 			for (int k = THREAD(); k < counts[unit * groups + g]; k += SIZE) {
@@ -238,17 +239,17 @@ KERNEL detect_boxes(int first, IN float *boxes, IN float *scores, IN float *limi
 					at = c;
 			}
 		}
-		BARRIER();
-		best[THREAD()] = at;
-		best_scores[THREAD()] = at < 0 ? 0.0f : s[at];
+		best[side + THREAD()] = at;
+		best_scores[side + THREAD()] = at < 0 ? 0.0f : s[at];
 		BARRIER();
 		last = -1;
 		float top = 0.0f;
 		for (int t = 0; t < SIZE; t++) {
-			int c = best[t];
-			if (c >= 0 && (last < 0 || best_scores[t] > top || (best_scores[t] == top && c < last))) {
+			int c = best[side + t];
+			float score = best_scores[side + t];
+			if (c >= 0 && (last < 0 || score > top || (score == top && c < last))) {
 				last = c;
-				top = best_scores[t];
+				top = score;
 			}
 		}
 		if (last < 0)

@@ -101,7 +101,7 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	return t, nil
 }
 
-// unpackedLimit returns the largest accepted unpacked size of a compressed file of packed bytes. The
+// unpackedLimit returns the largest accepted unpacked size of a compressed file of the given size. The
 // constant permits small files to exceed maxArchiveRatio.
 func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 

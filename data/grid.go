@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Grid draws samples of a source into one picture, with columns samples in a row. Each sample is scaled
+// Grid draws samples of a source into one picture, in the given number of columns. Each sample is scaled
 // to fit into a square of side pixels, with 2 grey pixels around it. Masks are drawn over their pictures.
 func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*image.RGBA, error) {
 	info := src.Info()

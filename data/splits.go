@@ -78,7 +78,7 @@ func splitPaths(members []member) [][]string {
 }
 
 // commonFolders returns the number of leading folders that contain everything and are not
-// splits. It leaves at least left components of each name below them.
+// splits. At least the given number of components of each name remain below them.
 func commonFolders(paths [][]string, left int) int {
 	for top := 0; len(paths) > 0; top++ {
 		for _, p := range paths {

@@ -45,7 +45,7 @@ type branch []struct {
 }
 
 // branches concatenates the results of all branches of x and of a pool. The pool is an
-// average pool, followed by a convolution with pooled channels. If pooled is 0, it is a max
+// average pool, followed by a convolution; pooled is its number of channels. If pooled is 0, it is a max
 // pool that halves height and width.
 func (n *net) branches(name string, x graph.Value, pooled int, all ...branch) graph.Value {
 	var maps []graph.Value

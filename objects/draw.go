@@ -99,7 +99,7 @@ func caption(out *image.RGBA, b Outline) {
 	d.DrawString(b.Text)
 }
 
-// Overview draws the first pictures of a set, columns in a row, each scaled to fit into a square
+// Overview draws the first pictures of a set in columns, each picture scaled to fit into a square
 // of side pixels, with their boxes. It also returns the number of pictures.
 func Overview(ctx context.Context, s *Set, count, columns, side int) (*image.RGBA, int, error) {
 	const gap = 2

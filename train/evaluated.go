@@ -12,7 +12,7 @@ type Evaluated struct {
 	Best       bool
 	Evaluation *evaluation.Evaluation
 	Model      *models.Model // has the names of classes; its weights are not the epoch's
-	Source     data.Source   // the validation data, to read samples of before the run ends
+	Source     data.Source   // the validation data; it may be read until the run ends
 }
 
 // tellEvaluation passes an evaluation to Config.Evaluated.

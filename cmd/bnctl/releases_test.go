@@ -145,7 +145,8 @@ func answersOf(t *testing.T, model string) string {
 	return string(contents(t, path))
 }
 
-// near compares tables of numbers: bits are promised within one release, answers in all.
+// near compares tables of numbers with a tolerance: only within one release are results promised to have
+// the same bits. All releases give the same answers.
 func near(t *testing.T, is, was string) {
 	t.Helper()
 	a, errA := csv.NewReader(strings.NewReader(is)).ReadAll()

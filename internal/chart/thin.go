@@ -32,7 +32,7 @@ func thinned(xs, ys []float64) (x, y []float64) {
 	return x, y
 }
 
-// inOrder returns the indexes that are there, ascending, each once.
+// inOrder returns the indexes that are not negative, in ascending order and without duplicates.
 func inOrder(of ...int) []int {
 	var out []int
 	for {

@@ -38,7 +38,7 @@ func idct(b *block) {
 	}
 }
 
-// idct8 transforms 8 numbers and removes bits fractional bits.
+// idct8 transforms 8 numbers and removes the given number of fractional bits.
 func idct8(bits uint, x0, x1, x2, x3, x4, x5, x6, x7 int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z1 := (x2 + x6) * fix0541196100
 	even2 := z1 - x6*fix1847759065

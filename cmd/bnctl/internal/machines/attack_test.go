@@ -21,7 +21,7 @@ import (
 )
 
 // tapped passes a connection on, and keeps the bytes that the client has sent. The connection ends
-// after cut bytes of the client; 0: never.
+// when the client has sent the number of bytes in cut; 0: never.
 func tapped(t *testing.T, to string, cut int64) (address string, sent func() []byte) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -118,8 +118,8 @@ func (c *Node) Within(index, shape []int, axis int) bool {
 	return c.Err == nil
 }
 
-// Tuples reads operand 1 as tuples of indices into the axes of a shape that follow its first common
-// axes. begins are the offsets of the indexed blocks, and block is their size.
+// Tuples reads operand 1 as tuples of indices into the axes of a shape, except its first axes, whose number
+// is common. begins are the offsets of the indexed blocks, and block is their size.
 func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	index, at := c.Integers(1)
 	rank := len(index.Shape)

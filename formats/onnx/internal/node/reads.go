@@ -59,8 +59,8 @@ func (c *Node) Squeezed() (axes []int64, given bool) {
 	return axes, given
 }
 
-// Padding reads the padding at both ends of rank axes of ONNX. axis maps each of them to one of the n
-// axes in the graph.
+// Padding reads the padding at both ends of each axis of an ONNX operand of the given rank. axis maps
+// each of them to one of the n axes in the graph.
 func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
 	pads, _ := c.List("pads", 1)

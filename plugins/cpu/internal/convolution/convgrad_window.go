@@ -127,8 +127,8 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, 
 	return false
 }
 
-// add adds the products of one row for some taps of one panel. All taps process some positions before the
-// next ones.
+// add adds the products of one row for some taps of one panel. The positions are divided into ranges (of
+// length some). All taps process a range before the next one.
 func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, panel int, taps []tapOf,
 	sums []float32, now rowPair) {
 	size := g.window.Run * g.window.PanelWidth(panel)
@@ -142,8 +142,8 @@ func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, pan
 	}
 }
 
-// addInOrder adds the products of one row for the only tap of panels [p0, p1). All panels process some
-// positions before the next ones, which are prefetched meanwhile: a tile reads a few values of every
+// addInOrder adds the products of one row for the only tap of panels [p0, p1). All panels process a
+// range of positions before the next one, which is prefetched meanwhile: a tile reads a few values of every
 // position, and the processor would wait for each of them.
 func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1 int,
 	sums []float32, now, next rowPair) {

@@ -199,7 +199,7 @@ func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) 
 // cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// reaches divides the positions of a window into parts of some positions. For each part it returns the
+// reaches divides the positions of a window into parts of the given length. For each part it returns the
 // number of values of an image that may have been read up to the end of the part.
 func reaches(w *kernel.Window, some int) (all []int) {
 	reach := 0

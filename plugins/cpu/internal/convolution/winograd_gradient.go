@@ -32,7 +32,7 @@ type winogradGradient struct {
 	kernel.Winograd
 	rows, columns int // rows and columns of tiles in an image
 	some          int // rows of tiles that are processed together, at most
-	chain         int // rows of tiles with products in one chain, a divisor of some; 0: all
+	chain         int // rows of tiles with products in one chain, a divisor of the field some; 0: all
 	chunks        chunks
 	window        *kernel.Window
 	plain         *kernel.Window // window of the convolution
@@ -234,8 +234,8 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, works
 	workspace.measure(f, k, q, image, y)
 }
 
-// frameRows copies rows [from, from+count) of an image of height rows to padded. In each line of padded,
-// the row starts after left values. Pixels outside the image are 0.
+// frameRows copies rows [from, from+count) of an image with the given height to padded. In each line of
+// padded, the row starts at index left. Pixels outside the image are 0.
 func frameRows(padded, image []float32, from, count, height, width, left, step int) {
 	for y := range count {
 		line := padded[y*step:][:step]

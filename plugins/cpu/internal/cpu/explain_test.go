@@ -37,7 +37,7 @@ var machines = map[string]processor{
 	"slow-l3":         described("a laptop whose L3 is slow", 32<<10, 256<<10, 8<<20, 2, 140, 9, 5),
 }
 
-// described returns a processor; l3 is shared by cores cores, the rates are 1e9 operations or
+// described returns a processor. l3 is shared by all cores. The rates are 1e9 operations or
 // bytes read per second.
 func described(name string, l1, l2, l3, cores int, flops, readL3, read float64) processor {
 	return processor{machine.Description{Processor: name, Cores: cores, Present: cores,

@@ -98,8 +98,8 @@ func multiplyInto(sum, x, y []float32, fused bool) {
 	}
 }
 
-// DepthwiseGradient adds to sums, for taps taps of a window for Depthwise from tap on, the products of
-// one image's values and the gradients of its result at positions [from, to):
+// DepthwiseGradient adds products to sums, for the taps [tap, tap+taps) of a window for Depthwise: the values
+// of one image times the gradients of its result, at positions [from, to):
 //
 //	sums[t][c] += sum over p of in[p,tap+t][c] * grad[p][c]
 //

@@ -17,7 +17,7 @@ const pairChannels = 4
 // pairSums are the sums of a position for two pairs of channels.
 type pairSums [2]int64
 
-// pairs computes the sums of positions [from, to) for a column of lanes channels.
+// pairs computes the sums of positions [from, to) for a column of as many channels as lanes.
 func (c *int8Call) pairs(weights []int8, column, lanes, channel, from, to int) {
 	n := c.Taps * c.Run
 	if len(c.spare.pairs) < n {

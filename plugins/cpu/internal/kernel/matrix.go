@@ -100,7 +100,7 @@ func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, a
 	return lanes.extent()
 }
 
-// gatherChannels writes value h of a pair for lanes channels, from channel on.
+// gatherChannels writes value h of a pair for as many channels as lanes, the first of which is channel.
 func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step, channel int, factor Factor) {
 	var values [Lanes]float32
 	for j := range lanes {

@@ -120,8 +120,8 @@ type winogradProduct func(m *float32, mTile int, mFreq int, v *float32, vTile in
 // to the next.
 type Row struct{ At, Step, Count int }
 
-// need returns the number of values that a slice must have to contain tiles of tile by tile
-// pixels of n channels, side pixels apart.
+// need returns the number of values that a slice must have to contain square tiles of pixels of n channels.
+// tile is the number of pixels along a side, and side is the distance of the tiles in pixels.
 func (r Row) need(tile, side, n, step int) int {
 	return r.At + (tile-1)*r.Step + ((r.Count-1)*side+tile-1)*step + n
 }

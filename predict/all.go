@@ -24,8 +24,8 @@ type Reading struct {
 // All predicts every sample of src, in order. It calls each with the sample's number and the outputs of the
 // model for the sample, in the form of models.Model.Outputs, without the axis of rows. each must not keep
 // the outputs. If each returns an error, the reading ends. All returns the errors of samples that were left
-// out. With several ranks every rank reads and predicts its share of every batch, and each is called only on
-// rank 0, for all samples.
+// out. With several ranks every rank reads and predicts its share of every batch, and the function each
+// is called only on rank 0, for all samples.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
 	err = p.every(ctx, src, fit.Transform(p.Model, src.Info()), r,

@@ -52,7 +52,7 @@ func (r *Region) take(n int) []byte {
 }
 
 // Adopt moves all large tensors that are not in a file into r, and frees the memory of tensors that
-// are no longer in all.
+// are no longer in the list all.
 func (r *Region) Adopt(all map[string]Tensor) {
 	moved := map[*byte]Tensor{}
 	for name, t := range all {

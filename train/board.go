@@ -17,7 +17,7 @@ type Board struct {
 	folder  string
 	note    func(text string)
 	to      *tfevents.Writer
-	err     error // first error of to
+	err     error // first error of the writer to
 	metrics *metrics
 	lost    error // first error of metrics
 	told    bool  // the user was told that figures are missing

@@ -51,7 +51,7 @@ func TestHide(t *testing.T) {
 	s.Hide(server.URL + "/s-{00..09}?X-Amz-Signature=secret3")
 	wantLocal(t, s, server.URL+"/s-07", contents["/s-07"])
 
-	// A file that was signed again is in the cache; offline the name is enough.
+	// The file of a URL with a new signature is in the cache. Offline, the URL without a query is enough.
 	fetched.Store(0)
 	s = w.store()
 	wantLocal(t, s, s.Hide(server.URL+"/a?X-Amz-Date=2&X-Amz-Signature=secret2"), contents["/a"])

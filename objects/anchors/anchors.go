@@ -69,7 +69,7 @@ func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
 	return g, nil
 }
 
-// newAnchors is newGrid without corners.
+// newAnchors is like newGrid but without corners.
 func newAnchors(form graph.BoxForm, height, width int) (*Grid, error) {
 	if height < step || width < step || height%step != 0 || width%step != 0 {
 		return nil, problem.Advise(fmt.Sprintf("use sides that are multiples of %d", step),

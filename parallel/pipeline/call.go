@@ -145,7 +145,7 @@ func (s *Trainer) conclude(ctx context.Context, mine stageReport, err error,
 	return all, again, err
 }
 
-// outcome is conclude without its transitions to the next state.
+// outcome does the work of conclude, without entering the next state.
 func (s *Trainer) outcome(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)

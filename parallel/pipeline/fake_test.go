@@ -361,7 +361,7 @@ func (s *fakeStage) Renumber(number int) { s.number = number }
 
 func (s *fakeStage) Close() error { return nil }
 
-// fakeColumn is a column with the replicas from from up to to.
+// fakeColumn is a column with the replicas [from, to).
 type fakeColumn struct {
 	stage    *fakeStage
 	name     string

@@ -205,7 +205,7 @@ func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
 	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
-// launchOnChange adds the steps that do adds. They run only if one of the values has changed, or in
+// launchOnChange calls do, which adds steps. These run only if one of the values has changed, or in
 // every run if one of the values is not state.
 func (c *compiler) launchOnChange(of []*value, do func()) {
 	before := c.steps

@@ -14,7 +14,7 @@ package convolution
 // (class.Layer.Phase). Without dilation there is one. A phase is treated like an image: the phases of
 // image i are numbered from i*every*every on, and phase (py, px) has that number plus py*every+px.
 type phases struct {
-	every         int // pixels of the image from one of a phase to the next
+	every         int // distance in the image between neighbouring pixels of a phase: the dilation
 	high, width   int // size of the largest phase
 	rows, columns int // rows and columns of tiles in a phase
 }

@@ -23,7 +23,7 @@ func NewOrder(at []int) Order {
 	return Order{at, to, runOf(at, to)}
 }
 
-// runOf returns the largest length of contiguous runs that divides all of to.
+// runOf returns the largest length such that the values in to are contiguous runs of this length.
 func runOf(at []int, to []int32) int {
 	run, first := len(to), 0
 	for i := 1; i < len(to); i++ {

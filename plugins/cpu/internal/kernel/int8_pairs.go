@@ -94,7 +94,7 @@ func (c *int8Call) four(s *[4]pairSums, w [][2]int64, p int) {
 		row := w[t*c.Run:][:c.Run]
 		x0, x1, x2, x3 := bytesOf(c.runOf(t, p)), bytesOf(c.runOf(t, p+1)), bytesOf(c.runOf(t, p+2)),
 			bytesOf(c.runOf(t, p+3))
-		for k := range row { // the pointers are at len(row) bytes each
+		for k := range row { // each of the four pointers points to len(row) bytes
 			a, b := row[k][0], row[k][1]
 			v := int64(*(*uint8)(unsafe.Add(x0, k)))
 			a0, b0 = a0+v*a, b0+v*b

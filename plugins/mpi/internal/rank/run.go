@@ -292,8 +292,8 @@ const (
 	// host waits for a message or one is in progress.
 	awake = 50 * time.Microsecond
 	// shortest and longest bound a nap. Its length is a fraction of the idle time, which
-	// also limits its relative cost. For idle times below soon the fraction is smaller: one
-	// answer often follows another. While the host waits for no message, because devices
+	// also limits its relative cost. While the idle time is below the constant soon, the fraction
+	// is smaller: one answer often follows another. While the host waits for no message, because devices
 	// compute, naps are long. While it waits, a core is free, and no nap is longer than
 	// longestWait: devices that are some milliseconds apart would otherwise lose a third of
 	// these at every exchange. Every order of the host ends a nap. If nothing happens, for

@@ -209,8 +209,8 @@ func (t *int8Tiler) maxBytes() {
 	})
 }
 
-// sumBytes writes sums of the bytes of each channel over at most 256 pixels, which words hold, and adds them
-// to sums. It treats half a register of channels at once.
+// sumBytes sums the bytes of each channel over at most 256 pixels, so that 16-bit sums do not overflow, and
+// adds the results to sums. It treats half a register of channels at once.
 func (t *int8Tiler) sumBytes() {
 	TEXT("sumInt8"+t.name, NOSPLIT, "func(sums *int32, x *byte, step int, pixels int, vectors int)")
 	Pragma("noescape")

@@ -40,12 +40,6 @@ type Loading struct {
 // Stage is a part of the network on its devices. A stage replaces or waits for lost devices by itself, as
 // long as one is left, and keeps the same replicas.
 //
-// A stage has one of these states, which Trainer reads and sets:
-//
-//	Version     number of commits since the stage was opened, as counted by the Trainer
-//	Retains     the devices have the gradients of a step of that version
-//	Restarted   all devices were lost; the present ones are at the last Snapshot, whatever Version is
-//
 // The methods are called by one goroutine at a time, except for Call, Together, Predict and Computed.
 type Stage interface {
 	Computation
@@ -95,7 +89,9 @@ type State interface {
 	// Skip counts a commit of a stage without trained layers.
 	Skip()
 
+	// Version counts the commits of the stage, as RollBack sets it.
 	Version() device.Version
+	// Retains reports whether the devices have the gradients of a step of that version.
 	Retains() bool
 	// Retain records that the devices have the gradients of a step.
 	Retain()
@@ -107,12 +103,13 @@ type Recovery interface {
 	// last device was lost, it waits for one to come back, at the last Snapshot. If that fails,
 	// the error wraps step.NoDevices.
 	Recover(ctx context.Context, err error) error
+	// Restarted reports that all devices were lost, and the present ones are at the last Snapshot.
 	Restarted() bool
 	// RollBack records that the devices have the state of version v again.
 	RollBack(v device.Version)
 	// Reload closes the stage and loads another program on its devices, which are then at the snapshot v.
 	// After an error the stage can be reloaded with its previous program.
-	Reload(ctx context.Context, p Loading, v device.Version) (Stage, error)
+	Reload(ctx context.Context, l Loading, v device.Version) (Stage, error)
 	// Adopt loads another program for predictions on the same devices, in addition.
 	Adopt(ctx context.Context, l Loading) (Stage, error)
 	// Renumber sets the number of the stage.
@@ -121,6 +118,7 @@ type Recovery interface {
 
 // Column is a device of a stage.
 type Column interface {
+	// Name returns the name of the device.
 	Name() string
 	// Replicas returns the replicas that the column holds at present.
 	Replicas() []int

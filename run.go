@@ -15,7 +15,7 @@ type Run struct {
 	watch
 	o                TrainOptions
 	paths            progress.Paths // paths of the options, completed from the checkpoint
-	checkpoint       string         // file to write checkpoints to; ""
+	checkpoint       string         // file to write checkpoints to; may be ""
 	from             *serialize.Checkpoint
 	previous         *recipe.Recipe   // recipe of from; nil in a new run
 	data, validation data.Source      // validation may be nil

@@ -278,7 +278,8 @@ const (
 	// operands have no effect.
 
 	// LayerNorm(x r[...], scale? w[S], bias? w[S]) r[...]: y = scale*((x-mean)*s) + bias with
-	// the moments of a line, the elements along axes, which are neighbours; S is their lengths.
+	// the moments of a line. A line has the elements along axes, which are neighbouring axes with the
+	// lengths S.
 	LayerNorm Op = 190
 	// LayerNormGrad(x r[...], dy r[...]) dx = s*(dy - S1/n - (x-mean)*s*s*S2/n) with S1 =
 	// sum dy and S2 = sum dy*(x-mean) over the line of n elements; dy is the gradient of

@@ -23,9 +23,9 @@ type evaluationRun struct {
 	whole    predict.Whole
 	workers  int
 	csv      bool   // print the answers
-	mistakes string // folder for a page of mistakes; ""
+	mistakes string // folder for a page of mistakes; may be ""
 	tuned    tunedOptions
-	against  string // another model; ""
+	against  string // another model; may be ""
 	other    *modelfile.ReadOnly
 }
 

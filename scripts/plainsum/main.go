@@ -1,6 +1,6 @@
 // Command plainsum FILE... prints the SHA-256 that each template has without the numbers of its parts
-// and the digest of its chain, and the sum of its weights. Templates of release 0.1 before numbers
-// have neither: docs/results compares the sums of today with sums from that time.
+// and the digest of its chain, and the sum of its weights. The first templates of release 0.1
+// have neither numbers nor a chain: docs/results compares the sums of today with sums from that time.
 package main
 
 import (

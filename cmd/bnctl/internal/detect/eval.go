@@ -22,7 +22,7 @@ import (
 // Evaluation evaluates a detector on a set with boxes, in pixels of the original pictures.
 type Evaluation struct {
 	Model   *modelfile.ReadOnly
-	Against string // path of a detector to compare the model with; ""
+	Against string // path of a detector to compare the model with; may be ""
 	Spec    string // source of the set; without a suffix its split test, or val if it has no test
 	Workers int
 	View    func(path string) (*modelfile.ReadOnly, error)
@@ -31,7 +31,7 @@ type Evaluation struct {
 
 	AsCSV    bool      // write CSV in place of figures
 	CSV      io.Writer // receives a line for each object and detection
-	Mistakes string    // folder for a page of the worst pictures; ""
+	Mistakes string    // folder for a page of the worst pictures; may be ""
 }
 
 // Detects reports whether a model predicts boxes.

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	limits cells.Options
 	draw   string // folder for the drawn pictures; "" for no pictures
-	given  string // one of the flags that the user gave; ""
+	given  string // one of these flags that the user gave; "" if there is none
 
 	unchanged bool // outputs are written without decoding boxes
 	chosen    bool // the user chose the form of the outputs

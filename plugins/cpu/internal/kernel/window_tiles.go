@@ -6,8 +6,8 @@ import "unsafe"
 // the other. The arguments are the arguments of Window, from the block's first position and
 // channel on. zero is the offset of the run of zeros from in; steps are in bytes; plus and
 // most are the results of Epilogue.assembly. last is the mask of the last vector of
-// channels, see windowTiles. Meanwhile turns pieces of memory are prefetched from next on,
-// see windowTiles too. Columns of weights are column bytes apart.
+// channels, see windowTiles. column is the distance between columns of weights in bytes. Meanwhile
+// memory from next on is prefetched in pieces, as many as turns: see windowTiles.turn.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
 	taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)

@@ -48,7 +48,7 @@ func (c *Compiler) Threads() int { return len(c.machine.Pool.Workers) }
 // Precision returns the name of the device's precision.
 func (c *Compiler) Precision() string { return c.machine.Precision() }
 
-// BF16 reports whether that is device.BF16.
+// BF16 reports whether the precision is device.BF16.
 func (c *Compiler) BF16() bool { return c.machine.Reduced }
 
 // HoldsBF16 reports whether v holds bfloat16, in two bytes or in four.

@@ -35,7 +35,7 @@ func moved(c *plan.Compiler, m *move) run.Action {
 	}
 	c.OnLayout(func() {
 		if y.IsOver(x) {
-			a.Work = 0
+			a.Work, a.Idle = 0, true
 		}
 	})
 	return a

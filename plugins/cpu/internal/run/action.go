@@ -93,7 +93,9 @@ type ByRows struct {
 	Finish func(f *Frame)
 	// Joins maps operands to their first channel in the result. An operand that is computed
 	// in its final place in the result need not be copied (insert.go).
-	Joins  map[*Value]int
+	Joins map[*Value]int
+	// Idle reports that there is nothing to do, because the result has the place of the operand.
+	Idle   bool
 	widens *widened // the output of an action without a node
 }
 

@@ -100,6 +100,9 @@ func (g *group) cut(f *Frame) {
 			continue
 		}
 		for k := range a {
+			if a[k].Idle {
+				continue
+			}
 			g.eachPiece(f, chain{first: c.first + k, last: c.first + k + 1}, most)
 		}
 	}

@@ -135,7 +135,7 @@ func (q *Queue) fail(r *request, err error) {
 	}
 }
 
-// deliver copies the outputs of a segment, which begin at row at of the batch, and answers the
+// deliver copies the outputs of a segment, which begin at the given row of the batch, and answers the
 // request if it is complete. Other rows of it may be computed at the same time.
 func (q *Queue) deliver(s segment, outs []tensor.Tensor, at int, took time.Duration) {
 	r := s.r

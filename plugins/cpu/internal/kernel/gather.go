@@ -126,7 +126,7 @@ func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at in
 func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width, real int) {
 	k := s.gathers.forRun(order.run)
 	src = src[:len(order.at)*width]
-	for c := 0; c < real; c += Lanes { // so that few rows of dst stay in the cache
+	for c := 0; c < real; c += Lanes { // few channels at a time, so that their rows of dst stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// resampleKernel is the assembly of Resample for the given number of channels and more. It computes
-// count pixels; first is the index of the first one's first term.
+// resampleKernel is the assembly of Resample for images with at least minChannels channels. It computes
+// count pixels. first is the index of the first term of the first of these pixels.
 type resampleKernel struct {
 	minChannels int
 	run         func(y *float32, x *float32, ends *int32, first int, pixels *int32, weights *float64, count int,

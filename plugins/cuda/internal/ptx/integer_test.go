@@ -179,8 +179,9 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestFields checks the fields of a word as the PTX ISA defines them: bit i of a field is bit at + i of
-// the word. Further bits are copies of the sign: the highest bit of the field that is in the word.
+// TestFields checks the fields of a word as the PTX ISA defines them. A field begins at bit number at of the
+// word, so its bit i is bit i+at of the word. Further bits are copies of the sign: the highest bit of the
+// field that is in the word.
 func TestFields(t *testing.T) {
 	for _, x := range integers(32) {
 		for _, at := range []uint64{0, 1, 8, 24, 31, 32, 40, 255, 256} {

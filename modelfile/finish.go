@@ -75,7 +75,7 @@ func withLabels(m *models.Model, labels []string) *models.Model {
 	alone := len(f.Outputs) == 1 || m.BoxLayout() != models.NoLayout
 	if len(f.Outputs) == 2 {
 		a, _ := m.Answer(0, 1)
-		alone = a == models.Probabilities // probabilities and their logits
+		alone = a == models.Probabilities // the second output has the logits of the first
 	}
 	if s := classesOf(m, len(labels)); len(labels) == 0 || !alone || len(s) == 0 || s[0] != len(labels) {
 		return m

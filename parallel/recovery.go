@@ -76,7 +76,7 @@ type recovery struct {
 type stepper interface {
 	// Version counts the commits since Open.
 	Version() device.Version
-	// readState reads all state of that version from a member. It recovers the group if
+	// readState reads all state of the present version from a member. It recovers the group if
 	// necessary.
 	readState(ctx context.Context) (map[string]tensor.Tensor, error)
 	// hasCommitted reports whether other ranks have a later state than after Open, or may

@@ -109,7 +109,7 @@ func (n *Node) attributes(op graph.Op) (graph.Attrs, error) {
 	return op.Trim(attrs), nil
 }
 
-// typed returns a value of JSON with the Go type of like.
+// typed converts v, a value read from JSON, to the Go type of the value like.
 func typed(like, v any) (any, error) {
 	list, isList := v.([]any)
 	number, isNumber := v.(float64)

@@ -90,7 +90,7 @@ type countingOutput struct {
 	name   string
 	at     int  // index among the outputs that are not kept
 	each   int  // number of values or labels in a row
-	labels bool // the output counts correct labels, and labels that are not ignored: at most each in a row
+	labels bool // the output counts labels that are correct, and labels that are not ignored
 }
 
 // CountsOf returns the known counts of the outputs of f.

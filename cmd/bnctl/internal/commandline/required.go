@@ -27,8 +27,8 @@ func RequireValues(c *cli.Context, names ...string) error {
 	return nil
 }
 
-// List reads a flag's comma-separated values. It returns nil for an unset flag. The text
-// not, for example "not a number", is the end of the error for a value that cannot be read.
+// List reads a flag's comma-separated values. It returns nil for an unset flag. If a
+// value cannot be read, the error ends with the argument not, for example "not a number".
 func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) (out []T, err error) {
 	if c.String(flag) == "" && !c.IsSet(flag) {
 		return nil, nil

@@ -50,8 +50,8 @@ func (e Extent) suits(w Extent, count int) bool {
 		high+highest+3+bits.Len(uint(count)) <= mostSum
 }
 
-// extentLanes is the extent of every Lanes-th value: the bits of the smallest less 1,
-// modulo 2^32, so that zeros do not count as smallest; then the bits of the largest.
+// extentLanes is the extent of every Lanes-th value. It has the bits of the smallest value minus 1,
+// modulo 2^32, so that a zero is never the smallest, and then the bits of the largest value.
 type extentLanes [2 * Lanes]uint32
 
 // noLanes is the extent of zero values.

@@ -207,8 +207,8 @@ func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 // round, and larger modes store two bytes each.
 const asRounded = 1
 
-// end scales the sums, adds the addends, bounds, rounds and stores them. half prepares for
-// storing them in two bytes each.
+// end scales the sums and adds the addends. It bounds and rounds the results, and stores them. half
+// prepares for storing them in two bytes each.
 func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half func()) {
 	accs, width := t.p*t.width(), t.width()
 	MOVQ(param("bias"), w)

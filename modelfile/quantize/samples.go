@@ -88,7 +88,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 			return nil, err
 		}
 	}
-	o.Batch = cmp.Or(o.Batch, 128)
+	o.Batch = min(cmp.Or(o.Batch, 128), max(1, src.Info().Len)) // room for more would only take memory
 	s := &samples{info: src.Info(), fleet: o.Fleet, opened: o.Opened, batch: o.Batch}
 	fed, err := fit.Model(m, s.info)
 	if err != nil {

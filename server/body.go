@@ -55,7 +55,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 }
 
 // readAll reads to the end, at most limit bytes. expected is the length, or -1 if it is unknown.
-// readAll reserves times bytes of memory for each byte.
+// times is the number of bytes of memory that readAll reserves for each byte.
 func readAll(from io.Reader, expected, limit int64, res *reservation, times int64) ([]byte, error) {
 	if expected < 0 {
 		return readChunks(from, limit, res, times)

@@ -160,7 +160,7 @@ func (a *appended) write(lines string) error {
 	return err
 }
 
-// openTail opens a file to write at its end, which ends a line.
+// openTail opens a file to write at its end. If the last line has no line end, openTail adds one.
 func openTail(path string, how int) (*appended, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|how, 0o666)
 	if err != nil {

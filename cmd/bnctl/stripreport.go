@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// orTensors adds to the error for a template that cannot be made the command that needs no architecture.
+// orTensors adds advice to the error for a template that cannot be made: a command without an architecture.
 func orTensors(ctx context.Context, err error, o strip.Options) error {
 	var no *strip.NoTemplate
 	if !errors.As(err, &no) || code(ctx, err) == exitMisused {

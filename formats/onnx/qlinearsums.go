@@ -28,7 +28,7 @@ func init() {
 // result is bytes.
 type byteSum struct {
 	x, y    byteScale
-	float   bool          // the result is the sum times by, as f32
+	float   bool          // the result is f32: the sum times the field by
 	integer bool          // the result is an integer in the file
 	weight  tensor.Tensor // i8
 	copies  int           // number of adjacent terms that add up to the weight

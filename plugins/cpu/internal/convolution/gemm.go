@@ -147,8 +147,8 @@ func (p *product) size(u unit) (n int) {
 	return n * win.Positions()
 }
 
-// reach returns the number of positions that a unit computes for about the first n of its size values: a
-// whole number of tiles, or all positions.
+// reach returns the number of positions that a unit computes for about the first n of its values, which are
+// size in total: a whole number of tiles, or all positions.
 func (p *product) reach(u unit, n, size int) int {
 	positions, step := p.packed.sections[u.section].window.Positions(), p.step()
 	switch {

@@ -1,51 +1,54 @@
-// The border between bnctl and a fabric plugin, version 1.
+// The protocol between bnctl and a fabric plugin, version 1.
 //
-// A fabric carries messages between the ranks of a run: the processes of bnctl
-// that a launcher has started. Its plugin is an executable called
-// bnctl-fabric-NAME. It is started, greets, says what it is, logs and ends as
-// device.proto says of device plugins, and serves Device of that file too: its
-// Describe, and a List without devices. It finds all of bnctl's environment, in
-// which the launcher names the ranks.
+// A fabric carries messages between the ranks of a run. The ranks are processes of bnctl that a
+// launcher has started. A fabric plugin is an executable called bnctl-fabric-NAME. It starts,
+// prints the line of the handshake, describes itself, logs and ends as device.proto says of
+// device plugins. It also serves the service Device of that file: Describe, and a List that
+// returns no devices. Its environment is all of bnctl's environment, in which the launcher's
+// variables give the number of the rank.
 //
-// Messages move through the memory that JoinRequest offers, two rings of bytes
-// as level shm/1 of device.proto has them. In both directions a frame is 16 bytes,
-// little endian, and its content:
+// bnctl and the plugin exchange frames through the memory that JoinRequest offers. It has two
+// rings of bytes, in the layout of level shm/1 of device.proto. In both directions a frame is a
+// header of 16 bytes, little endian, and the content:
 //   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT, 8 POOL, 9 VIEWS, 10 BACK
-//   lane     uint8   of a MESSAGE, PART, AWAIT, VIEWS or BACK: 0 or 1
+//   lane     uint8   0 or 1, for MESSAGE, PART, AWAIT, VIEWS and BACK
 //   (0)      uint16
-//   peer     uint32  the rank it goes to, or comes from; that has LEFT; that is AWAITed; the number of a POOL
+//   peer     uint32  the rank that a message goes to or comes from; for LEFT, the rank that has left;
+//                    for AWAIT, the rank whose message is awaited; for POOL, the number of the pool
 //   length   uint64  of the content, in bytes: at most 262144
-// A message that is longer comes as PARTs, of which the last is a MESSAGE.
-// bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
-// LEAVE. The plugin sends PART, MESSAGE, ENDED (why) when the fabric is of no use
-// any more, and LEFT when a peer has left, or all have (peer is this rank): the
-// answer to LEAVE.
+// A longer message is sent as several frames: PARTs, and a MESSAGE as the last one.
 //
-// AWAIT says that bnctl can go no further until the next MESSAGE of a peer in a
-// lane has come. Its content is how many came before, uint64. A plugin that has
-// to look for messages looks often from then on, and seldom while no message is awaited.
-// While it waits in lane 1 alone the devices compute, most likely.
+// bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is the reason, in UTF-8) and LEAVE. The
+// plugin sends PART, MESSAGE, ENDED and LEFT. ENDED means that the fabric cannot be used any
+// more; its content is the reason. LEFT means that the rank peer has left. As the answer to
+// LEAVE, peer is this rank, and LEFT means that all ranks have left.
 //
-// A plugin that says so in JoinReply need not copy what is long. Pools are files that
-// both sides map: number 1 is JoinRequest.pool, and bnctl names more, from 2 on, by
-// POOL, whose content is a path. The plugin answers POOL, with the same number and why
-// it cannot map it, or nothing. The content of VIEWS is a whole message by pieces, one
-// behind the other. Each is 24 bytes, little endian:
-//   pool     uint32  its number; 0: none
+// AWAIT means that bnctl cannot continue until the next MESSAGE of a peer in a lane has arrived.
+// Its content is the number of messages that have arrived before, as uint64. A plugin that polls
+// for messages should poll often while a message is awaited, and seldom otherwise. While bnctl
+// awaits messages only in lane 1, the devices are probably computing.
+//
+// POOL, VIEWS and BACK avoid copies of long messages. A plugin supports them if it sets
+// JoinReply.pools. A pool is a file that both sides map. Pool 1 is JoinRequest.pool. bnctl adds
+// pools from number 2 on by POOL, whose content is a path. The plugin answers with a POOL of the
+// same number. Its content is empty, or the reason why the plugin cannot map the file. The
+// content of VIEWS is a whole message as a list of pieces. Each piece has 24 bytes, little
+// endian:
+//   pool     uint32  number of the pool; 0: none
 //   (0)      uint32
-//   offset   uint64  in the pool
-//   length   uint64  in bytes; where there is no pool, as many follow
-// From bnctl such a message is like a MESSAGE. The plugin may read the pieces until
-// it answers BACK, once they are sent: a BACK for each VIEWS of a peer and lane, in
-// order. From the plugin it is one piece in pool 1, of which the plugin decides what
-// lies where; one that is 16 bytes or longer begins at a multiple of 8. It is bnctl's
-// until its BACK, whose content is the offset, uint64.
+//   offset   uint64  of the piece in the pool
+//   length   uint64  of the piece, in bytes; if pool is 0, the bytes themselves follow
+// A VIEWS from bnctl sends a message, as MESSAGE does. The plugin may read the pieces until it
+// answers with BACK, after it has sent them. It answers the VIEWS of each peer and lane in order,
+// with one BACK each. A VIEWS from the plugin has one piece in pool 1. The plugin decides where
+// in the pool it lies. A piece of 16 bytes or more begins at a multiple of 8. The piece belongs
+// to bnctl until bnctl sends BACK, whose content is the offset as uint64.
 //
-// PARTs, MESSAGEs and VIEWS to a rank in a lane arrive in their order, each once. The
-// plugin reads frames at any time: what cannot be sent yet it keeps. ABORT ends
-// all ranks: they get ENDED with the content, as far as it gets there, and after
-// a while their processes may be ended. LEAVE says that nothing more is sent;
-// what was sent before arrives.
+// The PARTs, MESSAGEs and VIEWS to one rank in one lane arrive in order, each once. The plugin
+// reads frames at any time, and stores what it cannot send yet. ABORT ends all ranks: each rank
+// that it reaches gets ENDED with the same content, and after a while the processes of the ranks
+// may be ended. LEAVE means that bnctl sends nothing more. Everything that was sent before LEAVE
+// still arrives.
 
 // Code generated by protoc-gen-go-grpc. DO NOT EDIT.
 // versions:
@@ -75,10 +78,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Fabric is what a fabric plugin serves.
+// Fabric is the service of a fabric plugin.
 type FabricClient interface {
-	// Join opens the network and becomes the rank that the launcher says this is.
-	// It comes once, and returns when all ranks are there.
+	// Join opens the network and makes this process the rank that the launcher has assigned to it.
+	// bnctl calls it once. It returns when all ranks have joined.
 	Join(ctx context.Context, in *JoinRequest, opts ...grpc.CallOption) (*JoinReply, error)
 }
 
@@ -104,10 +107,10 @@ func (c *fabricClient) Join(ctx context.Context, in *JoinRequest, opts ...grpc.C
 // All implementations must embed UnimplementedFabricServer
 // for forward compatibility.
 //
-// Fabric is what a fabric plugin serves.
+// Fabric is the service of a fabric plugin.
 type FabricServer interface {
-	// Join opens the network and becomes the rank that the launcher says this is.
-	// It comes once, and returns when all ranks are there.
+	// Join opens the network and makes this process the rank that the launcher has assigned to it.
+	// bnctl calls it once. It returns when all ranks have joined.
 	Join(context.Context, *JoinRequest) (*JoinReply, error)
 	mustEmbedUnimplementedFabricServer()
 }

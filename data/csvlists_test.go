@@ -30,8 +30,8 @@ func TestCSVOfListsInEveryForm(t *testing.T) {
 	}
 }
 
-// If each row has one label in brackets, labels exclude each other. A column with one name per row has
-// the same classes, with and without list=none.
+// If each row has one label, labels exclude each other: in brackets, without brackets, and without brackets
+// where the option list=none says that no column has lists.
 func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label\n0.png,['red car']\n1.png,\"[\"\"bus\"\"]\"\n": "",

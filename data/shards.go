@@ -391,7 +391,8 @@ func listShard(f io.ReadSeeker) ([]shardSample, error) {
 	return samples, nil
 }
 
-// checkEnd returns an error unless a picture is complete and the archive ends with a block of zeros.
+// checkEnd returns an error unless every picture lies within the archive and the archive ends with a block
+// of zeros.
 // archive/tar also accepts an archive that is truncated between two members.
 func checkEnd(f io.ReadSeeker, groups map[string]*shardSample) error {
 	size, err := f.Seek(-blockSize, io.SeekEnd)

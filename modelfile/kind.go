@@ -43,7 +43,8 @@ func isFolder(path string) bool {
 }
 
 // ReadGraphText returns the content of a file that holds a graph in text form, 32 MiB at
-// most. It returns nil if the file holds something else, or if path represents other files.
+// most. It returns nil if the file holds something else, or if path is a folder or the
+// name of several shards.
 func ReadGraphText(path string) ([]byte, error) {
 	const begins, most = "bnctl graph", 32 << 20
 	if standsForOthers(path) {

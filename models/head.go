@@ -141,7 +141,8 @@ func (h *head) use(n *graph.Node) error {
 	return nil
 }
 
-// useState notes the tensors of n, and reports whether all are state.
+// useState notes the state tensors among the operands of n after the first. It reports whether all of these
+// operands are state.
 func (h *head) useState(n *graph.Node) bool {
 	for _, v := range n.In[1:] {
 		if v == graph.None {

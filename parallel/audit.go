@@ -15,10 +15,11 @@ import (
 
 // An audit repeats the runs of some replicas on another device, before the commit:
 //
-//	step      a: replicas 0 1   b: replica 2      all send their values of the tree's nodes to the hub
-//	record    the values of the node [0,2), and all results
+//	step      a: replicas 0 1   b: replica 2      each sends the sums of its replicas to the hub
+//	record    the values that a sent for its replicas [0,2), and all results
 //	repeat    b runs replicas 0 and 1 and gets the recorded results; its values are compared
-//	differs   the host's device is right, or a third device decides; the machine of the wrong device is dropped
+//	differs   a device of the host counts as right; without one, a third device decides
+//	          the machine of the wrong device is dropped
 //
 // A node of the tree is a range of replicas for which a device or a machine sends one sum. These
 // replicas are repeated together.

@@ -30,8 +30,8 @@ type loss struct {
 	counts int
 }
 
-// add records a loss at a run. It returns the number of losses in the recent runs, and the
-// sum of their counts.
+// add records that a device was lost at a run. It returns the number of times that it was lost in
+// the recent runs, and the sum of the counts of these losses.
 func (t lossHistory) add(name string, run uint64, costly bool) (times, counts int) {
 	l := loss{run, 1}
 	if costly {

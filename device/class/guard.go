@@ -99,9 +99,9 @@ func (g Tiles) MinTiles() int {
 
 // BlockSize returns the sum of the absolute values of a block of two by two pixels,
 // and the bits of the largest one. upper has the block's upper two pixels and lower the
-// lower two, each as [pixel][channel] with a length that is a multiple of 16. Partial sum i
-// of 16 adds the values with index i, i+16 and so on, alternately of upper and lower. Then
-// the second half of the partial sums is added to the first half until one is left.
+// lower two, each as [pixel][channel] with a length that is a multiple of 16. There
+// are 16 partial sums. Sum i adds upper[i], lower[i], upper[i+16], lower[i+16] and so on. Then the
+// second half of the partial sums is added to the first half until one is left.
 func BlockSize(upper, lower []float32) (sum float32, most uint32) {
 	var all [lanes]float32
 	for k := 0; k < len(upper); k += lanes {

@@ -105,7 +105,8 @@ func leftovers() sickExecutable {
 	}}
 }
 
-// onlyOf returns a run with a fault only in values of more channels than the given number.
+// onlyOf returns an executable whose runs have a fault, but only in outputs with more channels than the
+// given number.
 func onlyOf(channels int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {

@@ -21,8 +21,8 @@ func writeLock(t *testing.T, text string) {
 	}
 }
 
-// TestIncompleteLockIsRefused removes each field except the version, empties it, and replaces it by an
-// invalid value. Otherwise a row without a field could start a plugin without a check.
+// TestIncompleteLockIsRefused removes each field of a lock file's row except the version, empties it, and
+// replaces it by an invalid value. A row without a field must not start a plugin without a check.
 func TestIncompleteLockIsRefused(t *testing.T) {
 	home := place(t)
 	f := remote.Found{Name: "a", Path: executable(t, home, "bin", "bnctl-device-a")}

@@ -139,7 +139,7 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 		unlock()
 	}
 	<-before
-	watchdog := s.guard(ctx, number) // cancelling a call also cancels the calls before it
+	watchdog := s.guard(ctx, number) // the plugin cancels this call and all calls with lower numbers
 	if !follows {
 		err = s.send(calls)
 	}

@@ -50,7 +50,8 @@ func TestONNXRuntime(t *testing.T) {
 	}
 }
 
-// The indices equal torchvision's batched_nms by its definition (testdata/batched.py).
+// TestBatchedNMS checks the indices against those of torchvision's batched_nms, computed by
+// testdata/batched.py.
 func TestBatchedNMS(t *testing.T) {
 	var cases []struct {
 		Boxes    []Corners

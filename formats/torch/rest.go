@@ -46,7 +46,7 @@ func leaveWithin(f *foreign.File, name string, v any) {
 	}
 }
 
-// leaveBeside lists a value next to the chosen state dict under its name.
+// leaveBeside lists a value of the file that is not part of the chosen state dict. name is the value's key.
 func leaveBeside(f *foreign.File, name string, v any) {
 	if text, ok := scalar(v); ok {
 		f.Count(name, text)

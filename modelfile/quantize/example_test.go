@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// An int8 template without data.
+// A model becomes an int8 template. No data are given, so that weights alone decide the ranges.
 func ExampleFile() {
 	folder, err := os.MkdirTemp("", "quantize")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// By is models.Quantised.By of a template of quantisation-aware training.
+// By is the value of the field models.Quantised.By in templates of quantisation-aware training.
 const By = "training"
 
 // Template returns the int8 template of a model with weights that are trained in float32 for it: the

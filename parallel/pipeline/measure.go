@@ -93,8 +93,8 @@ func (s *Trainer) tried(ctx context.Context, state map[string]tensor.Tensor) (*f
 // Of the remaining ones the fastest counts, because other processes have disturbed it least.
 const trials = 4
 
-// trialReplicas is the number of replicas of a column with rows in a trial: enough for all
-// stages to work at once.
+// trialReplicas is the number of replicas that have rows in a trial, for each column of devices. It
+// is enough for all stages to work at once.
 const trialReplicas = 4
 
 // meanRun estimates the mean run of a full step from the outcomes of a trial: a run without

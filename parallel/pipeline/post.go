@@ -32,8 +32,8 @@ type parcel struct {
 	value  []byte
 }
 
-// openPost begins a call. Each value in w crosses the given number of times. arrived is
-// called with each received value, and failed if an error ends the transfer.
+// openPost begins the transfers of a call. Each value in w is sent, or received, the given number of
+// times. arrived is called with each received value, and failed if an error ends the transfers.
 func (r *stageRanks) openPost(ctx context.Context, w *routes, times int, arrived func(parcel) error,
 	failed func(error)) *post {
 	ctx, stop := context.WithCancel(ctx)

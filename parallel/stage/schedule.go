@@ -20,7 +20,7 @@ type clock struct {
 	seconds       float64   // seconds of a wave
 	most          int       // waves that may be under way
 	free          float64   // end of its work so far
-	forward, back []float64 // ends of the waves, forward and back
+	forward, back []float64 // times at which its forward and its backward pass of each wave ended
 }
 
 // step returns the time of the forward and backward passes of all waves, one forward one

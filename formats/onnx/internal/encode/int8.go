@@ -73,7 +73,7 @@ func encodePairInt8(e *encoding) {
 	}
 	v := e.intermediate(op, ".result", []string{e.dequantised(".a", e.in[0], a, e.n.Int("a_zero")),
 		e.dequantised(".b", e.in[1], b, e.n.Int("b_zero"))})
-	if joint := cmp.Or(e.n.Text("joint"), onnxpb.Apart); joint != "u8" { // bytes are u8 in the file
+	if joint := cmp.Or(e.n.Text("joint"), onnxpb.Apart); joint != "u8" { // u8 is the type in the file
 		e.g.Node[len(e.g.Node)-1].DocString = onnxpb.JointText + joint
 	}
 	e.quantised(v)

@@ -60,7 +60,7 @@ func (c *Node) Squeezed() (axes []int64, given bool) {
 }
 
 // Padding reads the padding at both ends of each axis of an ONNX operand of the given rank. axis maps
-// each of them to one of the n axes in the graph.
+// an axis of the operand to one of the n axes in the graph.
 func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
 	pads, _ := c.List("pads", 1)

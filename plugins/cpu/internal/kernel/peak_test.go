@@ -39,7 +39,7 @@ func reportRate(b *testing.B, s *Set, operations float64) {
 	b.ReportMetric(100*rate/peakOf(s), "%peak")
 }
 
-var peaks sync.Map // peak of each set, in operations per second
+var peaks sync.Map // operations per second that peakOf measured, by set of kernels
 
 // peakOf returns the highest rate that Peak reaches in a number of tries.
 func peakOf(s *Set) float64 {

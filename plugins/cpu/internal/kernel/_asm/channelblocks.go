@@ -165,7 +165,7 @@ func (w *walk) momentBlocks() {
 				VMULPD(u, s, s)
 				w.double(squares[column], h, q)
 				VSUBPD(s, q, q)
-				VMULPD(count, e, u) // the count times the mean's distance from the first shift
+				VMULPD(count, e, u) // count times the difference e of the present shift and the first one
 				VMULPD(e, u, s)
 				VADDPD(s, q, q)
 				for i, r := range []reg.VecPhysical{u, q} {

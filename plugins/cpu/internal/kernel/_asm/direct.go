@@ -32,7 +32,8 @@ type pixels struct {
 	odd          []reg.GPPhysical // 1, 3, 5, ... times the step
 }
 
-// far is the first pixel that the multiples do not reach.
+// far is the first pixel that cannot be addressed from base with a multiple in odd, or twice, four or eight
+// times that multiple.
 const far = 15
 
 // at returns the address of pixel c.

@@ -23,8 +23,8 @@ type outcome struct {
 }
 
 // load sends requests at a rate for a time and returns when all have ended. It sends the first ones at once.
-// All answers must equal want; nil permits any answer. It records the memory of s every second. To read
-// the memory takes some milliseconds of a core, so that s is nil where latency is measured.
+// All answers must equal want; nil permits any answer. It records the memory of s every second, which
+// keeps a core busy for milliseconds. s is nil where latency is measured.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup

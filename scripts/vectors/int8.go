@@ -124,7 +124,7 @@ func int8Cases() []testCase {
 func cases() []testCase {
 	var all []testCase
 	for _, list := range [][]testCase{productCases(), normCases(), elementCases(), poolCases(), structureCases(),
-		lossCases(), updateCases(), int8Cases()} {
+		lossCases(), updateCases(), detectCases(), int8Cases()} {
 		all = append(all, list...)
 	}
 	return all

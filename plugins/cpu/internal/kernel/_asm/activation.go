@@ -27,12 +27,12 @@ type evaluation struct {
 	*formula.Formula
 	regs  *formula.Registers
 	masks *formula.Registers // mask registers of AVX-512
-	rows  []reg.GPPhysical   // the result and the operands
+	rows  []reg.GPPhysical   // pointers to the result and to the operands
 	table reg.GPPhysical
 	spare []int // registers that a step has taken for constants
 }
 
-// temporaries is the least number of registers for values.
+// temporaries is the minimum number of registers for values other than constants.
 const temporaries = 7
 
 func newEvaluation(set isa, f *formula.Formula) *evaluation {
@@ -43,7 +43,7 @@ func newEvaluation(set isa, f *formula.Formula) *evaluation {
 	return e
 }
 
-// wanted returns the arguments that must be in registers: no instruction reads them from
+// wanted returns the arguments of a step that must be in registers, because no instruction reads them from
 // memory.
 func wanted(s formula.Step) []formula.Value {
 	switch s.Op {
@@ -102,7 +102,7 @@ func (e *evaluation) constant(s formula.Step) operand.Mem {
 	return operand.Mem{Base: e.table, Disp: 64 * s.Index}
 }
 
-// memory returns a value as an operand that may be in memory.
+// memory returns a value in the form of an operand: a register, or an address in memory.
 func (e *evaluation) memory(v formula.Value) operand.Op {
 	if r, ok := e.regs.Of(v); ok {
 		return e.isa.regs[r]
@@ -110,7 +110,7 @@ func (e *evaluation) memory(v formula.Value) operand.Op {
 	return e.constant(e.Steps[v])
 }
 
-// register returns the register of a value; a constant without one gets it for this step.
+// register returns the register of a value. If a constant has no register, it gets one for this step.
 func (e *evaluation) register(v formula.Value) reg.VecPhysical {
 	if r, ok := e.regs.Of(v); ok {
 		return e.isa.regs[r]
@@ -127,12 +127,12 @@ func (e *evaluation) mask(v formula.Value) reg.Register {
 	return []reg.Register{reg.K1, reg.K2, reg.K3, reg.K4, reg.K5, reg.K6, reg.K7}[r]
 }
 
-// step writes a step.
+// step writes the instructions of step i.
 func (e *evaluation) step(i int, s formula.Step) {
 	v := formula.Value(i)
 	switch {
 	case e.merges(i):
-		return // the next step writes it
+		return // merged writes this step with the next one
 	case i > 0 && e.merges(i-1):
 		e.merged(i, s)
 	case s.Op == formula.MultiplyAdd || s.Op == formula.MultiplySubtract:
@@ -159,9 +159,9 @@ func (e *evaluation) step(i int, s formula.Step) {
 	e.spare = nil
 }
 
-// merges reports whether one instruction of AVX-512 can do step i and the next one. Step i is a
-// difference, and the next step selects either the difference or the subtracted value. Nothing else reads
-// these two.
+// merges reports whether one instruction of AVX-512 can do step i and the next one. Step i must be a
+// difference, and the next step must select either the difference or the subtracted value. Nothing else may
+// read these two values.
 func (e *evaluation) merges(i int) bool {
 	if e.bytes != 64 || i+1 >= len(e.Steps) || e.Steps[i].Op != formula.Subtract {
 		return false
@@ -172,7 +172,8 @@ func (e *evaluation) merges(i int) bool {
 		e.regs.Dies(s, i+1)
 }
 
-// merged writes a difference over the subtracted value, where the mask of the selection holds.
+// merged writes a difference into the register of the subtracted value, in the lanes that the mask of the
+// selection selects.
 func (e *evaluation) merged(i int, s formula.Step) {
 	to, _ := e.regs.Of(s.Args[2])
 	a := e.Steps[i-1].Args[0]
@@ -182,7 +183,7 @@ func (e *evaluation) merged(i int, s formula.Step) {
 	e.masks.End(i, -1)
 }
 
-// inputs returns the arguments of a step in the order of its instruction.
+// inputs returns the arguments of a step in the order in which its instruction has its operands.
 func (e *evaluation) inputs(s formula.Step) []operand.Op {
 	needed := wanted(s)
 	inputs := make([]operand.Op, len(s.Args))
@@ -227,7 +228,7 @@ func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) 
 		VMULPS(in[1], in[0], to)
 	case formula.Divide:
 		VDIVPS(in[1], in[0], to)
-	case formula.Least: // the first argument is the result where it is NaN, or both are zeros
+	case formula.Least: // if it is NaN, or if both are zeros, the first argument is the result
 		VMINPS(in[0], in[1], to)
 	case formula.Most:
 		VMAXPS(in[0], in[1], to)
@@ -273,7 +274,7 @@ func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) 
 	}
 }
 
-// pick returns the instruction of AVX-512 or of AVX2.
+// pick returns the instruction a for AVX-512, or b for AVX2.
 func pick(wide bool, a, b func(...operand.Op)) func(...operand.Op) {
 	if wide {
 		return a
@@ -281,10 +282,10 @@ func pick(wide bool, a, b func(...operand.Op)) func(...operand.Op) {
 	return b
 }
 
-// atLeast is the predicate "first >= second", false for NaN, quiet.
+// atLeast is the predicate "first >= second". It is false for NaN, and raises no exception.
 const atLeast = 0x1d
 
-// compare sets a mask.
+// compare writes a comparison, which sets a mask.
 func (e *evaluation) compare(s formula.Step, in []operand.Op, to operand.Op) {
 	if s.Op == formula.Both {
 		if e.bytes == 64 {
@@ -298,8 +299,8 @@ func (e *evaluation) compare(s formula.Step, in []operand.Op, to operand.Op) {
 	VCMPPS(operand.Imm(predicate), in[1], in[0], to)
 }
 
-// fused writes a multiply-add. Its result replaces the addend if nothing else reads that, otherwise a
-// factor, otherwise a copy of the addend.
+// fused writes a multiply-add, which overwrites one of its operands: the addend if no other step reads it,
+// otherwise a factor that no other step reads, otherwise a copy of the addend.
 func (e *evaluation) fused(i int, s formula.Step) {
 	a, b, c := s.Args[0], s.Args[1], s.Args[2]
 	over231, over213, over132 := VFMADD231PS, VFMADD213PS, VFMADD132PS

@@ -14,7 +14,7 @@ import (
 type rounding struct {
 	isa
 	name    string // suffix of the names of the functions
-	native  bool   // round by the instruction, which needs no registers
+	native  bool   // the processor has an instruction for rounding, which needs no other registers
 	exact   bool   // the processor does not flush subnormal values
 	scratch []reg.VecPhysical
 }
@@ -47,7 +47,7 @@ func (i isa) widen(from operand.Mem, to reg.VecPhysical) {
 	VPSLLD(operand.Imm(16), to, to)
 }
 
-// bf16Loop writes a loop over whole vectors.
+// bf16Loop writes a function with a loop over whole vectors. body writes the code for one vector.
 func bf16Loop(r rounding, what, signature string, body func(x, y reg.GPPhysical)) {
 	TEXT(what+"BF16"+r.name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -72,7 +72,8 @@ func bf16Loop(r rounding, what, signature string, body func(x, y reg.GPPhysical)
 	RET()
 }
 
-// flushSubnormals makes subnormal operands and results zeros until restore.
+// flushSubnormals writes code that makes the processor treat subnormal operands and results as zeros.
+// restore writes the code that ends this.
 func flushSubnormals(spare reg.GPPhysical) (restore func()) {
 	const denormalsAreZero, flushToZero = 1 << 6, 1 << 15
 	before, during := AllocLocal(8), AllocLocal(8)
@@ -93,7 +94,7 @@ func (r rounding) constants() {
 	r.upper(upper)
 	VPSRLD(operand.Imm(1), upper, half)
 	VPSRLD(operand.Imm(16), half, half)
-	VPSLLD(operand.Imm(15), upper, least) // -0, to be added
+	VPSLLD(operand.Imm(15), upper, least) // -0, which is added below
 	if r.exact {
 		VPSRLD(operand.Imm(8), least, least) // the smallest normal number
 	}
@@ -128,8 +129,8 @@ func (r rounding) flush(x, t reg.VecPhysical) {
 	VPANDN(x, t, x)
 }
 
-// bits leaves in register x the rounded value as the upper half of each lane,
-// subnormal values taken as zeros; t is spare.
+// bits rounds the values in register x. The result is in the upper half of each lane. Subnormal values
+// become zeros. t is a spare register.
 func (r rounding) bits(x, t reg.VecPhysical) {
 	upper, half := r.scratch[0], r.scratch[1]
 	r.flush(x, t)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The bytes are the output of GNU as 2.40 for the text in the first column, in Intel's syntax.
+// TestBF16Encodings compares encodings with the output of GNU as 2.40 for the text in the first column
+// (Intel syntax).
 func TestBF16Encodings(t *testing.T) {
 	for _, c := range []struct {
 		text      string

@@ -8,11 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blockPositions is the number of positions that are summed in float32.
+// blockPositions is the number of positions of a block, which are summed in float32.
 const blockPositions = 64
 
-// eachBlocks writes the walks of one shape that sum whole blocks. They sum a block in float32 and add its
-// sum in float64. They treat all channels.
+// eachBlocks writes the walks that sum whole blocks, for walks like w. They sum a block in float32 and add
+// its sum in float64. One call processes all channels.
 func eachBlocks(w walk) {
 	w.momentBlocks()
 	w.gradientBlocks()
@@ -33,7 +33,7 @@ func (w *walk) positions(name string, step, left reg.GPPhysical, body func(colum
 	JNE(operand.LabelRef(name))
 }
 
-// blocks writes the loop over blocks and the end of the function. one writes the code for a block.
+// blocks writes the loop over blocks and the end of the function. one writes the code that sums one block.
 func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
 	step, left := w.channel, pointers[11]
 	MOVQ(param("channels"), step)
@@ -47,7 +47,7 @@ func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
 	RET()
 }
 
-// double leaves half h of the float32 in x as float64 in register to.
+// double converts half h of the float32 in x to float64, in register to.
 func (w *walk) double(x reg.VecPhysical, h int, to reg.VecPhysical) {
 	switch {
 	case w.bytes == 64 && h == 0:
@@ -63,13 +63,13 @@ func (w *walk) double(x reg.VecPhysical, h int, to reg.VecPhysical) {
 	}
 }
 
-// doubles returns the memory of half h of a column of float64 at p.
+// doubles returns the address of half h of a column, in an array of float64 at p.
 func (w *walk) doubles(p reg.GPPhysical, column, h int) operand.Mem {
 	return operand.Mem{Base: p, Disp: (2*column + h) * w.bytes}
 }
 
-// gradientBlock writes gradientSums of blocks. body leaves x and g of a column in its registers and adds
-// them.
+// gradientBlock writes the walk that adds gradientSums of whole blocks to sums in float64. body writes code
+// that loads x and g of a column into registers and adds them to the sums of the block.
 func (w *walk) gradientBlock(doubles []reg.GPPhysical, sums gradientSums, t []reg.VecPhysical,
 	body func(column int)) {
 	w.blocks(func(step, left reg.GPPhysical) {
@@ -103,7 +103,7 @@ func (w *walk) gradientBlocks() {
 	})
 }
 
-// maskedBlocks writes maskedSums of blocks.
+// maskedBlocks writes the walk that computes maskedSums of whole blocks.
 func (w *walk) maskedBlocks(plus bool) {
 	name, of := "maskedBlocks", parameters{doubles: []string{"s1", "s2"}, singles: []string{"shift"},
 		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
@@ -121,7 +121,8 @@ func (w *walk) maskedBlocks(plus bool) {
 	})
 }
 
-// momentBlocks adds the moments of blocks to t1 and t2. first has the shifts of the first block.
+// momentBlocks writes the walk that adds the moments of whole blocks to t1 and t2. first has the shifts of
+// the first block.
 func (w *walk) momentBlocks() {
 	still, rows := w.begin("momentBlocks", parameters{doubles: []string{"t1", "t2", "first"},
 		rows: []string{"x"}})
@@ -165,7 +166,7 @@ func (w *walk) momentBlocks() {
 				VMULPD(u, s, s)
 				w.double(squares[column], h, q)
 				VSUBPD(s, q, q)
-				VMULPD(count, e, u) // count times the difference e of the present shift and the first one
+				VMULPD(count, e, u) // count times e, the difference between the shift of this block and the first one
 				VMULPD(e, u, s)
 				VADDPD(s, q, q)
 				for i, r := range []reg.VecPhysical{u, q} {
@@ -178,7 +179,8 @@ func (w *walk) momentBlocks() {
 	})
 }
 
-// constant broadcasts a float32, given by its bits. If they are 0, it broadcasts a float64 instead.
+// constant broadcasts the float32 with the bits single. If single is 0, it broadcasts the float64 with the
+// bits double.
 func (w *walk) constant(r reg.VecPhysical, single uint32, double uint64) {
 	if single != 0 {
 		MOVL(operand.U32(single), reg.R15L)

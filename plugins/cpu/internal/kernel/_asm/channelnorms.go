@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// affine is a normalisation: the registers of its numbers, and two spare ones.
+// affine has the registers for the numbers of a normalisation, and two spare registers.
 type affine struct {
 	hi, lo, by, add []reg.VecPhysical
 	v, free         reg.VecPhysical
@@ -16,7 +16,7 @@ func (w *walk) newAffine(still []reg.GPPhysical) affine {
 	return affine{w.singles(still[0]), w.singles(still[1]), w.singles(still[2]), w.singles(still[3]), t[0], t[1]}
 }
 
-// centred leaves in v a column of x less its means.
+// centred sets v to a column of x minus its mean, which is the sum hi + lo.
 func (w *walk) centred(a affine, x reg.GPPhysical, column int) {
 	w.single(x, column, a.v)
 	VSUBPS(a.hi[column], a.v, a.v)

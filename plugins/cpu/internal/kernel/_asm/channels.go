@@ -36,7 +36,7 @@ func channels() {
 	eachWalk(walk{rounding: native, columns: 1, wide: true, half: true})
 }
 
-// eachWalk writes all walks of one shape.
+// eachWalk writes all walks that have the same registers, columns and type of rows as w.
 func eachWalk(w walk) {
 	eachSum(w)
 	for _, plus := range []bool{false, true} {
@@ -45,7 +45,7 @@ func eachWalk(w walk) {
 	w.normaliseGradient()
 }
 
-// eachSum writes the walks of one shape that compute sums.
+// eachSum writes the walks that compute sums, with the same registers, columns and type of rows as w.
 func eachSum(w walk) {
 	w.sums()
 	if !w.half {
@@ -58,11 +58,11 @@ func eachSum(w walk) {
 	}
 }
 
-// walk is the frame of a walk over positions. It treats a few neighbouring columns of
-// channels, each with one channel per lane of a float32 vector. The values that it reads
-// and sums per channel are in registers. A wide walk passes over all columns of a position,
-// and loads and stores these values at each position. A masked walk treats the channels
-// left over from whole columns: mask has a bit for each.
+// walk is the code around a walk over positions. It processes a few neighbouring columns of channels; a
+// column has one channel per lane of a float32 vector. The values that it reads and sums per channel are in
+// registers. A walk with wide set passes over all columns of a position, and loads and stores these values
+// at each position. A masked walk processes the channels that do not fill a column: mask has a bit for
+// each.
 type walk struct {
 	rounding
 	columns int
@@ -70,10 +70,10 @@ type walk struct {
 	masked  bool
 	half    bool // rows are of bfloat16
 
-	at, count reg.GPPhysical // offset of the position from every pointer to rows, in bytes; positions left
-	channel   reg.GPPhysical // channel of a wide walk, in bytes of float32
+	at, count reg.GPPhysical // byte offset of the position from each pointer to rows; positions left
+	channel   reg.GPPhysical // in a wide walk, the channel as an offset in bytes of float32
 	rows      []reg.GPPhysical
-	taken     int // vector registers
+	taken     int // number of vector registers in use
 	held      []held
 }
 
@@ -82,12 +82,12 @@ type parameters struct {
 	doubles []string // parameters with float64 for each channel
 	singles []string // parameters with float32 for each channel
 	rows    []string
-	bounds  []string // single float32
-	last    []string // single values of the rows' type
+	bounds  []string // single numbers of float32
+	last    []string // single numbers of the rows' type
 }
 
-// begin starts a function and returns the pointers among its parameters, those
-// to rows last.
+// begin starts a function. It returns registers with its pointer parameters: first those with values per
+// channel, then those to rows.
 func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
 	w.taken, w.held = 0, nil
 	element := "float32"
@@ -137,7 +137,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	return pointers[:still], w.rows
 }
 
-// size returns the bytes of an element of a row.
+// size returns the size in bytes of an element of a row.
 func (w *walk) size() int {
 	if w.half {
 		return 2
@@ -170,7 +170,7 @@ func (w *walk) each(body func(column int)) {
 
 // eachColumn writes the loops of a wide walk.
 func (w *walk) eachColumn(body func(column int)) {
-	run, skip := reg.R14, reg.R15 // bytes: channels that fill columns, as float32; the other channels of a row
+	run, skip := reg.R14, reg.R15 // in bytes: channels in whole columns, as float32; the other channels of a row
 	lanes := w.bytes / 4
 	MOVQ(param("channels"), run)
 	MOVQ(run, skip)
@@ -194,9 +194,9 @@ func (w *walk) eachColumn(body func(column int)) {
 	JNE(operand.LabelRef("position"))
 }
 
-// ahead prefetches rows of bfloat16 one page ahead, because the processor's
-// prefetcher stops at the end of a page. The passes of a training step need a
-// seventh less time. With float32 they would need a little more.
+// ahead prefetches rows of bfloat16 one page ahead, because the processor's prefetcher stops at the end of
+// a page. This makes the passes of a training step a seventh faster. With float32 it would make them a
+// little slower.
 func (w *walk) ahead() {
 	const page, line = 4096, 64
 	if !w.half {
@@ -209,15 +209,15 @@ func (w *walk) ahead() {
 	}
 }
 
-// broadcast returns a register with a parameter in all lanes.
+// broadcast returns a register with the named parameter in all lanes.
 func (w *walk) broadcast(name string) reg.VecPhysical {
 	r := w.take(1)[0]
 	VBROADCASTSS(param(name), r)
 	return r
 }
 
-// last returns the value that a row's values are compared with. For bfloat16 this is its
-// bits, in each lane of AVX2 and in each word of AVX-512.
+// last returns a register with the parameter that values of a row are compared with. For bfloat16 it has
+// the parameter's bits, in each lane of AVX2 and in each word of AVX-512.
 func (w *walk) last(name string) reg.VecPhysical {
 	if !w.half {
 		return w.broadcast(name)
@@ -230,7 +230,7 @@ func (w *walk) last(name string) reg.VecPhysical {
 	return r
 }
 
-// row returns the memory of a column in the row at p.
+// row returns the address of a column in the row that begins at p.
 func (w *walk) row(p reg.GPPhysical, column int) operand.Mem {
 	return operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: column * w.bytes * w.size() / 4}
 }
@@ -238,7 +238,7 @@ func (w *walk) row(p reg.GPPhysical, column int) operand.Mem {
 // mask holds a bit for each channel of a masked walk.
 var mask = reg.K7
 
-// load loads float32.
+// load writes a load of float32, masked in a masked walk.
 func (w *walk) load(from operand.Mem, to reg.VecPhysical) {
 	if w.masked {
 		VMOVUPS_Z(from, mask, to)
@@ -247,7 +247,7 @@ func (w *walk) load(from operand.Mem, to reg.VecPhysical) {
 	VMOVUPS(from, to)
 }
 
-// store stores float32.
+// store writes a store of float32, masked in a masked walk.
 func (w *walk) store(from reg.VecPhysical, to operand.Mem) {
 	if w.masked {
 		VMOVUPS(from, mask, to)
@@ -256,7 +256,7 @@ func (w *walk) store(from reg.VecPhysical, to operand.Mem) {
 	VMOVUPS(from, to)
 }
 
-// single loads a column of a row as float32.
+// single writes the load of a column of a row, converted to float32.
 func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 	if !w.half {
 		w.load(w.row(p, column), to)
@@ -275,7 +275,8 @@ func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	w.narrow(number(x), number(free), w.row(p, column))
 }
 
-// keep stores float32 values that need no rounding for the type of the row; free is spare.
+// keep stores float32 values that the type of the row can represent without rounding. free is a spare
+// register.
 func (w *walk) keep(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	if !w.half {
 		w.store(x, w.row(p, column))

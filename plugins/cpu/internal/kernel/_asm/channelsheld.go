@@ -11,7 +11,7 @@ import (
 type held struct {
 	at   reg.GPPhysical
 	regs []reg.VecPhysical
-	sum  bool // the sum is written
+	sum  bool // the walk changes the value and writes it back
 }
 
 // take returns n free vector registers and reserves them.
@@ -38,7 +38,7 @@ func (w *walk) hold(h held) []reg.VecPhysical {
 	return h.regs
 }
 
-// memory returns the memory operand of register i of h.
+// memory returns the address from which register i of h is loaded.
 func (w *walk) memory(h held, i int) operand.Mem {
 	m := operand.Mem{Base: h.at, Disp: i * w.bytes}
 	if w.wide {
@@ -47,7 +47,7 @@ func (w *walk) memory(h held, i int) operand.Mem {
 	return m
 }
 
-// fetch loads all held values.
+// fetch writes the loads of all held values.
 func (w *walk) fetch() {
 	for _, h := range w.held {
 		for i, r := range h.regs {
@@ -56,7 +56,7 @@ func (w *walk) fetch() {
 	}
 }
 
-// write puts sums back.
+// write writes the stores of the held values that the walk changes.
 func (w *walk) write() {
 	for _, h := range w.held {
 		for i, r := range h.regs {

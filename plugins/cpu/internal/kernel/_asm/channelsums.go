@@ -16,7 +16,7 @@ func (w *walk) sums() {
 	})
 }
 
-// doubleSums adds in float64. Each column then holds two adjacent vectors.
+// doubleSums writes the walk that adds in float64. The sums of a column then fill two adjacent vectors.
 func (w *walk) doubleSums() {
 	still, rows := w.begin("doubleSums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
 	sum, t := w.hold(held{at: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
@@ -44,7 +44,7 @@ func (w *walk) sizes() {
 			VPAND(v, mask, v)
 		}
 		VADDPS(v, size[column], size[column])
-		VPMAXUD(v, most[column], most[column]) // as integers, NaNs are above infinity
+		VPMAXUD(v, most[column], most[column]) // compared as integers, a NaN is larger than infinity
 	})
 }
 
@@ -89,7 +89,7 @@ func (w *walk) gradientSums() {
 	})
 }
 
-// maskedSums writes the walk that first computes the gradient of an activation, and then sums it.
+// maskedSums writes the walk that computes the gradient of an activation, and sums that gradient.
 func (w *walk) maskedSums(plus bool) {
 	name, of := "maskedSums", parameters{singles: []string{"s1", "s2", "shift"},
 		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
@@ -115,8 +115,8 @@ func (w *walk) maskedSums(plus bool) {
 	})
 }
 
-// maskedWords computes a column of the gradient after the mask of the activation. It works on words of
-// bfloat16, stores them, and leaves the column in g as float32. The other registers are spare.
+// maskedWords computes and stores a column of the gradient of the activation. It works on words of
+// bfloat16, and also converts the column to float32 in g. The other registers are spare.
 func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most reg.VecPhysical) {
 	words, y := free.AsY(), x.AsY()
 	if len(rows) > 4 {
@@ -136,7 +136,7 @@ func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most r
 	VPSLLD(operand.Imm(16), g, g)
 }
 
-// maskedSingles does the same as maskedWords in lanes of float32; bounds are 0 and most.
+// maskedSingles does the same as maskedWords in lanes of float32. bounds has registers with 0 and most.
 func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, g, x, free reg.VecPhysical,
 	bounds []reg.VecPhysical) {
 	w.single(rows[2], column, g)
@@ -151,14 +151,15 @@ func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, g, x, free reg.V
 	w.keep(g, free, rows[1], column)
 }
 
-// Predicates: "not first >= second" of float32, true for NaN, quiet, and
-// "first <= second" of words.
+// These are predicates of comparisons that raise no exception: "not first >= second" of float32, which is
+// true for NaN, and "first <= second" of words.
 const (
 	unmasked = 0x19
 	notAbove = 2
 )
 
-// mask clears g where the row at y does not let a gradient through; x and free are spare.
+// mask sets g to 0 where the activation's gradient is 0, according to the row at y. x and free are spare
+// registers.
 func (w *walk) mask(y reg.GPPhysical, column int, g, x, free reg.VecPhysical, bounds []reg.VecPhysical) {
 	zero, most := bounds[0], bounds[1]
 	switch {

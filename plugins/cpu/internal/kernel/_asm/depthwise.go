@@ -79,7 +79,7 @@ func depthwiseTile(set isa, v, p int) {
 	}
 	Label("plus")
 	MOVQ(param("outs"), offs)
-	// each calls do for every result, with its place at base.
+	// each calls do for the register of every result, with the address of the result relative to base.
 	each := func(base string, do func(r reg.VecPhysical, at operand.Mem)) {
 		for i := range p {
 			MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, w)
@@ -97,8 +97,8 @@ func depthwiseTile(set isa, v, p int) {
 	RET()
 }
 
-// depthwiseGradient continues the sums of some taps, offStep bytes apart in the table of
-// offsets, over count positions. The gradient at a position is read once for all of them.
+// depthwiseGradient continues the sums of some taps over count positions. The offsets of two taps are
+// offStep bytes apart in their table. The gradient at a position is read once for all taps.
 func depthwiseGradient(set isa, v, taps int) {
 	TEXT(fmt.Sprintf("depthwiseGradient%sx%dt%d", set.name, v, taps), NOSPLIT,
 		"func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, "+
@@ -117,7 +117,7 @@ func depthwiseGradient(set isa, v, taps int) {
 	MOVQ(param("count"), count)
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, thrice)
 	sums, values := set.regs[:taps*v], set.regs[taps*v:]
-	// each calls do for the sums of every tap.
+	// each calls do for the register of every sum of every tap, with its address.
 	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
 		MOVQ(sum, x)
 		for t := range taps {

@@ -32,8 +32,8 @@ type rowBlock struct {
 // columns returns the number of pixels of a row of the input that the block reads.
 func (b *rowBlock) columns() int { return (b.n-1)*b.stride + b.kernel }
 
-// The general registers of a block. vectorAt is the offset of its vector in a pixel;
-// columnAt is the address of that vector's weights.
+// These are the general registers of a block. vectorAt is the offset of the block's vector of channels in a
+// pixel, and columnAt is the address of the weights of this vector.
 var (
 	rowAt, outAt, shiftAt, edgeAt      = pointers[0], pointers[1], pointers[2], pointers[3]
 	blocksLeft, tapAt, tapsLeft, xAt   = pointers[4], pointers[5], pointers[6], pointers[7]
@@ -89,8 +89,8 @@ func (b *rowBlock) write() {
 	RET()
 }
 
-// block writes one block. The weights of a row of the kernel stay in registers while the columns
-// of the image pass by, so that 16 registers are enough for 7 positions.
+// block writes one block. The weights of a row of the kernel stay in registers while the columns of the
+// image are loaded one by one, so that 16 registers are enough for 7 positions.
 func (b *rowBlock) block(plusFrom operand.Mem) {
 	sums, free := b.regs[:b.n], b.regs[b.n:]
 	b.fetch("results", b.n, outAt, vectorAt)
@@ -145,8 +145,8 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	}
 }
 
-// fetch prefetches the vectors of n pixels ahead, if any are wanted. The first is at base
-// and index (nil: 0).
+// fetch prefetches the vectors of n pixels that are needed later. The first is at base plus index, or at
+// base if index is nil.
 func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
 	ahead := reg.R14
 	MOVQ(param("ahead"), ahead)
@@ -179,11 +179,12 @@ func along(base reg.GPPhysical, i int) operand.Mem {
 	return operand.Mem{Base: base}
 }
 
-// masks exclude the columns that may be outside the image, left ones first.
+// masks are the mask registers for columns that may be outside the image, first on the left, then on the
+// right.
 var masks = []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
 
-// edge returns the number of the mask of column j, -1 for a column that is
-// always inside.
+// edge returns the number of the mask for column j. It returns -1 for a column that is always inside the
+// image.
 func (b *rowBlock) edge(j int) int {
 	side := b.kernel / 2
 	switch {

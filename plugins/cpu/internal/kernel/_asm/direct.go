@@ -25,11 +25,11 @@ func direct() {
 	directGradient(avx2, 4)
 }
 
-// pixels addresses neighbouring pixels: base plus odd multiples of the step in registers,
-// times 1, 2, 4 or 8. Pixels from number far on use a second base.
+// pixels computes the addresses of neighbouring pixels. Registers have odd multiples of the step, and an
+// address is base plus 1, 2, 4 or 8 times one of them. Pixels from number far on use a second base.
 type pixels struct {
 	base, second reg.GPPhysical
-	odd          []reg.GPPhysical // 1, 3, 5, ... times the step
+	odd          []reg.GPPhysical // registers with 1, 3, 5, ... times the step
 }
 
 // far is the first pixel that cannot be addressed from base with a multiple in odd, or twice, four or eight
@@ -87,7 +87,7 @@ func directTile(set isa, p int) {
 	MOVQ(row, x.base)
 	if columns > far {
 		MOVQ(row, x.second)
-		for _, times := range []int{0, 3, 3} { // 1 + 7 + 7
+		for _, times := range []int{0, 3, 3} { // 1 + 7 + 7 = 15 times the step
 			ADDQ(x.odd[times], x.second)
 		}
 	}
@@ -130,7 +130,7 @@ func directTile(set isa, p int) {
 		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (i % width)}, r, r)
 	}
 	Label("plus")
-	// each calls do for every result; w is the address of the first.
+	// each calls do for the register of every result, with its address. w is the address of the first result.
 	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
 		for i := range p {
 			for v := range width {
@@ -171,7 +171,7 @@ func directGradient(set isa, m int) {
 			ADDQ(step, sum)
 		}
 	}
-	// column adds the products of one pixel with the kernel's columns [from, to).
+	// column adds the products of one pixel with columns [from, to) of the kernel.
 	column := func(from, to int) {
 		if from == 0 {
 			VMOVUPS(operand.Mem{Base: grad}, d(0))

@@ -76,8 +76,8 @@ func (t *pairsTiler) direct() {
 	RET()
 }
 
-// column adds the products of a pair of every pixel with the columns that use it. Each
-// result adds them in the order of the columns.
+// column adds, for each pixel, the products of a pair of its values with the columns of the kernel that use
+// it. Each result adds these products in the order of the columns.
 func (t *pairsTiler) column(x pixels, w reg.GPPhysical) {
 	accs, width := t.p*t.width(), t.width()
 	weights := func(i int) operand.Mem { return operand.Mem{Base: w, Disp: t.bytes * i} }

@@ -22,8 +22,8 @@ const (
 	tableHigh
 	tableLow
 	tableOne
-	tableRound // 1.5 * 2^52: added to a number, it rounds the number to an integer in the last bits
-	tableBias  // bits of 2^0, as whole number
+	tableRound // 1.5 * 2^52: adding it rounds a number to an integer, in the last bits of the sum
+	tableBias  // bits of 2^0, as an integer
 	tableSeries
 )
 
@@ -95,5 +95,5 @@ func expDoubles(set isa) {
 	RET()
 }
 
-// atMost is the predicate "first <= second", false for NaN, quiet.
+// atMost is the predicate "first <= second". It is false for NaN, and raises no exception.
 const atMost = 0x12

@@ -51,7 +51,8 @@ func elementwise() {
 	}
 }
 
-// The predicates "first > second" and "first < second", false for NaN, quiet.
+// These are the predicates "first > second" and "first < second". They are false for NaN, and raise no
+// exception.
 const (
 	greater = 0x1e
 	less    = 0x11
@@ -64,7 +65,8 @@ func six(set isa) {
 	VBROADCASTSS(reg.X2, set.regs[2])
 }
 
-// each writes a loop that stores what body leaves in v to the first pointer.
+// each writes a function with a loop. body writes code that computes v, and the loop stores v at the first
+// pointer.
 func each(set isa, name string, params []string, body func(v, zero reg.VecPhysical, p []reg.GPPhysical)) {
 	signature := ""
 	for _, p := range params {

@@ -10,8 +10,8 @@ import (
 // kernel.Epilogue defines: see Epilogue.assembly.
 const epilogueParams = "plus *float32, most *float32"
 
-// epilogue writes the operations on results between the bias and the label "write". add
-// adds the values at plus; at holds the address; free are two free registers.
+// epilogue writes the code between the bias and the label "write". add writes the code that adds the values
+// at plus; at is a register for their address. free are two free registers.
 func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
 	MOVQ(param("plus"), at)
 	TESTQ(at, at)
@@ -29,7 +29,7 @@ func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add fu
 	Label("write")
 }
 
-// bound bounds r. The result is NaN if r is.
+// bound limits r to the range from zero to most. If r is NaN, the result is NaN.
 func bound(r, zero, most reg.VecPhysical) {
 	VMAXPS(r, zero, r)
 	VMINPS(r, most, r)

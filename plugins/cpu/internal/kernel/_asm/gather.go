@@ -15,10 +15,10 @@ func gather() {
 	}
 }
 
-// gatherBlocks reads, for one vector of channels, the same number of adjacent values of each channel,
-// repeatedly, and writes each value of all channels as one vector: value i at dst + to[i]*width. If
-// scaled, it multiplies them per channel in float64. width, and step from channel to channel, are in
-// bytes.
+// gatherBlocks writes a loop for one vector of channels. Each turn reads the same number of adjacent values
+// of each channel, and writes each value of all channels as one vector: value i at dst + to[i]*width. If
+// scaled is set, it multiplies the values per channel in float64. width and step, the distance between
+// channels, are in bytes.
 func gatherBlocks(set isa, scaled bool) {
 	name, signature := "gather", "dst *float32, width int, to *int32, src *float32, step int, "
 	if scaled {
@@ -29,7 +29,7 @@ func gatherBlocks(set isa, scaled bool) {
 	dst, width, to, step, step3, by, blocks, at := pointers[0], pointers[1], pointers[2], pointers[3],
 		pointers[4], pointers[5], pointers[6], pointers[7]
 	lanes := set.bytes / 4
-	rows := pointers[8:][:lanes/4] // every fourth channel
+	rows := pointers[8:][:lanes/4] // pointers to every fourth channel
 	MOVQ(param("dst"), dst)
 	MOVQ(param("width"), width)
 	MOVQ(param("to"), to)
@@ -77,7 +77,7 @@ func scatterBlocks(set isa) {
 	src, width, to, step, step3, blocks, at := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
 		pointers[5], pointers[6]
 	lanes := set.bytes / 4
-	rows := pointers[8:][:lanes/4] // every fourth channel
+	rows := pointers[8:][:lanes/4] // pointers to every fourth channel
 	MOVQ(param("src"), src)
 	MOVQ(param("width"), width)
 	MOVQ(param("to"), to)
@@ -108,7 +108,7 @@ func scatterBlocks(set isa) {
 	RET()
 }
 
-// transpose transposes the square of float32 in x; y is free.
+// transpose transposes a square of float32 in the registers x. The registers y are spare.
 func (s isa) transpose(x, y []reg.VecPhysical) {
 	for i := 0; i < len(x); i += 2 {
 		VUNPCKLPS(x[i+1], x[i], y[i])
@@ -137,14 +137,15 @@ func (s isa) transpose(x, y []reg.VecPhysical) {
 		}
 	}
 	for c := range 4 {
-		for l := range 4 { // the even lanes of both, or the odd ones
+		for l := range 4 { // the even lanes of two registers, or the odd lanes
 			even := operand.U8(0x88 + 0x55*(l%2))
 			VSHUFF32X4(even, y[4*c+l/2*2+1], y[4*c+l/2*2], x[4*l+c])
 		}
 	}
 }
 
-// storeScaled stores the product of x and the factors at by, computed in float64.
+// storeScaled multiplies x by the float64 factors at address by, in float64, and stores the products as
+// float32.
 func (s isa) storeScaled(x reg.VecPhysical, free []reg.VecPhysical, by reg.GPPhysical, out operand.Mem) {
 	low, high := free[0], free[1]
 	if s.bytes == 64 {

@@ -94,8 +94,8 @@ func gradientTile(set isa, n, m int) {
 	RET()
 }
 
-// staged writes the functions that copy operands of Gradient to contiguous memory, and multiply them
-// there.
+// staged writes the functions that copy operands of Gradient to contiguous memory, and the functions that
+// multiply the copies.
 func staged() {
 	stageValues(avx2)
 	stageChannels(avx2)
@@ -107,8 +107,8 @@ func staged() {
 // stagedValues is the number of values of a run that are stored together, in a vector of 8.
 const stagedValues = 6
 
-// stageValues copies the values of runs at count positions into tiles: 6 values of a run become a vector
-// at each position. The last tile has only the values of the second mask.
+// stageValues copies the values of runs at count positions into tiles: 6 values of a run become a vector at
+// each position. In the last tile, the second mask selects the values that there are.
 func stageValues(set isa) {
 	TEXT("stageValues"+set.name, NOSPLIT,
 		"func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int, count int)")
@@ -191,7 +191,7 @@ func stageChannels(set isa) {
 	RET()
 }
 
-// stagedUnroll is the number of positions in one turn of the loop.
+// stagedUnroll is the number of positions that one turn of the loop processes.
 const stagedUnroll = 4
 
 // stagedTile writes consecutive tiles of m values by 16 channels. Every element of sum
@@ -251,7 +251,7 @@ func stagedTile(set isa, m int) {
 	RET()
 }
 
-// stagedStep multiplies the values of position j with its channels.
+// stagedStep multiplies the values of position j by the gradients of the channels at that position.
 func stagedStep(set isa, m, j int, x, g reg.GPPhysical) {
 	width := set.vectors()
 	values, spare := set.regs[m*width:][:width], set.regs[m*width+width:]

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// int8Tiler writes tiles of Int8 with p positions by n*16 channels, for one way of
-// multiplying bytes. Registers are the sums, then the weights, then spare ones.
+// int8Tiler writes tiles of Int8 with p positions by n*16 channels, for one way of multiplying bytes. The
+// first registers are sums, then come weights, then spare registers.
 type int8Tiler struct {
 	isa
 	name string
@@ -25,8 +25,8 @@ type int8Multiplier int
 const (
 	evexDot  int8Multiplier = iota // VPDPBUSD of AVX-512
 	vexDot                         // VPDPBUSD of AVX-VNNI
-	byWords                        // VPMADDWD of even and of odd bytes, which are exact as words
-	sumBytes = 256                 // bytes of the sums of a position
+	byWords                        // VPMADDWD of even and odd bytes, which 16-bit words represent exactly
+	sumBytes = 256                 // size in bytes of the sums of a position
 )
 
 // int8Products writes the tiles of Int8, with and without matrix units, and the conversion
@@ -58,7 +58,7 @@ func int8Products() {
 	int8Bytes()
 }
 
-// width returns the vectors of a position.
+// width returns the number of vectors of a position.
 func (t *int8Tiler) width() int { return t.n * t.vectors() }
 
 // write writes tiles of consecutive positions.
@@ -144,7 +144,7 @@ func (t *int8Tiler) constants() {
 	t.evenBytes(t.mask())
 }
 
-// evenBytes makes the mask of even bytes.
+// evenBytes writes the code that sets a register to the mask of even bytes.
 func (t *int8Tiler) evenBytes(mask reg.VecPhysical) {
 	if t.bytes == 64 {
 		VPTERNLOGD(operand.Imm(0xff), mask, mask, mask)
@@ -156,7 +156,7 @@ func (t *int8Tiler) evenBytes(mask reg.VecPhysical) {
 
 func (t *int8Tiler) mask() reg.VecPhysical { return t.regs[len(t.regs)-1] }
 
-// quad multiplies a quad of each position with its weights.
+// quad multiplies a quad (four bytes) of each position with its weights.
 func (t *int8Tiler) quad(w, k reg.GPPhysical) {
 	accs, width := t.p*t.width(), t.width()
 	x := func(i int) operand.Mem { return operand.Mem{Base: pointers[i], Index: k, Scale: 4} }

@@ -26,7 +26,7 @@ func int8Bytes() {
 	tableBytes()
 }
 
-// order is the order of the double words of packed bytes.
+// order returns a table for permuting the double words of packed bytes into the order of the bytes.
 func (t *int8Tiler) order() operand.Mem {
 	lanes := t.bytes / 16
 	order := GLOBL("bytesOrder"+t.name, attr.RODATA|attr.NOPTR)
@@ -38,7 +38,8 @@ func (t *int8Tiler) order() operand.Mem {
 	return order
 }
 
-// spread makes a vector of a parameter: "W" of words, "B" of bytes, "D" of integers.
+// spread loads a parameter into all elements of a vector. of is "W" for words, "B" for bytes, "D" for
+// double words.
 func spread(name, of string, to reg.VecPhysical) {
 	MOVQ(param(name), reg.RAX)
 	VMOVQ(reg.RAX, reg.X0)
@@ -83,7 +84,8 @@ func (t *int8Tiler) end(to reg.GPPhysical, most, zero, least, order reg.VecPhysi
 	t.move(t.regs[0], operand.Mem{Base: to})
 }
 
-// addBytes writes sums of two maps: each addend is a product of float32, and so is their sum.
+// addBytes writes sums of two maps of bytes. Each byte above its zero point is multiplied by the factor of
+// its map in float32, and the products are added in float32.
 func (t *int8Tiler) addBytes(turn operand.Mem) {
 	TEXT("addInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, "+
 		"aZero int, bZero int, zero int, least int, vectors int)")
@@ -119,8 +121,8 @@ func (t *int8Tiler) addBytes(turn operand.Mem) {
 	})
 }
 
-// addJoint writes sums of two maps, each product fused with an addition. at includes the zero of the
-// result. The zero is subtracted from the bytes of the maps first.
+// addJoint writes sums of two maps. Each product is fused with an addition: first to at, which includes the
+// zero of the result. The zero is subtracted from the bytes of the maps first.
 func (t *int8Tiler) addJoint(turn operand.Mem) {
 	TEXT("addJointInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, aBy float32, bBy float32, "+
 		"at float32, most float32, zero int, least int, vectors int)")
@@ -155,7 +157,7 @@ func (t *int8Tiler) addJoint(turn operand.Mem) {
 	})
 }
 
-// quantize writes the conversion of float32 to bytes; NaN becomes zero.
+// quantize writes the conversion of float32 to bytes. NaN is treated as zero.
 func (t *int8Tiler) quantize(turn operand.Mem) {
 	TEXT("quantizeInt8"+t.name, NOSPLIT, "func(y *byte, x *float32, scale float32, most float32, zero int, "+
 		"vectors int)")
@@ -186,8 +188,8 @@ func (t *int8Tiler) quantize(turn operand.Mem) {
 	})
 }
 
-// maxBytes writes the maximum of one window of pixels. The offsets of the pixels are four times their
-// offsets in bytes.
+// maxBytes writes the maximum of one window of pixels. The table of pixels has offsets for elements of four
+// bytes, four times the offsets in bytes.
 func (t *int8Tiler) maxBytes() {
 	TEXT("maxPoolInt8"+t.name, NOSPLIT, "func(y *byte, x *byte, pixels *int32, taps int, vectors int)")
 	Pragma("noescape")
@@ -210,7 +212,7 @@ func (t *int8Tiler) maxBytes() {
 }
 
 // sumBytes sums the bytes of each channel over at most 256 pixels, so that 16-bit sums do not overflow, and
-// adds the results to sums. It treats half a register of channels at once.
+// adds the results to 32-bit sums. It processes half a register of channels at once.
 func (t *int8Tiler) sumBytes() {
 	TEXT("sumInt8"+t.name, NOSPLIT, "func(sums *int32, x *byte, step int, pixels int, vectors int)")
 	Pragma("noescape")
@@ -248,8 +250,8 @@ func (t *int8Tiler) sumBytes() {
 	RET()
 }
 
-// gate writes products of a pixel's bytes with factors of its channels, which are whole numbers, so that
-// their products are exact as float32, too.
+// gate writes products of a pixel's bytes with factors of its channels. The factors are whole numbers, so
+// that float32 represents the products exactly.
 func (t *int8Tiler) gate(turn operand.Mem) {
 	TEXT("gateInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, gate *float32, by float32, at float32, "+
 		"most float32, aZero int, zero int, least int, vectors int)")
@@ -281,7 +283,7 @@ func (t *int8Tiler) gate(turn operand.Mem) {
 	})
 }
 
-// mulBytes writes products of two maps, which float32 represents exactly.
+// mulBytes writes products of the bytes of two maps. float32 represents these products exactly.
 func (t *int8Tiler) mulBytes(turn operand.Mem) {
 	TEXT("mulInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, by float32, at float32, most float32, "+
 		"aZero int, bZero int, zero int, least int, vectors int)")

@@ -139,7 +139,7 @@ func (t *int8Tiler) depthwise() {
 	RET()
 }
 
-// quadBytes returns the bytes of the weights of a quad of taps.
+// quadBytes returns the size in bytes of the weights of a quad of taps.
 func (t *int8Tiler) quadBytes() int {
 	if t.by == byWords {
 		return 8 * t.bytes
@@ -204,7 +204,8 @@ func (t *int8Tiler) pack(zero, least reg.VecPhysical) {
 	VPMAXUB(least, v[0], v[0])
 }
 
-// put stores the first left bytes of register 0.
+// put stores the first bytes of register 0. left is their number; if it is larger than the register, put
+// stores all.
 func (t *int8Tiler) put(out, c, left, at, value reg.GPPhysical) {
 	to := operand.Mem{Base: out, Index: c, Scale: 1}
 	CMPQ(left, operand.Imm(uint64(t.bytes)))

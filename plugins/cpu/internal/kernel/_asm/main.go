@@ -15,7 +15,7 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 )
 
-// families lists what can be generated.
+// families has a function for each family of kernels, by the name that the command accepts.
 var families = map[string]func(){
 	"window":           window,
 	"gradient":         gradient,

@@ -218,8 +218,8 @@ func matrixSplit() {
 	RET()
 }
 
-// matrixStore writes the function that ends sums and stores them in the result. If flush is set, it ends
-// them as Finish does, otherwise as Epilogue does.
+// matrixStore writes the function that completes sums and stores them in the result. If flush is set, it
+// computes a kernel.ScaledEpilogue, otherwise a kernel.Epilogue.
 func matrixStore() {
 	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
 		"bias *float32, "+epilogueParams+", flush int, round int, channels int, positions int)")

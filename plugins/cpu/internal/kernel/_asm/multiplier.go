@@ -10,7 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// constants are numbers in memory, repeated to fill a vector.
+// constants writes numbers to memory, each repeated to fill a vector.
 type constants struct{ made map[string]operand.Mem }
 
 // single returns eight float32 of this value.

@@ -14,7 +14,7 @@ type outer struct {
 	sum         func(row, v int) reg.VecPhysical
 	weight      func(v int) operand.Mem
 	value       func(row int) operand.Mem
-	narrow      func(r reg.VecPhysical, v int) reg.VecPhysical // r with the size of vector v; nil: one size
+	narrow      func(r reg.VecPhysical, v int) reg.VecPhysical // r in the size of vector v; may be nil
 }
 
 // add writes the step. Weights stay in registers while the values are loaded one by one. If there are too
@@ -31,10 +31,10 @@ func (o outer) add() {
 	}
 }
 
-// embeds reports whether multiply-adds broadcast their values themselves.
+// embeds reports whether multiply-add instructions read their values from memory and broadcast them.
 func (o outer) embeds() bool { return o.bytes == avx512.bytes && o.width == 1 }
 
-// byRows keeps the weights in registers.
+// byRows writes the step with all weights in registers, row by row.
 func (o outer) byRows(weights, spare []reg.VecPhysical) {
 	for v, w := range weights {
 		VMOVUPS(o.weight(v), o.narrow(w, v))
@@ -52,7 +52,7 @@ func (o outer) byRows(weights, spare []reg.VecPhysical) {
 	}
 }
 
-// byWeights keeps the values in registers.
+// byWeights writes the step with all values in registers, one vector of weights after the other.
 func (o outer) byWeights(values []reg.VecPhysical, weight reg.VecPhysical) {
 	for i, x := range values {
 		VBROADCASTSS(o.value(i), x)

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pairsTiler writes tiles of Pairs with p positions by n*16 channels for one instruction
-// set. Registers are the sums, then the weights, then spare ones.
+// pairsTiler writes tiles of Pairs with p positions by n*16 channels for one instruction set. The first
+// registers are sums, then come weights, then spare registers.
 type pairsTiler struct {
 	rounding
 	n, p int
@@ -32,7 +32,7 @@ func pairs() {
 	}
 }
 
-// width returns the vectors of a position.
+// width returns the number of vectors of a position.
 func (t *pairsTiler) width() int { return t.n * t.vectors() }
 
 // write writes tiles of consecutive positions.
@@ -98,7 +98,7 @@ func (t *pairsTiler) write() {
 	RET()
 }
 
-// run adds the products of one run.
+// run writes the code that adds the products of one run of values.
 func (t *pairsTiler) run(w, k reg.GPPhysical, early *early) {
 	unroll := 1
 	if t.native {
@@ -176,8 +176,8 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	}
 }
 
-// eachResult calls do for every register of sums with its address, which is relative to base.
-// vector is the number of bytes of a register.
+// eachResult calls do for every register of sums, with the address of its result. The address is relative
+// to base. vector is the number of bytes of a register.
 type eachResult func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem))
 
 // byOffsets returns an eachResult for results with their offsets in pointers.
@@ -251,7 +251,7 @@ func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half f
 	Label("stored")
 }
 
-// bound bounds the sums by 0 and most, if there is one.
+// bound limits the sums to the range from 0 to most, if the result has bounds.
 func (t *pairsTiler) bound(k reg.GPPhysical) {
 	accs := t.p * t.width()
 	MOVQ(param("most"), k)

@@ -47,10 +47,11 @@ func pairsgradient() {
 	}
 }
 
-// pairsGradient writes a tile of p values by n vectors of 16 channels, at any steps.
+// pairsGradient writes a tile of p values by n vectors of 16 channels. The vectors may be any distance
+// apart.
 type pairsGradient struct {
 	pairsTiler
-	grad, gradStep, gradStep3 reg.GPPhysical // pointer to the gradients, one step, three steps
+	grad, gradStep, gradStep3 reg.GPPhysical // pointer; distance of two vectors, and three times that
 	sumStep, sumStep3         reg.GPPhysical
 }
 
@@ -86,7 +87,7 @@ func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, at 
 	}
 }
 
-// steps loads the step of a vector and three times as much.
+// steps loads the distance between two vectors into step, and three times this distance into step3.
 func (t *pairsGradient) steps(name string, step, step3 reg.GPPhysical) {
 	if t.n > 1 {
 		MOVQ(param(name), step)
@@ -145,12 +146,12 @@ func (t *pairsGradient) write() {
 	RET()
 }
 
-// interleaver interleaves for one instruction set. pair stores a vector of pairs in v. It reads the first
-// elements of the pairs at first and the second ones at second; w is a free register. Offsets are for
-// float32.
+// interleaver writes the interleaving of runs for one instruction set. pair writes the code that stores a
+// vector of pairs in v. The first elements of the pairs are at first and the second ones at second; w is a
+// free register. Offsets are for float32.
 type interleaver struct {
 	isa
-	taken int // bytes
+	taken int // number of bytes of values that fill one vector
 	pair  func(first, second operand.Mem, v, w reg.VecPhysical)
 }
 

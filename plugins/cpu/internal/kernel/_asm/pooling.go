@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Predicates of comparisons, quiet.
+// Predicates of comparisons that raise no exception for NaN.
 const (
 	ordered   = 0x07
 	unordered = 0x03
@@ -53,7 +53,7 @@ func (p *pool) eachVector(bases []reg.GPPhysical, body func()) {
 	RET()
 }
 
-// eachTap writes a loop over the pixels from number first on.
+// eachTap writes a loop over the pixels of a window, from number first on.
 func (p *pool) eachTap(name string, first int, body func()) {
 	MOVQ(p.pixels, p.offs)
 	ADDQ(operand.Imm(uint64(4*first)), p.offs)
@@ -111,7 +111,7 @@ func maxPool(set isa) {
 	RET()
 }
 
-// larger sets best to v where that is larger or NaN.
+// larger sets best to v where v is larger or NaN.
 func (p *pool) larger(best, v, mask reg.VecPhysical, from operand.Mem) {
 	VMOVUPS(from, v)
 	VMAXPS(best, v, best) // the second operand, best, wins if one is NaN
@@ -166,8 +166,8 @@ func maxPoolGradient(set isa) {
 	})
 }
 
-// take replaces the elements of best by those of v, and of which by those of number, where v is larger, or
-// where it is the first NaN.
+// take replaces elements of best by larger elements of v, or by the first NaN. In the same places it sets
+// elements of which to number.
 func (p *pool) take(v, best, number, which reg.VecPhysical) {
 	if p.bytes == 64 {
 		VCMPPS(operand.Imm(ordered), best, best, reg.K2)

@@ -8,12 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// equal is the predicate "first = second", false for NaN, quiet.
+// equal is the predicate "first = second". It is false for NaN, and raises no exception.
 const equal = 0x00
 
-// maxPoolQuads writes the gradient of windows of four pixels without overlap, for channels
-// that fill whole vectors: it sets the pixels. It returns the number of windows that are
-// left, which is not 0 if the first of them has a NaN.
+// maxPoolQuads writes the gradient of windows of four pixels without overlap, for channels that fill whole
+// vectors. The function sets the gradients of all pixels of a window. It stops before a window that has a
+// NaN, and returns the number of windows that are left.
 func maxPoolQuads(set isa) {
 	TEXT("maxPoolQuads"+set.name, NOSPLIT,
 		"func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int")
@@ -82,7 +82,7 @@ func quad512(set isa, v []reg.VecPhysical) {
 	}
 }
 
-// quad256 writes the same code for 256-bit registers.
+// quad256 writes the same code as quad512 for 256-bit registers.
 func quad256(set isa, v []reg.VecPhysical) {
 	zero, most, g, t := set.regs[4], set.regs[5], set.regs[6], set.regs[7]
 	VCMPPS(operand.Imm(unordered), v[0], v[1], most)

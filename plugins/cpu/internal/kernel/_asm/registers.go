@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// isa is one instruction set with the shape that its registers allow.
+// isa is one instruction set, with the sizes of tiles that its registers allow.
 type isa struct {
 	name  string
 	regs  []reg.VecPhysical

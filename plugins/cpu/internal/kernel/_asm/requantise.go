@@ -19,7 +19,7 @@ func requantise() {
 const requantiseParams = "func(out *byte, outs *int32, sums *int32, by *float32, most float32, zero int, " +
 	"least int, channels int, positions int)"
 
-// requantiser is the registers of the walk over positions and channels.
+// requantiser has the registers of a walk over positions and channels that converts sums to bytes.
 type requantiser struct {
 	isa
 	out, outs, sums, by, left, c reg.GPPhysical
@@ -43,7 +43,7 @@ func newRequantiser(set isa) *requantiser {
 	return r
 }
 
-// position begins a position, next ends it.
+// position writes the code that begins a position, and next the code that ends it.
 func (r *requantiser) position() {
 	Label("position")
 	MOVLQSX(operand.Mem{Base: r.outs}, r.out)
@@ -71,7 +71,7 @@ func (r *requantiser) round(v int, to reg.VecPhysical) {
 	VCVTPS2DQ(to, to)
 }
 
-// requantiseWide converts 64 channels at once, and the remaining ones by 16.
+// requantiseWide converts 64 channels at once, and the remaining channels 16 at a time.
 func requantiseWide() {
 	order := GLOBL("int8Order", attr.RODATA|attr.NOPTR)
 	for v := range 4 {

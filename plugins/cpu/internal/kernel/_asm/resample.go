@@ -15,8 +15,8 @@ func resample() {
 	resampled("averageAVX2", "divisors", true)
 }
 
-// resampled writes one of these functions. numbers are the weights of the terms, or the divisors of the
-// sums of pixels.
+// resampled writes the function for weighted sums or the one for averages. numbers names the parameter with
+// the weights of the terms, or with the divisors of the sums.
 func resampled(name, numbers string, average bool) {
 	TEXT(name, NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
 		numbers+" *float64, count int, channels int)")
@@ -56,9 +56,8 @@ func resampled(name, numbers string, average bool) {
 	RET()
 }
 
-// resampler is the frame of a walk over pixels, their blocks of channels and, inside,
-// the parts of a pixel. channel is where a block begins, in bytes; left counts
-// channels.
+// resampler is the code around loops over pixels, over blocks of channels in a pixel, and over the terms of
+// a pixel. channel is the offset of a block in bytes, and left is the number of channels that are left.
 type resampler struct {
 	average                                                            bool
 	y, x, pixels, weights, ends, first, end, left, number, at, channel reg.GPPhysical

@@ -7,9 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// shuffle writes the pixels of two or three images as one, a channel of each by turns, a vector of
-// channels of each at a time. The last vector ends with the last channel: some channels are written
-// twice.
+// shuffle writes the pixels of two or three images as one, with the channels of the images in turn. It
+// processes a vector of channels of each image at a time. The last vector ends with the last channel, so
+// some channels are written twice.
 func shuffle() {
 	for _, set := range []isa{avx512, avx2} {
 		shuffleTwo(set)
@@ -60,8 +60,9 @@ func shuffleThree(set isa) {
 	RET()
 }
 
-// threes sets r to the indices for taking elements from two of three vectors in turn.
-// AVX-512 reads the elements of the second vector from a second table.
+// threes sets r to the indices for taking elements of three vectors in turn. It treats the first two
+// vectors; thirds inserts the third. AVX-512 selects from both vectors at once, so indices of the second
+// begin at lanes.
 func (i isa) threes(r reg.VecPhysical, first, lanes int) {
 	table := GLOBL("threes"+r.Asm(), attr.RODATA|attr.NOPTR)
 	for e := range lanes {
@@ -97,7 +98,7 @@ func (i isa) loadInts(from operand.Mem, r reg.VecPhysical) {
 	}
 }
 
-// threeVectors writes vector k of the elements of the first three registers by turns.
+// threeVectors writes vector k of the result, which has the elements of the first three registers in turn.
 func (i isa) threeVectors(k int, to operand.Mem) {
 	some, all := i.regs[3], i.regs[4]
 	if i.bytes == 64 {
@@ -191,7 +192,7 @@ func everySecond(set isa) {
 		VPERMI2PS(high, reg.Z0, reg.Z1)
 		VMOVUPS(reg.Z1, operand.Mem{Base: dst, Index: at, Scale: 1})
 	} else {
-		const outer, crossed = 0xd8, 0xd8 // elements 0, 2 and 1, 3; quarters 0, 2, 1, 3
+		const outer, crossed = 0xd8, 0xd8 // of elements, 0, 2 and 1, 3; of quarters, 0, 2, 1, 3
 		VMOVUPS(low, reg.Y0)
 		VSHUFPS(operand.Imm(outer), high, reg.Y0, reg.Y0) // a0 a2 b1 b3  a4 a6 b5 b7
 		VPERMPD(operand.Imm(crossed), reg.Y0, reg.Y0)
@@ -223,7 +224,7 @@ func turns(r reg.VecPhysical, first int) {
 	VMOVDQU32(table, r)
 }
 
-// shuffleVectors writes the elements of a vector of a and of one of b by turns.
+// shuffleVectors writes the elements of a vector at a and of a vector at b in turn.
 func (i isa) shuffleVectors(a, b, dst operand.Mem) {
 	high := dst
 	high.Disp = i.bytes

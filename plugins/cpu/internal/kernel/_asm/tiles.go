@@ -10,8 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The instructions on tiles, which Go's assembler lacks. All are VEX.128.0F38.W0, encoded
-// as described in the Intel SDM (volume 2A, 2.3 and 2.4, and the page of each).
+// These are the instructions on tiles, which Go's assembler lacks. All are VEX.128.0F38.W0, encoded as
+// described in the Intel SDM (volume 2A, 2.3 and 2.4, and the page of each).
 const (
 	vexNone = 0
 	vexF3   = 2

@@ -7,9 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The bytes are the output of GNU as 2.40 for the text in the first column, in Intel's
-// syntax. Displacements are large because GNU as writes a shorter form of ModRM without
-// one.
+// TestTileEncodings compares encodings with the output of GNU as 2.40 for the text in the first column
+// (Intel syntax). Displacements are large, because GNU as uses a shorter form of ModRM if they are 0.
 func TestTileEncodings(t *testing.T) {
 	for _, c := range []struct {
 		text      string

@@ -34,14 +34,14 @@ func window() {
 	}
 }
 
-// block is the channels of a tile in the vectors of a set. If channels fill only half of a vector of 16,
-// a vector of 8 is used: it costs half where a core splits a vector of 16 into two steps, as Zen 4 does.
+// block describes the channels of a tile as vectors of a set. If channels fill only half of a vector of 16,
+// a vector of 8 is used. It costs half on a core that splits a vector of 16 into two steps, as Zen 4 does.
 type block struct {
 	isa
 	channels int
 }
 
-// columns returns the part of a name for the columns of 16 channels; h is half a column.
+// columns returns the columns of 16 channels as a part of a name. h stands for half a column.
 func (b block) columns() (name string) {
 	if b.channels >= 16 {
 		name = fmt.Sprint("x", b.channels/16)
@@ -52,14 +52,14 @@ func (b block) columns() (name string) {
 	return name
 }
 
-// spread reports whether the weights of a tile are two separate columns of 16 channels.
-// AVX2 has too few registers for more than six positions by 16 channels. Six values that
-// are whole lines apart, as values of neighbouring pixels are, map to one bank of an L1
-// cache that reads two values a cycle only from different banks (Zen 4: 60 to 80 % of the
-// multiply-adds of three positions by 32 channels).
+// spread reports whether the weights of a tile are two separate columns of 16 channels. AVX2 has too few
+// registers for more than six positions by 16 channels. A tile reads six values that are whole cache lines
+// apart, as values of neighbouring pixels are. These are in the same bank of an L1 cache, and some caches
+// read two values a cycle only from different banks (Zen 4: such tiles reach 60 to 80 % of the
+// multiply-adds of tiles with three positions by 32 channels).
 func (b block) spread() bool { return b.bytes == avx2.bytes && b.channels > 16 }
 
-// even reports whether the weights of a value always follow the previous ones by a line.
+// even reports whether the weights of consecutive values are always 64 bytes (a line) apart.
 func (b block) even() bool { return b.bytes == avx2.bytes }
 
 // advance moves w over the weights of n values, unless the code of each value does so.
@@ -69,8 +69,8 @@ func (b block) advance(w reg.GPPhysical, n int) {
 	}
 }
 
-// unroll returns the number of values of a run in one turn of the loop. Spread tiles have
-// the most instructions besides multiply-adds.
+// unroll returns the number of values of a run that one turn of the loop processes. Spread tiles have the
+// most instructions besides multiply-adds.
 func (b block) unroll() int {
 	if b.spread() {
 		return 8
@@ -78,10 +78,10 @@ func (b block) unroll() int {
 	return 4
 }
 
-// lines returns the lines of 64 bytes of a position.
+// lines returns the number of 64-byte lines of a position.
 func (b block) lines() int { return (b.channels + 15) / 16 }
 
-// width returns the vectors of a position.
+// width returns the number of vectors of a position.
 func (b block) width() int { return (4*b.channels + b.bytes - 1) / b.bytes }
 
 // vector returns register r in the size of vector v of a position.
@@ -192,7 +192,7 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	}
 	Label("plus")
 	MOVQ(param("outs"), k)
-	// each calls do for every result, with its place at base.
+	// each calls do for the register of every result, with the address of the result relative to base.
 	each := func(base string, do func(r reg.VecPhysical, at operand.Mem, masked bool)) {
 		for i := range p {
 			MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
@@ -237,8 +237,8 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 type early struct {
 	lines          int // cache lines of a position
 	positions      int
-	at, step, left reg.GPPhysical // the addends
-	to             reg.GPPhysical // the results; nil: they are not fetched
+	at, step, left reg.GPPhysical // address of the addends, distance between positions, number of positions left
+	to             reg.GPPhysical // address of the results; nil: results are not prefetched
 }
 
 func newEarly(set block, p int) *early {
@@ -252,7 +252,7 @@ func newEarly(set block, p int) *early {
 	return e
 }
 
-// begin prepares for a tile.
+// begin writes the code that prepares prefetching for a tile.
 func (e *early) begin() {
 	if e == nil {
 		return
@@ -279,7 +279,7 @@ func (e *early) begin() {
 	CMOVQEQ(e.to, e.at)
 }
 
-// fetch fetches a position if one is left.
+// fetch prefetches one position if one is left.
 func (e *early) fetch() {
 	if e == nil {
 		return
@@ -300,12 +300,12 @@ func (e *early) fetch() {
 	Label("fetched")
 }
 
-// ahead prefetches the weights for the next call, some at each turn of the loop of all
-// tiles: the number of 64-byte lines that memory can deliver in that time. Only wide tiles
-// prefetch, because there are enough of them.
+// ahead prefetches the weights for the next call. At each turn of the loop that all tiles have, it
+// prefetches as many 64-byte lines as memory can deliver in that time. Only tiles of many channels
+// prefetch: they have enough turns for all weights.
 type ahead struct {
 	at, left reg.GPPhysical
-	lines    int // at each turn
+	lines    int // number of lines that are prefetched at each turn
 }
 
 func newAhead(set block, p int) *ahead {
@@ -320,7 +320,7 @@ func newAhead(set block, p int) *ahead {
 	return nil
 }
 
-// begin prepares for a call.
+// begin writes the code that prepares prefetching for a call.
 func (a *ahead) begin() {
 	if a == nil {
 		return
@@ -329,7 +329,7 @@ func (a *ahead) begin() {
 	MOVQ(param("turns"), a.left)
 }
 
-// fetch fetches some weights if there are any left.
+// fetch prefetches some of the weights that are left.
 func (a *ahead) fetch() {
 	if a == nil {
 		return
@@ -357,7 +357,7 @@ func (b block) weight(w reg.GPPhysical, v int) operand.Mem {
 	return at
 }
 
-// windowStep multiplies value j of each position's run with its weights.
+// windowStep multiplies value j of the runs of all positions by its weights.
 func windowStep(set block, p, j int, w, k reg.GPPhysical) {
 	width := set.width()
 	outer{

@@ -51,8 +51,8 @@ func winograd() {
 	winogradSpread(avx2)
 }
 
-// edge sets acc to the value at 0 (first = 0) or infinity (first = 1): the sum of len(Pairs)+1 values of
-// a row or column, every second one from number first on, with the coefficients of the form.
+// edge sets acc to the value at the point 0 (first = 0) or infinity (first = 1). It sums len(Pairs)+1
+// values of a row or column, every second one from number first on, with the coefficients of the form.
 func (f winogradForm) edge(m *multiplier, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
 	load(first+2*len(f.Pairs), acc)
@@ -61,7 +61,7 @@ func (f winogradForm) edge(m *multiplier, first int, load func(k int, acc reg.Ve
 	}
 }
 
-// half sets acc to the even (first = 2) or odd (first = 1) part of pair i.
+// half sets acc to the even (first = 2) or odd (first = 1) part of the values at the points of pair i.
 func (f winogradForm) half(i, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
 	last := f.Tile() - 4 + first

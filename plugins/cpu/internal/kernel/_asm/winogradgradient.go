@@ -57,7 +57,7 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	}
 	Label("vector")
 	MOVQ(outNow, out)
-	// across stores the values at all points of a row.
+	// across transforms a row: it stores the values that its polynomial has at all points.
 	across := func(x []reg.VecPhysical, more bool) {
 		VMOVUPS(x[0], multiple(out, freq, 0))
 		for i, p := range f.Pairs {
@@ -182,7 +182,7 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 			}
 		}
 	}
-	step := set.bytes / 2 // bytes of the same number of float32
+	step := set.bytes / 2 // a vector of float64 has as many elements as half its bytes of float32
 	Label("some")
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
@@ -226,19 +226,20 @@ func nextTaps(at []reg.GPPhysical, count reg.GPPhysical, step int) {
 	RET()
 }
 
-// heldTaps is the inverse transform with the transformed columns in registers, so that
-// every sum is read and widened once: element y of column j in register y*Tile + j.
+// heldTaps is the inverse transform with the transformed columns in registers, so that every sum is read
+// and converted to float64 only once. Element y of column j is in register y*Tile + j.
 type heldTaps struct {
 	c *constants
 	isa
 	form winogradForm
 }
 
-// fit reports whether all transformed columns fit into registers, with the seven more that a column
-// needs.
+// fit reports whether all transformed columns fit into registers, together with the seven more registers
+// that computing a column needs.
 func (h heldTaps) fit() bool { return h.bytes == 64 && h.form.Kernel*h.form.Tile()+7 <= len(h.regs) }
 
-// values are the values at the points: at 0, at infinity, and the sum and the difference of each pair.
+// values has the values at the points 0 and infinity, and the sum and the difference of the values at each
+// pair.
 type values struct {
 	zero, last reg.VecPhysical
 	sums       []reg.VecPhysical

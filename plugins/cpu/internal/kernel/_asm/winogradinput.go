@@ -69,7 +69,7 @@ func winogradInput(c *constants, set isa, f winogradForm) {
 	}
 	Label("vector")
 	MOVQ(outNow, out)
-	// across transforms a row with the given values and stores it.
+	// across transforms a row that has the values x, and stores it.
 	across := func(x []reg.VecPhysical, more bool) {
 		load := func(k int, acc reg.VecPhysical) { VMOVAPS(x[k], acc) }
 		add := func(v float64, k int, acc reg.VecPhysical) { m.add(v, x[k], acc) }

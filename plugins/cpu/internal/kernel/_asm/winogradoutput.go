@@ -159,8 +159,8 @@ func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
 	}
 }
 
-// winogradEpilogue applies the epilogue to result r, which is stored at address out. The value to add is at
-// the distance that the operand apart holds, in bytes. name makes the labels unique.
+// winogradEpilogue applies the epilogue to result r, which is stored at address out. The value to add is
+// apart bytes after out. name makes the labels unique.
 func winogradEpilogue(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
 	at := reg.R15
 	CMPQ(param("plus"), operand.Imm(0))

@@ -8,9 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradProduct multiplies p tiles with n*16 channels of weights, frequency by frequency.
-// Every element is a sum of blocks, each of them one chain. Unless ahead is 0, it
-// prefetches the weights that follow the current ones by ahead bytes.
+// winogradProduct multiplies p tiles with n*16 channels of weights, frequency by frequency. Every element
+// is a sum of blocks, and each block is one chain. Unless ahead is 0, it prefetches the weights that are
+// ahead bytes after the current ones.
 func winogradProduct(set isa, n, p int) {
 	TEXT(fmt.Sprintf("winogradProduct%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, "+
@@ -39,7 +39,7 @@ func winogradProduct(set isa, n, p int) {
 	Label("block")
 	set.clear(p * width)
 	MOVQ(param("length"), k)
-	early := m // is free till the end of the block
+	early := m // register m is free until the end of the block
 	loop := func(name string, fetch bool) {
 		Label(name)
 		for j := range 2 {
@@ -105,8 +105,8 @@ func winogradProduct(set isa, n, p int) {
 	RET()
 }
 
-// winogradSpread computes, over the values of two runs, the sum of the absolute values and
-// the largest of them, repeatedly.
+// winogradSpread writes a loop over blocks. For each block it computes the sum of the absolute values of
+// two runs, and the largest absolute value.
 func winogradSpread(set isa) {
 	TEXT(fmt.Sprintf("winogradSpread%s", set.name), NOSPLIT,
 		"func(sums *float32, most *uint32, a *float32, b *float32, run int, count int)")

@@ -27,12 +27,13 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	}
 	r := set.regs
 	even, odd, temp := r[12], r[13], r[14]
-	step := set.bytes / 2 // bytes of the same number of float32
+	step := set.bytes / 2 // a vector of float64 has as many elements as half its bytes of float32
 	narrow := reg.VecPhysical(reg.X14)
 	if set.bytes == 64 {
 		narrow = reg.Y14
 	}
-	// constant returns v in all lanes as an operand, in register 15 if need be.
+	// constant returns an operand with v in all lanes. If the instruction cannot read memory, it is register
+	// 15.
 	constant := func(v float64) operand.Op {
 		if set.bytes == 32 {
 			return c.double(v)
@@ -40,7 +41,8 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 		VBROADCASTSD(c.double(v), r[15])
 		return r[15]
 	}
-	// split splits the Kernel values that load gives at a pair: the even part to even, the odd to odd.
+	// split computes the even and the odd part of a kernel's polynomial at a pair of points. load loads value
+	// k of the kernel.
 	split := func(p float64, load func(k int, to reg.VecPhysical), coefficient func(k int) reg.VecPhysical) {
 		square := constant(p * p)
 		for i, acc := range []reg.VecPhysical{even, odd} {

@@ -2,16 +2,16 @@
 // device/class/winograd.go defines the computation.
 package form
 
-// Form is tiles with a choice of points: 0, plus and minus each of Pairs, and infinity.
+// Form is the shape of Winograd tiles and their points: 0, infinity, and p and -p for each p in Pairs.
 type Form struct {
-	Side, Kernel int // outputs of a tile, elements of a kernel, along one side
+	Side, Kernel int // outputs of a tile and elements of a kernel, each along one side
 	Pairs        []float64
 }
 
-// All are all forms of tiles.
+// All has the forms of all algorithms.
 var All = []Form{{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []float64{0.75, 1.5}}}
 
-// Tile returns the inputs of a tile along one side.
+// Tile returns the number of inputs that a tile has along one side.
 func (f Form) Tile() int { return f.Side + f.Kernel - 1 }
 
 // Coefficients returns the coefficients of x^0 and x^2 of the product of x^2 - p^2 over all pairs.
@@ -23,7 +23,8 @@ func (f Form) Coefficients() []float64 {
 	return []float64{a * b, -(a + b)}
 }
 
-// Other returns minus the square of the pair that is not pair i, and whether there is one.
+// Other returns -p*p for the other of two pairs, which is not pair i. It returns false if there is only one
+// pair.
 func (f Form) Other(i int) (float64, bool) {
 	if len(f.Pairs) == 1 {
 		return 0, false
@@ -31,8 +32,8 @@ func (f Form) Other(i int) (float64, bool) {
 	return -f.Pairs[1-i] * f.Pairs[1-i], true
 }
 
-// Factor returns the factor that undoes the scale of the value at point i: one over the
-// product of its distances from the other points.
+// Factor returns the factor that undoes the scale of the value at point i. It is the inverse of the product
+// of the differences between point i and the other points.
 func (f Form) Factor(i int) float64 {
 	if i == f.Tile()-1 {
 		return 1

@@ -10,7 +10,7 @@ type Op int
 
 const (
 	Operand  Op = iota // element of operand Index
-	Number             // number Index, which the caller gives
+	Number             // parameter Index of the function
 	Constant           // Constants[Index]
 
 	MultiplyAdd      // a*b + c, rounded once
@@ -19,41 +19,41 @@ const (
 	Subtract // a - b
 	Multiply
 	Divide // a / b
-	Least  // b if a > b, else a: NaN and the sign of a zero stay
+	Least  // b if a > b, else a; so NaN in a and the sign of a zero are kept
 	Most   // b if a < b, else a
 	Root   // the square root of a
 	Whole  // a rounded to a whole number; Index is ToEven, Down or Up
 
-	Without // the bits of a that b does not have
-	And     // the bits that a and b have
-	Or      // the bits that a or b has
+	Without // bits that are set in a but not in b
+	And     // bits that are set in both a and b
+	Or      // bits that are set in a or in b
 
 	AddBits      // a + b, as whole numbers
 	SubtractBits // a - b, as whole numbers
 	Left         // a << Index, as whole numbers
 	Right        // a >> Index, as whole numbers with a sign
-	Float        // a whole number as float32
+	Float        // the whole number a as float32
 
-	// Where the processor has instructions for them:
+	// The following are used only where the processor has instructions for them:
 	Scale     // a * 2^b, rounded once
-	LeastSize // the lesser of |a| and |b|; b if a is NaN
+	LeastSize // the smaller one of |a| and |b|; b if a is NaN
 
-	// Masks, of comparisons that are false for NaN.
+	// The following results are masks. Comparisons are false for NaN.
 	Less    // a < b
 	AtLeast // a >= b
 	Equal   // a == b
-	Both    // masks a and b
+	Both    // true where both masks a and b are true
 	Select  // b where mask a holds, else c
 )
 
-// How Whole rounds.
+// These are the roundings of Whole.
 const (
 	ToEven = iota
 	Down
 	Up
 )
 
-// Value is the result of a step, by its number.
+// Value is the number of a step, and represents its result.
 type Value int
 
 // Step is one operation.
@@ -66,18 +66,18 @@ type Step struct {
 // Mask reports whether the step's result is a mask.
 func (s Step) Mask() bool { return s.Op >= Less && s.Op <= Both }
 
-// Formula is a function of an element of each operand; the last step is its result.
+// Formula computes a function from one element of each operand. The result of its last step is the result.
 type Formula struct {
 	Name     string
-	Operands []string // their names; the result's name is Result
+	Operands []string // names of the operands; the result's name is Result
 	Result   string
 	Numbers  int
 	Steps    []Step
 
-	scales bool // the processor has Scale
+	scales bool // the processor has an instruction for Scale
 }
 
-// Last returns, for each step, the last step that has it as an argument.
+// Last returns, for each step, the last step that reads its result.
 func (f *Formula) Last() []int {
 	last := make([]int, len(f.Steps))
 	for i, s := range f.Steps {
@@ -89,8 +89,8 @@ func (f *Formula) Last() []int {
 	return last
 }
 
-// Live returns the largest number of results that are alive at a step: arguments of this or
-// a later step, including the step's result.
+// Live returns the maximum number of results that must be kept at a step. These are the result of the step,
+// and all results that it or a later step reads.
 func (f *Formula) Live() int {
 	last, most := f.Last(), 0
 	for i := range f.Steps {
@@ -105,8 +105,8 @@ func (f *Formula) Live() int {
 	return most
 }
 
-// Constants are the names of the constants, in the order of the table that the functions are
-// given: kernel.constants.
+// Constants are the names of the constants, in the order of the table that all functions receive:
+// kernel.constants.
 var Constants = []string{
 	"log2e", "round", "-ln2hi", "-ln2lo", "ln2", "one", "half", "-half", "zero", "two64", "sign",
 	"expLeast", "expMost", "-expLeast", "expm1Least", "-two", "third", "normal", "two23", "-23", "thirdBits",
@@ -120,7 +120,7 @@ var Constants = []string{
 	"mishMost", "two", "four", "round63", "expNormalLeast",
 }
 
-// step appends a step, or returns one that is the same.
+// step appends a step and returns it. If the formula already has the same step, it returns that one.
 func (f *Formula) step(op Op, index int, args ...Value) Value {
 	s := Step{op, args, index}
 	if i := slices.IndexFunc(f.Steps, func(t Step) bool {
@@ -147,13 +147,13 @@ func (f *Formula) constant(name string) Value {
 	return f.step(Constant, i)
 }
 
-// fma is a*b + c.
+// fma returns a*b + c, rounded once.
 func (f *Formula) fma(a, b, c Value) Value { return f.step(MultiplyAdd, 0, a, b, c) }
 
-// do is an operation of two values.
+// do returns the result of an operation on the given values.
 func (f *Formula) do(op Op, args ...Value) Value { return f.step(op, 0, args...) }
 
-// polynomial evaluates a series of n coefficients.
+// polynomial returns a polynomial in x. Its n coefficients are constants with names that begin with series.
 func (f *Formula) polynomial(x Value, series string, n int) Value {
 	sum := f.constant(series + "0")
 	for i := 1; i < n; i++ {
@@ -165,7 +165,7 @@ func (f *Formula) polynomial(x Value, series string, n int) Value {
 // absolute is x without its sign.
 func (f *Formula) absolute(x Value) Value { return f.do(Without, x, f.constant("sign")) }
 
-// signed returns v with the sign of x. If positive, v has a clear sign bit already.
+// signed returns v with the sign of x. If positive is set, the sign bit of v must be 0.
 func (f *Formula) signed(v, x Value, positive bool) Value {
 	if !positive {
 		v = f.absolute(v)

@@ -30,7 +30,7 @@ func All(scales bool) []*Formula {
 	return append(all, f)
 }
 
-// binaries are the functions of a and b.
+// binaries are the functions of two elements, a and b.
 var binaries = []struct {
 	name string
 	of   func(f *Formula, a, b Value)
@@ -58,7 +58,7 @@ func (f *Formula) extreme(a, b, mask Value, both Op) {
 	f.do(Select, f.do(Equal, a, a), y, a)
 }
 
-// elements are the functions of x.
+// elements are the functions of one element, x.
 var elements = []struct {
 	name string
 	of   func(f *Formula, x Value) Value
@@ -142,7 +142,7 @@ var gradients = []struct {
 	}},
 }
 
-// within is d where x >= low and x < high, else 0.
+// within returns d where low <= x < high, else 0.
 func (f *Formula) within(x, low, high, d Value) Value {
 	mask := f.do(Both, f.do(AtLeast, x, low), f.do(Less, x, high))
 	return f.do(Select, mask, d, f.constant("zero"))
@@ -155,8 +155,8 @@ func (f *Formula) hardSigmoid(x Value) Value {
 	return f.bounded(t, f.constant("zero"), f.constant("one"))
 }
 
-// parts returns the results of class.expParts: n as float32, n as the last bits of a
-// float32, and r. The number added for rounding is whole, and bits includes it.
+// parts returns the results of class.expParts: n as float32, n as the last bits of a float32, and r.
+// rounding names the whole number that is added for rounding. bits includes this number.
 func (f *Formula) parts(x Value, rounding string) (n, bits, r Value) {
 	round := f.constant(rounding)
 	bits = f.fma(x, f.constant("log2e"), round)
@@ -165,7 +165,7 @@ func (f *Formula) parts(x Value, rounding string) (n, bits, r Value) {
 	return n, bits, r
 }
 
-// power returns 2^n times the power of two with the bits times. bits exceeds n by a
+// power returns 2^n times a power of two, which times has as the bits of a float32. bits is n plus a
 // multiple of 2^9.
 func (f *Formula) power(bits, times Value) Value {
 	return f.do(AddBits, f.step(Left, 23, bits), times)
@@ -200,10 +200,9 @@ func (f *Formula) expm1(x Value) Value {
 	return f.signed(m, x, false)
 }
 
-// tail returns class.tail of x, which is bounded. The number added for rounding includes
-// 63, the biased exponent of 2^-64 as a float32, so that the last bits are the exponent of
-// the power. An odd number would round ties differently, but no product x * log2(e) is
-// halfway between two whole numbers.
+// tail returns class.tail of x, which must be bounded. The number added for rounding includes 63, the
+// biased exponent of 2^-64 as a float32. So the last bits of the sum are the exponent of the power. An odd
+// number would round ties differently, but no product x * log2(e) is halfway between two whole numbers.
 func (f *Formula) tail(x Value) Value {
 	scale := f.constant("two64")
 	_, bits, r := f.parts(x, "round63")
@@ -213,20 +212,20 @@ func (f *Formula) tail(x Value) Value {
 	return f.do(Divide, scale, f.do(Add, sum, f.fma(near, power, lost)))
 }
 
-// far bounds a number for tail. The number is not negative.
+// far limits a number that is not negative, so that tail can be computed of it.
 func (f *Formula) far(x Value) Value { return f.do(Least, x, f.constant("-expLeast")) }
 
 func (f *Formula) sigmoid(x Value) Value { return f.eitherTail(x, f.far(f.absolute(x))) }
 
-// eitherTail returns sigmoid of x. bounded is |x|, bounded for tail.
+// eitherTail returns sigmoid of x. bounded is |x|, limited so that tail can be computed of it.
 func (f *Formula) eitherTail(x, bounded Value) Value {
 	s := f.tail(bounded)
 	positive := f.do(AtLeast, x, f.constant("zero"))
 	return f.do(Select, positive, f.do(Subtract, f.constant("one"), s), s)
 }
 
-// sigmoidTimes is sigmoid of x for a product with x. If x is NaN, its result does not matter, because the
-// product is NaN.
+// sigmoidTimes returns sigmoid of x for a product with x. If x is NaN, it may return any number, because
+// the product is NaN.
 func (f *Formula) sigmoidTimes(x Value) Value {
 	if f.scales {
 		return f.eitherTail(x, f.do(LeastSize, x, f.constant("-expLeast")))

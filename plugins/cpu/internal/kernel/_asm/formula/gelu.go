@@ -14,7 +14,7 @@ func (f *Formula) erf(x Value) Value {
 	return f.do(Select, f.do(Less, a, f.constant("erfNear")), near, far)
 }
 
-// halved returns gelu of x, given the gate that is added to 1.
+// halved returns gelu of x. gate is the value of erf or tanh that is added to 1.
 func (f *Formula) halved(x, gate Value) Value {
 	sum := f.do(Add, gate, f.constant("one"))
 	return f.do(Multiply, f.do(Multiply, f.do(Multiply, x, f.number(0)), sum), f.number(1))

@@ -12,9 +12,9 @@ type Registers struct {
 	free    []int
 }
 
-// Assign assigns registers to the values that a loop keeps: all numbers, and constants
-// while more than spare of the n registers are free. Constants that wanted returns, which
-// instructions cannot read from memory, come first.
+// Assign assigns registers to the values that a loop keeps. These are all numbers, and constants as long as
+// more than spare of the n registers are free. The first constants are those that wanted returns, because
+// instructions cannot read them from memory.
 func (f *Formula) Assign(n, spare int, wanted func(Step) []Value) *Registers {
 	r := &Registers{formula: f, last: f.Last(), of: map[Value]int{}, kept: map[Value]bool{}}
 	for i := range n {
@@ -59,7 +59,7 @@ func (r *Registers) Take() int {
 	return i
 }
 
-// Free gives a register back.
+// Free makes register i free again.
 func (r *Registers) Free(i int) { r.free = append([]int{i}, r.free...) }
 
 // Of returns the register of a value. A constant may have no register.
@@ -71,7 +71,7 @@ func (r *Registers) Of(v Value) (i int, ok bool) {
 // Set records the register of a step's result.
 func (r *Registers) Set(v Value, i int) { r.of[v] = i }
 
-// Dies reports whether nothing reads v, an argument of a step, after that.
+// Dies reports whether step is the last one that reads its argument v.
 func (r *Registers) Dies(v Value, step int) bool {
 	_, ok := r.of[v]
 	return ok && !r.kept[v] && r.last[v] == step

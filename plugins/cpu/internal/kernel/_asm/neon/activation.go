@@ -19,8 +19,8 @@ func activation(f *file) {
 // temporaries is the minimum number of registers for values.
 const temporaries = 10
 
-// evaluation is the loop of a formula. The result and the operands are at R0 and so on,
-// then the table of constants, with 64 bytes for each, and the count.
+// evaluation writes the loop of a formula. R0 and the registers after it have the addresses of the result,
+// the operands and the table of constants, which has 64 bytes for each constant, and then the count.
 type evaluation struct {
 	*file
 	*formula.Formula
@@ -70,7 +70,7 @@ func (e *evaluation) constant(r int, s formula.Step) {
 		r, e.table(), 64*s.Index)
 }
 
-// register returns the register of a value; a constant without one gets it for this step.
+// register returns the register of a value. If a constant has no register, it gets one for this step.
 func (e *evaluation) register(v formula.Value) int {
 	if r, ok := e.regs.Of(v); ok {
 		return r
@@ -81,7 +81,7 @@ func (e *evaluation) register(v formula.Value) int {
 	return r
 }
 
-// step writes a step.
+// step writes the instructions of step i.
 func (e *evaluation) step(i int, s formula.Step) {
 	in := make([]int, len(s.Args))
 	for k, v := range s.Args {
@@ -109,10 +109,10 @@ func (e *evaluation) step(i int, s formula.Step) {
 	e.spare = nil
 }
 
-// overwrites are the operations that change one of their arguments.
+// overwrites maps operations that overwrite one of their arguments to the index of that argument.
 var overwrites = map[formula.Op]int{formula.MultiplyAdd: 2, formula.MultiplySubtract: 2, formula.Select: 0}
 
-// again reports whether argument i occurs among the other arguments, too.
+// again reports whether args has the value of argument i more than once.
 func again(args []formula.Value, i int) bool {
 	for k, v := range args {
 		if k != i && v == args[i] {
@@ -122,7 +122,7 @@ func again(args []formula.Value, i int) bool {
 	return false
 }
 
-// operation writes an operation.
+// operation writes the instruction of a step.
 func (e *evaluation) operation(s formula.Step, in []int, to int) {
 	switch s.Op {
 	case formula.Operand:
@@ -163,7 +163,7 @@ func (e *evaluation) operation(s formula.Step, in []int, to int) {
 	}
 }
 
-// bits writes an operation on bits.
+// bits writes the instruction of a step that works on bits.
 func (e *evaluation) bits(s formula.Step, in []int, to int) {
 	switch s.Op {
 	case formula.Without:
@@ -187,10 +187,10 @@ func (e *evaluation) bits(s formula.Step, in []int, to int) {
 	}
 }
 
-// two writes an instruction of two vectors.
+// two writes an instruction with two vector registers.
 func (e *evaluation) two(code uint32, name string, d, n int) {
 	e.word(code|uint32(n)<<5|uint32(d), "%s V%d.4S, V%d.4S", name, d, n)
 }
 
-// choose sets d, a mask, to n where it holds, else to m.
+// choose replaces a mask in register d: where it is set, by the bits of n, elsewhere by the bits of m.
 func (e *evaluation) choose(d, n, m int) { e.three(0x6e601c00, "BSL", "16B", d, n, m) }

@@ -49,7 +49,7 @@ func normaliseGradient(f *file, v int) {
 	})
 }
 
-// sums writes sums of values, of their sizes, and of their deviations from a shift.
+// sums writes three walks: sums of values, of absolute values, and of deviations from a shift.
 func sums(f *file, v int) {
 	x := []string{"x"}
 	w := walk{file: f, v: v, singles: []string{"sum"}, sums: 1, rows: x}
@@ -58,7 +58,7 @@ func sums(f *file, v int) {
 	w.write("sizes", func(r func(string) int) {
 		f.fabs(r("x"), r("x"))
 		f.fadd(r("size"), r("size"), r("x"))
-		f.umax(r("most"), r("most"), r("x")) // as integers, NaNs are above infinity
+		f.umax(r("most"), r("most"), r("x")) // compared as integers, a NaN is larger than infinity
 	})
 	w = walk{file: f, v: v, singles: []string{"sum", "squares", "shift"}, sums: 2, rows: x}
 	w.write("deviations", func(r func(string) int) {
@@ -69,13 +69,13 @@ func sums(f *file, v int) {
 	})
 }
 
-// gradientSums writes sums of a gradient and of its products with deviations.
+// gradientSums writes the sums of a gradient dy, and of its products with x - shift.
 func gradientSums(f *file, v int) {
 	w := walk{file: f, v: v, singles: []string{"s1", "s2", "shift"}, sums: 2, rows: []string{"x", "dy"}}
 	w.write("gradientSums", func(r func(string) int) { f.gradientSum(r) })
 }
 
-// gradientSum adds one vector of the gradient dy to sums.
+// gradientSum adds one vector of dy, and its product with x - shift, to the two sums.
 func (f *file) gradientSum(r func(string) int) {
 	f.fadd(r("s1"), r("s1"), r("dy"))
 	f.fsub(r("x"), r("x"), r("shift"))
@@ -83,8 +83,8 @@ func (f *file) gradientSum(r func(string) int) {
 	f.fadd(r("s2"), r("s2"), r("x"))
 }
 
-// maskedSums writes the same sums, with the gradient of an activation first: dy, plus the
-// addend, where y is above 0 and below most.
+// maskedSums writes the same sums as gradientSums, of the gradient of an activation. It is dy, plus the
+// addend if there is one, where y is above 0 and below most, and 0 elsewhere.
 func maskedSums(f *file, v int, name string, rows []string) {
 	w := walk{file: f, v: v, singles: []string{"s1", "s2", "shift"}, sums: 2, rows: rows,
 		result: "dx", made: "dy", bounds: []string{"most"}}

@@ -22,7 +22,7 @@ func directTile(f *file, p int) {
 	const k, row, inStep, rowStep, left, w, run, outStep = 8, 10, 11, 12, 13, 19, 20, 21
 	f.loads("in", row, "inStep", inStep, "rowStep", rowStep, "rows", left, "w", w, "run", run,
 		"outStep", outStep)
-	columns := p + kernelWidth - 1 // pixel i is read by R(i+1)
+	columns := p + kernelWidth - 1 // register R(i+1) holds the address of pixel i
 	weights, values := p*quads, p*quads+quads
 	for r := range weights {
 		f.zero(r)

@@ -4,10 +4,9 @@ package main
 // kernel.Epilogue defines: see Epilogue.assembly.
 const epilogueParams = "plus *float32, most *float32"
 
-// epilogue writes the epilogue for that number of results, in the first
-// registers, between the bias and the label "write". add adds the operand at
-// the address plus, which is in R17; free is the first of two free registers.
-// Comparing and selecting keep NaN and -0.
+// epilogue writes the epilogue between the bias and the label "write". The given number of results are in
+// the first registers. add writes the code that adds the operand at the address plus, which is in R17. free
+// is the first of two free registers. Comparing and selecting keep NaN and -0.
 func (f *file) epilogue(results, free int, add func()) {
 	f.load("plus", 17)
 	f.op("CBZ R17, bounds")

@@ -22,7 +22,7 @@ func newFile(name string) *file {
 	return f
 }
 
-// write writes both files; stem is their names' beginning.
+// write writes the assembly and the declarations to two files. stem is the beginning of their names.
 func (f *file) write(stem string) error {
 	if err := os.WriteFile(stem+"_arm64.s", []byte(f.text.String()+f.tables.String()), 0o644); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (f *file) write(stem string) error {
 	return os.WriteFile(stem+"_stub_arm64.go", []byte(f.stubs.String()), 0o644)
 }
 
-// function begins a function of these parameters, each of 8 bytes except for float32.
+// function begins a function with the given parameters. A float32 has 4 bytes, any other parameter 8.
 func (f *file) function(name, params string) {
 	f.name, f.params = name, map[string]int{}
 	at := 0
@@ -61,7 +61,7 @@ func (f *file) param(name string) string {
 // load loads a parameter.
 func (f *file) load(name string, r int) { f.op("MOVD %s, R%d", f.param(name), r) }
 
-// loads loads parameters, each name followed by its register.
+// loads loads several parameters. pairs alternates their names and the registers.
 func (f *file) loads(pairs ...any) {
 	for i := 0; i < len(pairs); i += 2 {
 		f.load(pairs[i].(string), pairs[i+1].(int))
@@ -74,8 +74,8 @@ func (f *file) op(format string, args ...any) { fmt.Fprintf(&f.text, "\t"+format
 // label writes a label.
 func (f *file) label(name string) { fmt.Fprintf(&f.text, "%s:\n", name) }
 
-// word writes an instruction by its encoding (Arm Architecture Reference Manual,
-// C7.2) and its text.
+// word writes an instruction as a number, with its text as a comment. The encodings are in the Arm
+// Architecture Reference Manual, C7.2.
 func (f *file) word(code uint32, format string, args ...any) {
 	fmt.Fprintf(&f.text, "\tWORD $0x%08x // %s\n", code, fmt.Sprintf(format, args...))
 }
@@ -128,7 +128,7 @@ func (f *file) narrow(d, n int) {
 // add sets d to n + m, as whole numbers.
 func (f *file) add(d, n, m int) { f.three(0x4ea08400, "ADD", "4S", d, n, m) }
 
-// fabs sets d to n without its sign.
+// fabs sets d to the absolute values of n.
 func (f *file) fabs(d, n int) {
 	f.word(0x4ea0f800|uint32(n)<<5|uint32(d), "FABS V%d.4S, V%d.4S", d, n)
 }

@@ -51,8 +51,7 @@ func gradientTile(f *file, m int) {
 	f.op("RET")
 }
 
-// few loads up to 4 values, the most for one instruction, from an address and returns their
-// number.
+// few loads up to 4 of the values left, as many as one instruction can load, and returns their number.
 func (f *file) few(base, offset, v, left int) int {
 	switch {
 	case left >= 4:

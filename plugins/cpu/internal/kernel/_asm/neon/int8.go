@@ -9,7 +9,7 @@ const (
 	int8Start, int8Tiles, int8Tap, int8Weights, int8Tables, int8Quad, int8At  = 14, 15, 16, 17, 19, 20, 21
 
 	int8X = 8  // first of the registers with the address that each position reads
-	half  = 31 // 16 bytes with the value 128
+	half  = 31 // register with 16 bytes of value 128
 )
 
 // int8Products writes the products of bytes, 16 channels at a time, and the rounding of
@@ -115,7 +115,8 @@ func (f *file) pairsOf(d, w, x, product int) {
 	}
 }
 
-// Registers for rounding: the zero point, the smallest and the largest byte, and a factor.
+// These are the registers for rounding. The first three are the zero point, the smallest and the largest
+// byte.
 const zeros, leasts, mosts, factorA, factorB, zeroA, zeroB = 24, 25, 26, 27, 28, 29, 30
 
 // int8Bounds loads the zero point and the bounds of a result, as 32-bit integers.
@@ -144,8 +145,8 @@ func (f *file) unary(code uint32, text string, d, n int) {
 	f.word(code|uint32(n)<<5|uint32(d), text, d, n)
 }
 
-// steps rounds four vectors to integers, halves to even and NaN to 0, adds the zero point and
-// clamps the results to the bounds. Nothing wraps around.
+// steps rounds four vectors to integers (ties to even, and NaN to 0), adds the zero point and clamps the
+// results to the bounds. Nothing wraps around.
 func (f *file) steps(v int) {
 	for k := v; k < v+quads; k++ {
 		f.unary(0x4e21a800, "FCVTNS V%d.4S, V%d.4S", k, k)

@@ -10,7 +10,7 @@ func depthwiseInt8(f *file) {
 	const out, outs, in, pad, offs, offStep, taps, w, start, by = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 	const width, positions, at, spare, y, left, channel, weights, starts = 10, 11, 12, 13, 14, 15, 16, 17, 19
 	const factors, tap, table, address, value, walk = 20, 21, 22, 23, 24, 25
-	const x, wx, xs, ws = 4, 5, 6, 16 // bytes of the map, weights, and both with 16 bits
+	const x, wx, xs, ws = 4, 5, 6, 16 // registers: bytes of the map, weights, both as 16-bit numbers
 	f.loads("out", out, "outs", outs, "in", in, "pad", pad, "offs", offs, "offStep", offStep, "taps", taps,
 		"w", w, "start", start, "by", by, "width", width, "positions", positions, "at", at, "spare", spare)
 	f.int8Bounds(walk)
@@ -19,7 +19,7 @@ func depthwiseInt8(f *file) {
 	f.op("MOVD R%d, R%d", offs, walk)
 	f.op("MOVD R%d, R%d", at, table)
 	f.op("MOVD R%d, R%d", taps, tap)
-	f.label("resolve") // the address that each tap reads
+	f.label("resolve") // computes the address that each tap reads
 	f.op("MOVW (R%d), R%d", walk, value)
 	f.op("ADD R%d, R%d", offStep, walk)
 	f.op("ADD R%d, R%d, R%d", value, in, address)

@@ -13,7 +13,7 @@ import (
 	"os"
 )
 
-// families lists what can be generated.
+// families has a function for each family of kernels, by the name that the command accepts.
 var families = map[string]func(*file){
 	"window":           window,
 	"gradient":         gradient,

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// numbers are constants in the elements of registers, for multiplying vectors of their
-// kind.
+// numbers are constants that are elements of vector registers. Instructions multiply vectors of the same
+// kind by one of these elements.
 type numbers struct {
 	*file
 	kind   kind
-	first  int // register
+	first  int // first register
 	values []float64
 }
 
 // kind is the type of a vector's elements.
 type kind struct {
-	size                 int // in bytes
+	size                 int // size of an element in bytes
 	plus, minus          uint32
 	add, subtract, times uint32 // opcodes with one element as operand
 }
@@ -40,7 +40,8 @@ func (k kind) bits(v float64) uint64 {
 	return uint64(math.Float32bits(float32(v)))
 }
 
-// numbers loads constants into registers from first on; at is a register for their address.
+// numbers writes the loads of constants into registers from first on. at is a register for the address of
+// the constants.
 func (f *file) numbers(k kind, first, at int, values ...float64) *numbers {
 	n := &numbers{file: f, kind: k, first: first}
 	table, size := f.name+"Numbers<>", k.size
@@ -66,7 +67,7 @@ func (f *file) numbers(k kind, first, at int, values ...float64) *numbers {
 	return n
 }
 
-// by writes an instruction of a vector and the element that holds v.
+// by writes an instruction with a vector and the constant v as operands.
 func (n *numbers) by(code uint32, name string, d, x int, v float64) {
 	at := slices.Index(n.values, v)
 	if at < 0 {

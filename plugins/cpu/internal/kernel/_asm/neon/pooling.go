@@ -1,6 +1,6 @@
 package main
 
-// Registers of windows of pixels: the best so far, the current pixel, two masks.
+// These registers hold the best values so far, the current pixel, and two masks.
 const (
 	best, seen   = 0, quads
 	taken, spare = 30, 31
@@ -69,7 +69,7 @@ func maxPoolGradient(f *file) {
 	f.op("RET")
 }
 
-// pixelAt is the register with the address of the pixel that is looked at.
+// pixelAt is the register with the address of the current pixel.
 const pixelAt = 7
 
 // firstPixel loads the first pixel as the best.
@@ -79,7 +79,7 @@ func (f *file) firstPixel(x, pixels int) {
 	f.op("VLD1 (R%d), %s", pixelAt, vectors(best, quads))
 }
 
-// eachPixel writes a loop over the pixels from number first on, and loads each.
+// eachPixel writes a loop that loads each pixel of a window, from number first on.
 func (f *file) eachPixel(name string, image, pixels, taps, first int, do func()) {
 	const table, left = 8, 9
 	f.op("ADD $%d, R%d, R%d", 4*first, pixels, table)
@@ -95,7 +95,7 @@ func (f *file) eachPixel(name string, image, pixels, taps, first int, do func())
 	f.label(name + "End")
 }
 
-// take replaces the best by the value in vector k where this is larger, or where it is the first NaN.
+// take replaces elements of the best vector by larger elements of vector k, or by the first NaN.
 func (f *file) take(k int) {
 	f.fcmeq(taken, seen+k, seen+k)
 	f.fcmeq(spare, best+k, best+k)

@@ -12,22 +12,22 @@ type walk struct {
 	*file
 	v        int
 	singles  []string // pointers to values per channel
-	sums     int      // number of singles that are written at the end
+	sums     int      // number of singles that the function writes back at the end
 	rows     []string // pointers to rows
-	result   string   // the row that is written, if any, and the operand from which it is computed
+	result   string   // the row that is written, if there is one, and the operand that it is computed from
 	made     string
-	bounds   []string // numbers
+	bounds   []string // names of single numbers
 	operands []string // singles and rows that are read
 }
 
 // reg returns the register of vector k of an operand.
 func (w *walk) reg(name string, k int) int { return slices.Index(w.operands, name)*w.v + k }
 
-// bound returns the register of number i of bounds. For i = len(bounds), it is the register of a mask.
+// bound returns the register of bounds[i]. If i is len(bounds), it returns a register for a mask.
 func (w *walk) bound(i int) int { return len(w.operands)*w.v + i }
 
-// write writes the function. each writes the code of one vector; r returns its registers by
-// name.
+// write writes the function. each writes the code for one vector of channels. r returns the register of an
+// operand, by its name.
 func (w *walk) write(name string, each func(r func(name string) int)) {
 	const step, count = 10, 11
 	pointers := slices.Concat(w.singles, w.rows)
@@ -55,7 +55,7 @@ func (w *walk) write(name string, each func(r func(name string) int)) {
 	w.op("RET")
 }
 
-// begin writes the code before the loop; pointer i is in register Ri.
+// begin writes the code before the loop. It loads pointer i into register Ri.
 func (w *walk) begin(name string, pointers []string) {
 	params := append(slices.Clone(pointers), w.bounds...)
 	for i := range params {

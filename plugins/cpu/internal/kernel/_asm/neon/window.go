@@ -34,7 +34,7 @@ func windowTile(f *file, p int) {
 
 	f.label("tap")
 	f.op("CBZ R%d, store", tap)
-	for i := range p { // run i is read by R(i+1)
+	for i := range p { // register R(i+1) holds the address of run i
 		f.op("MOVW %d(R%d), R%d", 4*i, table, at)
 		f.op("CMP $0, R%d", at)
 		f.op("CSEL LT, R%d, R%d, R%d", zero, at, at)

@@ -23,7 +23,7 @@ func (w winogradForm) name(what string) string {
 	return fmt.Sprintf("winograd%sNEONf%dx%d", what, w.Side, w.Kernel)
 }
 
-// powers returns p to the powers 0 to n-1, for each pair, without the ones that are 1.
+// powers returns the powers p^0 to p^(n-1) of the point p of each pair, except for powers that are 1.
 func (w winogradForm) powers(n int) (all []float64) {
 	for _, p := range w.Pairs {
 		for k := range n {

@@ -37,8 +37,8 @@ func winogradSpreadOut(f *file, w winogradForm) {
 	})
 }
 
-// points computes the values of y at the points other than 0 and infinity, in the registers
-// that value returns; odd is a free register.
+// points computes the values of polynomial y at the points other than 0 and infinity. value(k) is the
+// register for the value at point k, and odd is a free register.
 func (w winogradForm) points(n *numbers, y []int, value func(k int) int, odd int) {
 	for i, p := range w.Pairs {
 		plus, minus := value(1+2*i), value(2+2*i)
@@ -84,7 +84,7 @@ func winogradTaps(f *file, w winogradForm) {
 	f.nextPair(size, taps, count)
 }
 
-// power returns the factor at pair i times p to the power of k.
+// power returns p^k for pair i, times the factor of the pair.
 func (w winogradForm) power(i, k int) float64 {
 	v := w.Factor(1 + 2*i)
 	for range k {
@@ -93,7 +93,7 @@ func (w winogradForm) power(i, k int) float64 {
 	return v
 }
 
-// elementNumbers returns the factors of elements.
+// elementNumbers returns the constants for computing the elements of kernels.
 func (w winogradForm) elementNumbers() []float64 {
 	n := []float64{w.Factor(0)}
 	for i := range w.Pairs {
@@ -104,9 +104,9 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes the coefficients in the list which, from the values x at the points. It changes
-// x. Each coefficient is written to the register that into returns, and then done is called. spare
-// is the first of the free registers, one per pair.
+// elements computes some coefficients of kernels. which lists them. x has the values at the points, and is
+// changed. into returns the register for a coefficient; when it is written, done is called. spare is the
+// first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
 	done func(r int)) {
 	last := w.Kernel - 1

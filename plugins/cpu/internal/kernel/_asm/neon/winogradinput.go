@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// inputNumbers returns the absolute factors of the transform of tiles.
+// inputNumbers returns the constants for transforming tiles of the input, without signs.
 func (w winogradForm) inputNumbers() (n []float64) {
 	if len(w.Pairs) == 1 {
 		return nil
@@ -48,11 +48,12 @@ func (w winogradForm) inputEdge(n *numbers, first int) {
 	w.inputRow(n, x, w.Tile())
 }
 
-// inputPairs transforms the columns of a tile at the other points, and the resulting rows.
+// inputPairs transforms the columns of a tile at the points other than 0 and infinity, and the resulting
+// rows.
 func (w winogradForm) inputPairs(n *numbers) {
 	size, points := w.Tile(), 2*len(w.Pairs)
 	at := func(i, j int) int { return i*size + j }
-	odd, lower := points*size, points*size+1 // the register after these is free, too
+	odd, lower := points*size, points*size+1 // the register after lower is free, too
 	for j := range size {
 		for part := range 2 * (len(w.Pairs) - 1) {
 			n.loadGrid(lower+part, 2-part, j)
@@ -97,7 +98,7 @@ func (w winogradForm) inputRow(n *numbers, x []int, spare int) {
 	n.storeValue(x[size-1])
 }
 
-// registers returns n registers from first on.
+// registers returns the numbers of n registers from first on.
 func registers(first, n int) []int {
 	r := make([]int, n)
 	for i := range r {

@@ -7,7 +7,7 @@ import "math"
 func winogradOutput(f *file, w winogradForm) {
 	f.function(w.name("Output"), "out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, "+
 		"mTile int, bias *float32, "+epilogueParams+", tiles int, vectors int")
-	const apart, bias = more, more + 1 // plus is apart bytes from out
+	const apart, bias = more, more + 1 // register apart holds the distance in bytes from out to plus
 	n := f.numbers(singles, 30, free, w.powers(w.Side)...)
 	f.load("plus", apart)
 	f.load("out", free)

@@ -2,10 +2,10 @@ package main
 
 import "fmt"
 
-// winogradProduct multiplies p tiles with 16 channels of weights, frequency by frequency.
-// Every element is a sum of blocks, each of them one chain. Six tiles use 24 registers for
-// the sums and 6 for values, which leaves two for weights: adjacent halves of a column.
-// Unless ahead is 0, it prefetches the weights that follow the current ones by ahead bytes.
+// winogradProduct multiplies p tiles with 16 channels of weights, frequency by frequency. Every element is
+// a sum of blocks, and each block is one chain. Six tiles use 24 registers for the sums and 6 for values,
+// which leaves two for weights: adjacent halves of a column. Unless ahead is 0, it prefetches the weights
+// that are ahead bytes after the current ones.
 func winogradProduct(f *file, p int) {
 	f.function(fmt.Sprintf("winogradProductNEONp%d", p), "m *float32, mTile int, mFreq int, v *float32, "+
 		"vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int")
@@ -16,7 +16,7 @@ func winogradProduct(f *file, p int) {
 	weights, values := p*quads, p*quads+quads/2
 	loop := func(name string, fetch bool) {
 		f.label(name)
-		for i := range p { // tile i is read by R(i+1)
+		for i := range p { // register R(i+1) holds the address of tile i
 			f.op("VLD1.P 16(R%d), %s", i+1, vectors(values+i, 1))
 		}
 		for j := range 4 {
@@ -80,8 +80,8 @@ func winogradProduct(f *file, p int) {
 	f.op("RET")
 }
 
-// winogradSpread computes, over the values of two runs, the sum of the absolute values and
-// the largest of them, repeatedly.
+// winogradSpread writes a loop over blocks. For each block it computes the sum of the absolute values of
+// two runs, and the largest absolute value.
 func winogradSpread(f *file) {
 	f.function("winogradSpreadNEON", "sums *float32, most *uint32, a *float32, b *float32, run int, count int")
 	const sums, most, a, b, run, count, k = 0, 1, 2, 3, 4, 5, 6

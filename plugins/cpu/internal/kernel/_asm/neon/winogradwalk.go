@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// Registers of a grid, of rows and columns at equal distances.
+// Registers with the addresses of a grid: rows and columns at equal distances.
 const (
-	gridRow  = 1 // row 0 and so on, of up to 6
-	gridStep = 6 // column 0 and so on, as a distance; column 0 has no register
+	gridRow  = 1 // address of row 0; up to 5 more registers for the rows after it
+	gridStep = 6 // the register after this one holds the distance of column 1, and so on
 )
 
-// columns computes the distances of n columns from the distance of the first two.
+// columns computes the distances of n columns from column 0, given the distance of column 1.
 func (f *file) columns(step string, n int) {
 	f.load(step, gridStep+1)
 	for j := 2; j < n; j++ {
@@ -43,20 +43,21 @@ func (f *file) storeGrid(d, row, column int) {
 	}
 }
 
-// Other registers of walks over tiles.
+// These registers have other uses in walks over tiles.
 const (
-	valueAt   = 12 // the next value of a tile, in the order of frequencies
+	valueAt   = 12 // address of the next value of a tile, in the order of frequencies
 	valueStep = 13
-	free      = 0  // free
+	free      = 0  // a free register
 	more      = 25 // the first of two free registers
 )
 
-// tileParams are the parameters of a walk over tiles of an image and their values.
+// tileParams names the parameters of a walk over tiles: the image, the transformed values, and the
+// distances between the frequencies and between the tiles of these values.
 type tileParams struct{ image, values, freq, tile string }
 
-// eachVector writes a walk over adjacent tiles and their channels, four at a time. A tile
-// is a grid of adjacent pixels; its values are valueStep apart. begin writes the code of
-// each tile, do the code of each vector.
+// eachVector writes a walk over adjacent tiles and their channels, four at a time. A tile is a grid of
+// adjacent pixels; its values are valueStep apart. begin writes the code that begins each tile, and do
+// writes the code for each vector of channels.
 func (f *file) eachVector(p tileParams, side int, begin, do func()) {
 	const now, left, image, values, tiles = 14, 15, 16, 19, 20
 	const rowStep, valueTile, tileStep, vectors = 21, 22, 23, 24
@@ -91,8 +92,8 @@ func (f *file) storeValue(r int) {
 	f.op("VST1.P %s, (R%d)(R%d)", vectors(r, 1), valueAt, valueStep)
 }
 
-// square makes a grid of n rows that follow each other, in a walk over pairs of neighbouring
-// float32, which are treated as float64.
+// square makes a grid of n adjacent rows with n columns each. Its elements are pairs of neighbouring
+// float32, which are processed as float64.
 func (f *file) square(base, step string, n int) {
 	f.columns(step, n)
 	f.op("ADD R%d, R%d, R%d", gridStep+1, gridStep+n-1, free)
@@ -100,7 +101,7 @@ func (f *file) square(base, step string, n int) {
 	f.rows(free, n)
 }
 
-// loadWide loads the two float32 at a row and a column as float64.
+// loadWide loads the two float32 at a row and a column, converted to float64.
 func (f *file) loadWide(d, row, column int) {
 	at := fmt.Sprintf("(R%d)", gridRow+row)
 	if column > 0 {

@@ -14,7 +14,7 @@ func winogradWeights(f *file, w winogradForm) {
 		f.narrow(result, result)
 		f.op("VST1.P [V%d.S2], (R%d)(R%d)", result, at, uFreq)
 	}
-	// across stores the values of a row at the points.
+	// across stores the values that the polynomial of a row has at the points.
 	across := func(row int, x []int) {
 		store(row, 0, x[0])
 		for i := range w.Pairs {
@@ -47,7 +47,7 @@ func winogradWeights(f *file, w winogradForm) {
 	f.nextPair(w.Kernel, u, count)
 }
 
-// weightNumbers returns the factors of the transform of kernels.
+// weightNumbers returns the constants for transforming kernels.
 func (w winogradForm) weightNumbers() (n []float64) {
 	for _, p := range w.Pairs {
 		n = append(n, p*p, p)

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// Function is a function of one element, with two numbers. Package class defines it.
+// Function is a function of one element. It may have two parameters, a and b. Package class defines it.
 type Function int
 
-// The functions of x, and the derivatives times dy, as functions of the value that the
+// The functions of x follow, and then the derivatives times dy, as functions of the value that the
 // activation saves.
 const (
 	Exp Function = iota
@@ -31,9 +31,9 @@ const (
 	GeluTanh
 	Mish
 	Over      // x / a
-	ExpNormal // exponentials of a softmax
+	ExpNormal // exponential as softmax needs it: class.ExpNormal
 	Root      // the square root
-	ToEven    // rounds to a whole number, like those below
+	ToEven    // rounds to a whole number, like the next two
 	Floor
 	Ceil
 	functions // number of functions
@@ -42,13 +42,13 @@ const (
 // Operation is an operation of two elements.
 type Operation int
 
-// The operations.
+// These are the operations of two elements.
 const (
 	Sub Operation = iota
 	Mul
 	Div
 	Prelu // a if a >= 0, else a * b
-	Max   // as in Go: NaN wins, and +0 is larger than -0
+	Max   // maximum as in Go: NaN if an element is NaN, and +0 is larger than -0
 	Min
 	Less // 1 where a < b, else 0
 	AtMost
@@ -78,7 +78,7 @@ type activations struct {
 
 const tableLanes = 16
 
-// constants are the constants of formula.Constants, in its order.
+// constants has the values of formula.Constants, in the same order.
 var constants = table(slices.Concat([]float32{
 	class.Log2E, class.Round, -class.Ln2Hi, -class.Ln2Lo, class.Ln2, 1, 0.5, -0.5, 0, class.SigmoidScale,
 	float32(math.Copysign(0, -1)), class.ExpLeast, class.ExpMost, -class.ExpLeast, class.Expm1Least, -2, 1. / 3,
@@ -96,7 +96,7 @@ func table(constants []float32) (all []float32) {
 	return all
 }
 
-// padding has the last elements, which do not fill a vector.
+// padding is memory for the last elements of the operands, which do not fill a vector.
 type padding [4][tableLanes]float32
 
 var paddings = sync.Pool{New: func() any { return new(padding) }}
@@ -124,8 +124,8 @@ func (s *Set) Apply(f Function, y, x []float32, a, b float32, definition func(fl
 	}
 }
 
-// ApplyGradient sets dx to the derivative at x times dy, rounded. derivative computes the
-// same derivative. dx may be x or dy.
+// ApplyGradient sets dx to dy times the derivative of f at x, rounded. derivative computes the same
+// derivative in plain Go. dx may be x or dy.
 func (s *Set) ApplyGradient(f Function, dx, x, dy []float32, a, b float32,
 	derivative func(float32) float32) {
 	if s.activations == nil {
@@ -171,7 +171,7 @@ func (s *Set) Combine(o Operation, y, a, b []float32) {
 	}
 }
 
-// indicator is 1 where a comparison holds, else 0.
+// indicator returns 1 if a comparison holds, else 0.
 func indicator(holds bool) float32 {
 	if holds {
 		return 1
@@ -179,8 +179,8 @@ func indicator(holds bool) float32 {
 	return 0
 }
 
-// Pick sets elements of y to those of a if test is not 0, and to those of b otherwise. NaN is not 0. y
-// may be any of the operands.
+// Pick copies elements of a to y where test is not 0, and elements of b elsewhere. A NaN in test is not 0.
+// y may be any of the operands.
 func (s *Set) Pick(y, test, a, b []float32) {
 	test, a, b = test[:len(y)], a[:len(y)], b[:len(y)]
 	if s.activations == nil {
@@ -211,7 +211,8 @@ func (s *Set) PreluGradient(dx, x, slope, dy []float32) {
 	s.activations.three(s.activations.preluGradient, dx, x, slope, dy)
 }
 
-// three computes the elements of three operands.
+// three computes y from the elements of three operands. The last elements, which fill no vector, are
+// padded.
 func (k *activations) three(do ternaryKernel, y, a, b, c []float32) {
 	n := len(y) / k.lanes * k.lanes
 	if n > 0 {
@@ -228,7 +229,7 @@ func (k *activations) three(do ternaryKernel, y, a, b, c []float32) {
 	}
 }
 
-// two computes the elements of two operands.
+// two computes y from the elements of two operands. The last elements, which fill no vector, are padded.
 func (k *activations) two(do binaryKernel, y, a, b []float32, n0, n1 float32) {
 	a, b = a[:len(y)], b[:len(y)]
 	n := len(y) / k.lanes * k.lanes

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// tried is the count of numbers that are tried at a time: neighbours of one sign and one exponent.
+// tried is how many numbers are tried at a time. They are neighbours and have the same sign and exponent.
 const tried = 4096
 
-// TestActivationsOfAllNumbers compares the sets of this machine with each other, with the
-// definitions and with the truth. make test-activations tries every float32, and 1 in 64 of
-// them with the definition. If BNCTL_ACTIVATIONS is whole, it tries all of them with the
-// definition, in some hours.
+// TestActivationsOfAllNumbers compares the sets of this machine with each other, with the definitions and
+// with exact results. make test-activations tries every float32, and compares 1 in 64 of them with the
+// definition. If BNCTL_ACTIVATIONS is whole, it compares all of them with the definition, which takes some
+// hours.
 func TestActivationsOfAllNumbers(t *testing.T) {
 	step, seldom := 65537, 1
 	switch os.Getenv("BNCTL_ACTIVATIONS") {
@@ -50,7 +50,7 @@ func TestActivationsOfAllNumbers(t *testing.T) {
 	}
 }
 
-// trial tries numbers with a function and its derivative.
+// trial is a function with its derivative, and the results of trying numbers with them.
 type trial struct {
 	nodeFunction
 	t               *testing.T
@@ -88,7 +88,7 @@ func (r *trial) try(bits, step uint32, define bool) {
 	}
 }
 
-// agree fails if sets disagree. want becomes the result of the first set.
+// agree reports an error if the sets disagree. It stores the results of the first set in want.
 func (r *trial) agree(sets []*Set, apply func(*Set)) {
 	for k, s := range sets {
 		if apply(s); k == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// nodeFunction is a function and the node that package class defines it by.
+// nodeFunction is a function, and the operation of a graph with which package class defines it.
 type nodeFunction struct {
 	f         Function
 	op        graph.Op
@@ -83,13 +83,13 @@ func TestActivations(t *testing.T) {
 	}
 }
 
-// copied returns y, which it sets to x.
+// copied sets y to x, and returns y.
 func copied(y, x []float32) []float32 {
 	copy(y, x)
 	return y
 }
 
-// same fails where got is not want.
+// same reports an error for each element of got that differs from want.
 func same(t *testing.T, x, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -107,7 +107,8 @@ func (d nodeFunction) String() string {
 	return fmt.Sprint(d.op, " of ", d.numbers)
 }
 
-// of returns the definitions of a function and of its derivative, and the two numbers.
+// of returns the definition of a function and of its derivative, and the numbers a and b that it depends
+// on.
 func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
 	n := &graph.Node{Op: d.op, Attrs: d.numbers}
 	if d.hasSlopes {
@@ -118,7 +119,7 @@ func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
 	return class.Activation32(n), slope, a, b
 }
 
-// TestRoundings compares functions with those of package math, which round to the same float32.
+// TestRoundings compares functions with package math. Results rounded to float32 must be the same.
 func TestRoundings(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 3))
 	x := append(edges(), 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0x1p23-0.5, 0x1p22+0.5, -0x1p22-0.5)
@@ -140,7 +141,7 @@ func TestRoundings(t *testing.T) {
 	}
 }
 
-// TestCombine compares the operations of two elements.
+// TestCombine compares the operations of two elements with their definitions.
 func TestCombine(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 2))
 	a := edges()

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/amxemulation"
 )
 
-// matrixUnits makes this process execute the instructions of AMX: for tests.
+// matrixUnits makes this process emulate the instructions of AMX. It is for tests.
 var matrixUnits = sync.OnceValue(func() bool {
 	if err := amxemulation.Install(); err != nil {
 		panic(err)

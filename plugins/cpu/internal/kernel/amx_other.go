@@ -2,7 +2,7 @@
 
 package kernel
 
-// matrixUnits reports whether this process may use AMX. The request for it is implemented only for Linux.
+// matrixUnits reports whether this process may use AMX. Only on Linux can a process get the permission.
 func matrixUnits() bool { return false }
 
 // matrixBytes reports whether the matrix units multiply bytes, too.

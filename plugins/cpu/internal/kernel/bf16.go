@@ -2,9 +2,9 @@ package kernel
 
 import "math"
 
-// A bfloat16 is the upper half of a float32. Values are rounded to it to
-// nearest, ties to even; infinities stay, NaN stays some NaN, and subnormal
-// values become zero, as in the instructions that processors have for it.
+// A bfloat16 is the upper half of a float32. Values are rounded to the nearest bfloat16, ties to even.
+// Infinities are kept, NaN becomes some NaN, and subnormal values become zero, as in the processors'
+// instructions for rounding.
 
 // leastNormal is the smallest normal float32.
 const leastNormal = 0x1p-126
@@ -38,7 +38,7 @@ type bf16Kernels struct {
 	widen  func(x *float32, y *uint16, count int)
 }
 
-// whole returns the number of values, of n, that the assembly processes.
+// whole returns how many of n values the assembly processes.
 func (k *bf16Kernels) whole(n int) int {
 	if k == nil {
 		return 0

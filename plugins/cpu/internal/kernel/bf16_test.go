@@ -22,12 +22,12 @@ func TestBF16(t *testing.T) {
 		want uint16
 	}{
 		{0x3f800000, 0x3f80},                       // 1
-		{0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, // ties go to even
-		{0x3f808001, 0x3f81}, {0xbf807fff, 0xbf80}, // others to the nearest
+		{0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, // ties are rounded to even
+		{0x3f808001, 0x3f81}, {0xbf807fff, 0xbf80}, // other values are rounded to the nearest
 		{0x7f7fffff, 0x7f80}, {0x7f7f7fff, 0x7f7f}, // the largest become infinite
 		{0x7f800000, 0x7f80}, {0xff800000, 0xff80}, {0x80000000, 0x8000},
 		{0x7f800001, 0x7fc0}, {0xffffffff, 0x7fc0}, // NaN
-		{0x007fffff, 0}, {0x80000001, 0x8000}, {0x00800000, 0x0080}, // subnormal, and not
+		{0x007fffff, 0}, {0x80000001, 0x8000}, {0x00800000, 0x0080}, // subnormal values, and one that is not
 	} {
 		if got := bf16(math.Float32frombits(c.bits)); got != c.want {
 			t.Errorf("%#08x: got %#04x, want %#04x", c.bits, got, c.want)
@@ -40,17 +40,17 @@ func awkward(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
 		x[i] = math.Float32frombits(r.Uint32())
-		if i%3 == 0 { // few bits below the bits of a bfloat16
+		if i%3 == 0 { // few bits are set after the bits of a bfloat16
 			x[i] = math.Float32frombits(math.Float32bits(x[i]) &^ 0x7fff)
 		}
-		if i%7 == 0 { // around the smallest normal number
+		if i%7 == 0 { // near the smallest normal number
 			x[i] = math.Float32frombits(0x00800000 + uint32(r.IntN(1<<17)) - 1<<16)
 		}
 	}
 	return x
 }
 
-// All sets round as the definition does, and nothing beyond the end.
+// TestRoundBF16 checks that all sets round as the definition does, and change nothing beyond the end.
 func TestRoundBF16(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for n := range 200 {

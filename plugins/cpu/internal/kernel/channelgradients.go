@@ -2,8 +2,8 @@ package kernel
 
 // GradientSums sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).
 //
-// Blocks sum dy*(x - k) with k the mean in float32; at the end s2 becomes
-// s2 - (mean - k)*s1, in float64.
+// Blocks compute sums of dy*(x - k), where k is the mean rounded to float32. At the end s2 becomes s2 -
+// (mean - k)*s1, in float64.
 func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace) {
 	dy = dy[:len(x)]
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
@@ -24,8 +24,8 @@ func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 	return n
 }
 
-// nearValues is the number of values of a gradient that are computed before they are
-// summed.
+// nearValues is the number of values of a gradient that are computed before their sums are. They should
+// still be in a near cache then.
 const nearValues = 4096
 
 // MadeSums does the same as GradientSums for a gradient that is computed by make. It calls make for a part of
@@ -56,8 +56,8 @@ func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace,
 	widenGradientSums(s1, s2, mean, x, dy)
 }
 
-// gradientTotals sums all blocks. whole sums the first ones and returns their number, and
-// add sums one block.
+// gradientTotals computes sums by blocks. whole sums the first blocks by assembly and returns their number,
+// and add sums one of the others.
 func gradientTotals(s1, s2, mean []float64, values int, r *SumWorkspace, whole func(shift []float32) int,
 	add func(p1, p2, shift []float32, from, to int)) {
 	p1, p2, shift := r.singles(len(s1))
@@ -78,7 +78,7 @@ func gradientTotals(s1, s2, mean []float64, values int, r *SumWorkspace, whole f
 	}
 }
 
-// addGradientSums adds to s1 and s2, per channel, dy and dy*(x - shift), in order.
+// addGradientSums adds dy to s1 and dy*(x - shift) to s2, per channel, in order.
 func (s *Set) addGradientSums(s1, s2, shift, x, dy []float32) {
 	n := len(s1)
 	s2, shift, dy = s2[:n], shift[:n], dy[:len(x)]
@@ -98,7 +98,7 @@ func (s *Set) addGradientSums(s1, s2, shift, x, dy []float32) {
 // activation is above 0 and below Most. Most is NaN for a relu.
 type Mask struct {
 	Y    []float32
-	Plus []float32 // added to the gradient before, unless nil
+	Plus []float32 // values that are added to the gradient first; may be nil
 	Most float32
 }
 
@@ -111,7 +111,7 @@ func (m Mask) slice(from, to int) Mask {
 	return m
 }
 
-// MaskedSums sets dx to dy with a mask, and computes GradientSums of it.
+// MaskedSums sets dx to the elements of dy that mask m selects, and computes GradientSums of dx.
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
 		return s.maskedBlocks(s1, s2, shift, x, dx, dy, m)
@@ -137,8 +137,8 @@ func (s *Set) maskedBlocks(s1, s2 []float64, shift, x, dx, dy []float32, m Mask)
 	return n
 }
 
-// addMaskedSums sets dx to dy with a mask and adds to s1 and s2, per channel, dx
-// and dx*(x - shift), in order.
+// addMaskedSums sets dx to dy with a mask. It adds dx to s1 and dx*(x - shift) to s2, per channel, in
+// order.
 func (s *Set) addMaskedSums(s1, s2, shift, x, dx, dy []float32, m Mask) {
 	n := len(s1)
 	s2, shift, dx, dy, m.Y = s2[:n], shift[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]

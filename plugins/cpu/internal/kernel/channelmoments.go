@@ -1,16 +1,15 @@
 package kernel
 
-// Moments sets mean and q, per channel, to the mean of the values of x and
-// the sum of their squared deviations from it, both 0 of no values.
+// Moments sets mean and q, per channel, to the mean of the values of x and the sum of their squared
+// deviations from it. Both are 0 if there are no values.
 //
-// A block of n positions has a shift k, the float32 n-th part (times the rounded
-// inverse) of the sum of its values, the sum s of x - k and the sum p of the
-// squares of x - k. In float64, with k0 the shift of the first block,
+// A block of n positions has a shift k: the float32 sum of its values, times the rounded inverse of n. s is
+// the sum of x - k over the block, and p is the sum of the squares of x - k. In float64, with k0 the shift
+// of the first block,
 //
 //	u = s/n, e = (k - k0) + u, t1 += n*e, t2 += (p - s*u) + n*e*e
 //
-// and at the end, of N positions, mean = k0 + t1/N and q = t2 - t1*(t1/N), but
-// at least 0.
+// After all blocks, with N positions in total, mean = k0 + t1/N and q = t2 - t1*(t1/N), but at least 0.
 func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 	k, n := s.blocksOf(len(mean), len(x))
 	moments(mean, q, len(x), r, n,
@@ -20,8 +19,8 @@ func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 	widenMoments(mean, q, x)
 }
 
-// moments computes moments by blocks. whole computes the given number of first blocks, given the shifts
-// of the first one; sums and deviations compute the others.
+// moments computes moments by blocks. whole computes the given number of first blocks, given the shifts of
+// the first one. sums and deviations compute each of the other blocks.
 func moments(mean, q []float64, values int, r *SumWorkspace, blocks int, whole func(first []float64),
 	sums func(sum []float32, from, to int), deviations func(sum, squares, shift []float32, from, to int)) {
 	n := len(mean)
@@ -66,7 +65,7 @@ type block struct {
 	sum, squares, shift []float32
 }
 
-// centre computes shifts from sums.
+// centre computes shifts from sums, which it multiplies by the inverse of n.
 func (b *block) centre() {
 	inverse := float32(1 / b.n)
 	for c := range b.shift {

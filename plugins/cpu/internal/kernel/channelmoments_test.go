@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The variance is within 1e-6 of two passes in float64 up to a mean of 1000
-// deviations, and the mean within 1e-6 of a deviation.
+// If the mean is at most 1000 standard deviations, the variance is within a relative error of 1e-6 of that
+// of two passes in float64, and the mean is within 1e-6 of a standard deviation.
 func TestMomentsPrecision(t *testing.T) {
 	const channels = 3
 	r := rand.New(rand.NewPCG(3, 64))
@@ -46,7 +46,8 @@ func twoPasses(x []float32, channels, c int) (mean, q float64) {
 	return mean, q
 }
 
-// A constant channel has itself as its mean, and no variance at all.
+// TestMomentsOfConstants checks that if all values of a channel are the same, they equal its mean, and the
+// variance is 0.
 func TestMomentsOfConstants(t *testing.T) {
 	for _, v := range []float32{0, 1.1, -3e7, 1e-20, 0x1.fffffep-3} {
 		for _, positions := range []int{1, 49, 64, 100, 4096} {

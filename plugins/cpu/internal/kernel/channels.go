@@ -6,14 +6,14 @@ import "github.com/bnctl/bnctl/device/class"
 // of their per-channel slices. They round every operation, so that all sets have the same bits. Functions
 // with Half in their names do the same over rows of bfloat16: see channels_half.go.
 
-// extent describes the channels that the assembly for walks over neighbouring columns of
-// channels processes. It keeps values per channel in registers. Assembly with minChannels
-// loads and stores them at every position instead, and so processes any number of columns.
+// extent describes which channels assembly can process. It is assembly for a walk over neighbouring columns
+// of channels, and keeps values per channel in registers. Assembly with minChannels loads and stores these
+// values at every position instead, so that it can process any number of columns.
 type extent struct {
-	lanes       int // channels that it processes, with minChannels any multiple of them
+	lanes       int // number of channels that it processes; with minChannels, any multiple of this number
 	minChannels int // if not 0: the least number of channels to use the assembly for
-	// masked: it processes the channels after the last multiple of lanes; half a vector is left to
-	// narrower assembly.
+	// masked assembly processes the channels after the last multiple of lanes. If half a vector of channels is
+	// left, narrower assembly processes it instead.
 	masked bool
 }
 
@@ -25,14 +25,14 @@ type normColumns[T float32 | uint16] struct {
 	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)
 }
 
-// cachedValues is the number of values of a row that are walked over column by column
-// before the next values, so that memory is read in order.
+// cachedValues is the number of values of a row that all columns process before the next values. So the row
+// is read from memory in order, and for other columns from the cache.
 const cachedValues = 4096
 
 // treats returns the number of channels of [from, last), in rows of n channels, that the assembly can
-// process. Some assembly is called with n instead of the range. Assembly for any number of columns then
-// processes all whole vectors of a row, and masked assembly the channels after these. A range is
-// therefore accepted only if it ends with the row, and begins where the assembly begins.
+// process. Assembly for any number of columns (minChannels) always processes all whole vectors of a row,
+// and masked assembly always the channels after these. So they accept a range only if it ends with the row
+// and begins where they begin.
 func (e extent) treats(from, last, n int) int {
 	channels := last - from
 	switch {
@@ -53,10 +53,10 @@ func (e extent) treats(from, last, n int) int {
 // columnKernel is assembly for neighbouring columns of channels.
 type columnKernel interface{ treats(from, last, n int) int }
 
-// eachColumns calls do with assembly for the channels of a row with n channels and the
-// given number of values, as far as there is assembly for them. It calls do for count
-// positions from element at on, which is channel c of the first position. It returns the
-// first remaining channel and the number of positions.
+// eachColumns calls do with assembly for columns of a row with n channels and the given number of values,
+// as long as there is assembly for the remaining channels. A call processes count positions of the column
+// that begins with channel c; at is the index of channel c of the first position. It returns the first
+// remaining channel and the number of positions.
 func eachColumns[K columnKernel](kernels []K, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	return someColumns(kernels, 0, n, n, values, do)
@@ -86,8 +86,8 @@ func someColumns[K columnKernel](kernels []K, first, last, n, values int,
 	return from, left
 }
 
-// widest returns the first assembly that can process some of the channels [from, last) of n, and
-// their number, or 0.
+// widest returns the first assembly that can process some of the channels [from, last) of n, and how many
+// of them it can process, or 0.
 func widest[K columnKernel](kernels []K, from, last, n int) (k K, treated int) {
 	for _, k := range kernels {
 		if treated := k.treats(from, last, n); treated > 0 {
@@ -109,10 +109,10 @@ func NewAffine(channels int) Affine {
 	return Affine{row(0), row(1), row(2), row(3)}
 }
 
-// Set fills channel c.
+// Set sets the numbers of channel c, computed from a mean, a factor and a summand.
 func (a *Affine) Set(c int, mean, by, add float64) { a.SetOf(c, class.NewAffine(mean, by, add)) }
 
-// SetOf fills channel c with numbers of package class.
+// SetOf sets the numbers of channel c to the numbers in n.
 func (a *Affine) SetOf(c int, n class.Affine) {
 	a.Hi[c], a.Lo[c], a.By[c], a.Add[c] = n.Hi, n.Lo, n.By, n.Add
 }

@@ -35,7 +35,7 @@ var (
 	}
 )
 
-// The same over rows of bfloat16. The AVX-512 functions use its instructions for bfloat16.
+// Walks like those above, over rows of bfloat16. The AVX-512 functions use its instructions for bfloat16.
 var (
 	normHalfAVX512Wide = normColumns[uint16]{
 		extent: extent{lanes: 16, minChannels: 80}, normalise: normaliseHalfAVX512BF16wide,

@@ -1,8 +1,8 @@
 package kernel
 
-// Functions over rows of bfloat16 in two bytes. Each widens its rows to float32, does the
-// same as the function without Half in its name, and rounds stored values like RoundBF16. A
-// sum is a sum of the stored values.
+// These are functions over rows of bfloat16 in two bytes. Each converts its rows to float32, does the same
+// as the function without Half in its name, and rounds the values that it stores like RoundBF16. Sums are
+// sums of the stored values.
 
 // HalfEpilogue is an Epilogue for rows of bfloat16.
 type HalfEpilogue struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// rowPasses are all passes over rows of float32, or all over rows of bfloat16, as functions
-// of float32.
+// rowPasses has all passes over rows: either over rows of float32, or over rows of bfloat16. Their
+// arguments are float32 in both cases.
 type rowPasses struct {
 	sums              func(sum []float64, x []float32, r *SumWorkspace)
 	moments           func(mean, q []float64, x []float32, r *SumWorkspace)
@@ -42,8 +42,8 @@ func roundedPasses() rowPasses {
 	}
 }
 
-// halfPasses are the passes of s over rows of bfloat16. They also check that writes end
-// where they should.
+// halfPasses returns the passes of s over rows of bfloat16. They also check that nothing is written past
+// the end of a row.
 func halfPasses(t *testing.T, s *Set) rowPasses {
 	narrow := func(x []float32) []uint16 {
 		if x == nil {
@@ -123,8 +123,8 @@ func sameDoubles(a, b []float64) bool {
 	})
 }
 
-// The functions of all sets over rows of bfloat16 agree with the functions over float32 on
-// widened rows, rounded: for finite values and for any bits.
+// TestChannelsHalf checks the functions of all sets over rows of bfloat16. Their results must equal the
+// rounded results of the functions over float32, for finite values and for any bits.
 func TestChannelsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 4))
 	shapes := [][2]int{{200, 50}, {128, 70}}

@@ -102,9 +102,9 @@ func TestElementwise(t *testing.T) {
 	}
 }
 
-// BenchmarkChannels walks over rows of 16384 values, float32 and bfloat16: over
-// one that is in the cache, and over many that are in memory. The rate counts
-// all bytes that are read and written.
+// BenchmarkChannels measures walks over rows of 16384 values, of float32 and of bfloat16. It repeats one
+// row that is in the cache, or many rows that are in memory. The rate counts all bytes that are read and
+// written.
 func BenchmarkChannels(b *testing.B) {
 	const row, far = 16384, 512
 	r := rand.New(rand.NewPCG(1, 1))
@@ -125,13 +125,13 @@ func BenchmarkChannels(b *testing.B) {
 	}
 }
 
-// pass is a kernel that is measured over n values from at on, with the number of bytes
-// that it moves per value.
+// pass is a kernel that is measured. It processes n values from index at on, and moves the given number of
+// bytes for each value.
 type pass struct {
 	name  string
 	bytes int
 	run   func(at, n int)
-	total int // values that there are
+	total int // number of values in memory
 }
 
 func benchmarkPasses(b *testing.B, s *Set, prefix string, row int, passes []pass) {
@@ -171,7 +171,7 @@ func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 	}
 }
 
-// halfPassesOf returns the same over rows of bfloat16.
+// halfPassesOf returns the same passes as passesOf, over rows of bfloat16.
 func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
 	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)

@@ -72,14 +72,15 @@ func (r *SumWorkspace) doubles(n int) []float64 {
 	return r.double[:n]
 }
 
-// eachBlock calls do for every block of values after the first blocks. A row has n channels.
+// eachBlock calls do for every block of values, except for the given number of first blocks. A row has n
+// channels.
 func eachBlock(first, n, values int, do func(from, to int)) {
 	for from := first * BlockPositions * n; from < values; from += BlockPositions * n {
 		do(from, min(from+BlockPositions*n, values))
 	}
 }
 
-// widenInto adds x to sum.
+// widenInto adds x, converted to float64, to sum.
 func widenInto(sum []float64, x []float32) {
 	sum = sum[:len(x)]
 	for c, v := range x {
@@ -101,7 +102,7 @@ func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float
 // Sums sets sum, per channel, to the sum of the values of x.
 func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) { s.SomeSums(sum, x, len(sum), 0, r) }
 
-// SomeSums sets sum to Sums of the channels [first, first+len(sum)) of rows of n channels.
+// SomeSums computes Sums only for channels [first, first+len(sum)) of rows with n channels.
 func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace) {
 	partial, _, _ := r.singles(len(sum))
 	clear(sum)

@@ -2,8 +2,8 @@
 
 package kernel
 
-// Assembly that sums the columns of float32 rows: of many columns, or of 4, 2 or 1 vectors
-// of them.
+// Assembly that sums the columns of float32 rows. It processes many columns, or the columns of 4, 2 or 1
+// vectors.
 var (
 	sumAVX512Wide = sumColumns[float32]{
 		extent: extent{lanes: 16, minChannels: 80}, sums: sumsAVX512wide, sizes: sizesAVX512wide,
@@ -57,7 +57,7 @@ var (
 	}
 )
 
-// The same over rows of bfloat16. The AVX-512 functions use its instructions for bfloat16.
+// Walks like those above, over rows of bfloat16. The AVX-512 functions use its instructions for bfloat16.
 var (
 	sumHalfAVX512Wide = sumColumns[uint16]{
 		extent: extent{lanes: 16, minChannels: 80}, sums: sumsHalfAVX512BF16wide,

@@ -74,12 +74,12 @@ func (s *Set) addGradientSumsHalf(s1, s2, shift []float32, x, dy []uint16) {
 // HalfMask is a Mask with rows of bfloat16.
 type HalfMask struct {
 	Y    []uint16
-	Plus []uint16 // added to the gradient before, and the sum rounded; unless nil
+	Plus []uint16 // values that are added to the gradient first, with rounding; may be nil
 	Most float32
 }
 
-// last returns the largest bits of a bfloat16 above 0 that passes a gradient. The bits of
-// values above 0 are in the order of the values, followed by NaN.
+// last returns the bits of the largest bfloat16 for which the mask passes a gradient. The bits of values
+// above 0 are in the order of the values, followed by NaN.
 func (m *HalfMask) last() uint16 {
 	const infinity = 0x7f80
 	switch {

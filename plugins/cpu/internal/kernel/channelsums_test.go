@@ -22,8 +22,8 @@ func blockSums(x []float32, n, first, last int) []float64 {
 	return sum
 }
 
-// SomeSums equals the definition wherever its range of channels begins and ends, and writes only to
-// its workspace.
+// TestSomeSums checks that SomeSums equals the definition for any range of channels, and writes only to its
+// result and its workspace.
 func TestSomeSums(t *testing.T) {
 	const guard = 64
 	r := rand.New(rand.NewPCG(55, 1))
@@ -53,8 +53,8 @@ func TestSomeSums(t *testing.T) {
 	}
 }
 
-// Assembly processes only requested channels. Assembly that gets the length of a row alone is chosen only
-// for a range that this length describes.
+// TestExtentStaysInside checks that assembly processes only the requested channels. Some assembly receives
+// only the length of a row. It may be chosen only if the range of channels follows from this length.
 func TestExtentStaysInside(t *testing.T) {
 	for _, e := range []extent{{lanes: 16}, {lanes: 64}, {lanes: 16, masked: true}, {lanes: 16, minChannels: 80},
 		{lanes: 8, minChannels: 24}} {

@@ -6,7 +6,7 @@ package kernel
 
 func isFinite(v float64) bool { return v-v == 0 }
 
-// value64 returns a value of either type.
+// value64 returns a float32, or the bits of a bfloat16, as float64.
 func value64[T float32 | uint16](v T) float64 {
 	if h, ok := any(v).(uint16); ok {
 		return float64(widened(h))
@@ -14,7 +14,7 @@ func value64[T float32 | uint16](v T) float64 {
 	return float64(v)
 }
 
-// replace sets v to the result of sum if v is not finite and the result is.
+// replace sets v to the result of sum if v is not finite, but the result is.
 func replace(v *float64, sum func() float64) {
 	if isFinite(*v) {
 		return
@@ -24,7 +24,7 @@ func replace(v *float64, sum func() float64) {
 	}
 }
 
-// wideSum returns the sum of channel c of rows of n channels.
+// wideSum returns the sum of channel c in float64. Rows have n channels.
 func wideSum[T float32 | uint16](x []T, n, c int) (sum float64) {
 	for ; c < len(x); c += n {
 		sum += value64(x[c])
@@ -32,8 +32,8 @@ func wideSum[T float32 | uint16](x []T, n, c int) (sum float64) {
 	return sum
 }
 
-// widenSums computes the sums that are not finite again in float64. sum holds the sums of the channels
-// [first, first+len(sum)) of rows of n channels.
+// widenSums computes sums again in float64 if they are not finite. sum has the sums of channels [first,
+// first+len(sum)) of rows with n channels.
 func widenSums[T float32 | uint16](sum []float64, x []T, n, first int) {
 	for c := range sum {
 		if !isFinite(sum[c]) {
@@ -42,7 +42,7 @@ func widenSums[T float32 | uint16](sum []float64, x []T, n, first int) {
 	}
 }
 
-// widenMoments computes the moments of x that are not finite again in float64.
+// widenMoments computes moments of x again in float64 if they are not finite.
 func widenMoments[T float32 | uint16](mean, q []float64, x []T) {
 	n := len(q)
 	for c := range q {
@@ -61,7 +61,7 @@ func widenMoments[T float32 | uint16](mean, q []float64, x []T) {
 	}
 }
 
-// widenGradientSums replaces sums of dy and of dy*(x - mean).
+// widenGradientSums computes the sums of dy and dy*(x - mean) that are not finite again in float64.
 func widenGradientSums[T float32 | uint16](s1, s2, mean []float64, x, dy []T) {
 	n := len(s1)
 	widenSums(s1, dy, n, 0)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSumsOfLargeValues: sums that overflow float32 are those of float64, in all passes and
-// all sets, and another channel keeps its bits.
+// TestSumsOfLargeValues checks that sums that overflow float32 are computed in float64, in all passes and
+// all sets, and that the sums of other channels keep their bits.
 func TestSumsOfLargeValues(t *testing.T) {
 	const n, positions = 3, 130
 	x, dx, y := make([]float32, n*positions), make([]float32, n*positions), make([]float32, n*positions)

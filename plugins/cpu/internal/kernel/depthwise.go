@@ -25,7 +25,7 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 	c := depthwiseCall{out, in, weights, bias, e, from, to}
 	left := 0
 	if from < to && w.Taps > 0 {
-		again := e.Plus == nil // Plus may be the result: it is added once
+		again := e.Plus == nil // Plus may be the result, so it must be added only once
 		left = overlapping(s.depthwise, w.Run, again, func(k depthwiseTiles, first, _ int) {
 			c.column(w, k, first)
 		})
@@ -35,11 +35,11 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 	}
 }
 
-// overlapping calls do with assembly, widest first, for columns of n channels: with the
-// first channel of a column, and the first channel that earlier columns do not include. If again
-// is true, channels may be processed twice: the channels after the last whole column then
-// form a column with some before them, if the next narrower assembly cannot hold them. It
-// returns the first remaining channel.
+// overlapping divides n channels into columns and calls do for each, with the widest assembly that fits. It
+// passes the first channel of the column, and the first channel that no earlier column includes (fresh). If
+// again is true, channels may be processed twice: the channels after the last whole column then form a
+// column together with some before them, unless the next narrower assembly can hold them. overlapping
+// returns the first channel that no column includes.
 func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
 	do func(k K, first, fresh int)) int {
 	first := 0
@@ -141,8 +141,9 @@ func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float
 	}
 }
 
-// DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap: the sums of the first
-// channels (as many as fresh), then a gap (as many values as again), then the sums of the other channels.
+// DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap. It begins with the sums of
+// the first channels; fresh is their number. After a gap of again values come the sums of the other
+// channels.
 func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	fresh = channels
 	overlapping(s.depthwiseGradients, channels, true, func(k depthwiseGradients, first, from int) {
@@ -153,7 +154,7 @@ func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	return fresh, again
 }
 
-// zeroFrom returns the offset of the run of zeros, in bytes from p.
+// zeroFrom returns the distance in bytes from p to the run of zeros that is read for padding.
 func (w *Window) zeroFrom(p *float32) int {
 	return int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(p)))
 }
@@ -165,9 +166,9 @@ func (k depthwiseGradients) width() int { return k.channels }
 // depthwiseTiles is the assembly for a column of the given number of channels.
 type depthwiseTiles struct {
 	channels  int
-	positions int // positions of tile
+	positions int // number of positions of a tile
 	tile      depthwiseTile
-	one       depthwiseTile // tile for one position
+	one       depthwiseTile // assembly for a single position
 }
 
 // depthwiseGradients is the assembly for the gradients of the given number of channels, most taps first.
@@ -176,8 +177,8 @@ type depthwiseGradients struct {
 	tiles    []depthwiseGradient
 }
 
-// depthwiseGradient is the assembly for the given number of taps. The sums of two taps are
-// sumStep bytes apart, and their offsets offStep.
+// depthwiseGradient is the assembly for the given number of taps. It receives the distance in bytes between
+// the sums of two taps (sumStep), and between their offsets (offStep).
 type depthwiseGradient struct {
 	taps int
 	tile func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32,
@@ -187,7 +188,7 @@ type depthwiseGradient struct {
 type depthwiseTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
 	taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
-// column computes all positions of the channels from c on.
+// column computes all positions of the column of channels that begins with channel c.
 func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
 	var bias *float32
 	if d.bias != nil {

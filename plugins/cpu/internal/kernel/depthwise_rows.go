@@ -29,9 +29,9 @@ type DepthwiseRows struct {
 // rowPositions has the possible numbers of positions of a block.
 var rowPositions = [...]int{7, 4, 2, 1}
 
-// rowCut is adjacent blocks of one size in a row.
+// rowCut is a number of adjacent blocks of the same size in a row.
 type rowCut struct {
-	x, size int     // the first position; an index of rowPositions
+	x, size int     // the first position, and the size as an index of rowPositions
 	blocks  int     // number of blocks
 	edges   []int32 // four masks and four offsets for each block, see NewDepthwiseRows
 }
@@ -47,11 +47,10 @@ func (g *DepthwiseRows) Possible() bool {
 
 // NewDepthwiseRows completes a geometry. It panics if the geometry is not Possible.
 //
-// The masks of a block are -1 for a column inside the image and 0 for one outside: first
-// the masks of the first Kernel[1]/2 columns that the block reads, then of the last
-// columns. Each of these columns has an offset in bytes, which counts from the nearest column
-// before it (or from itself) whose number is divisible by four. If a column is outside, its offset
-// is that of a column inside.
+// A block has masks, which are -1 for a column inside the image and 0 for one outside. First come the masks
+// of the first Kernel[1]/2 columns that the block reads, then the masks of the last columns. Each of these
+// columns also has an offset in bytes. It counts from the nearest column up to this one that has a number
+// divisible by four. A column outside has the same offset as some column inside.
 func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	if !g.Possible() || g.Channels < 1 || g.OutHeight < 0 || g.OutWidth < 1 {
 		panic(fmt.Sprintf("kernel.NewDepthwiseRows: %+v", g))
@@ -85,7 +84,7 @@ func (g *DepthwiseRows) tableRow(y int) []int32 {
 	return row[:cap(row)]
 }
 
-// tableWidth returns the numbers of a row of the table.
+// tableWidth returns how many numbers a row of the table has.
 func (g *DepthwiseRows) tableWidth() int { return 2 + 2*g.Kernel[0] }
 
 // cut cuts a row into the largest blocks that fit.
@@ -143,13 +142,13 @@ func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
 // rowRange is a range of channels that DepthwiseRows processes alike: whole vectors, or the
 // channels that do not fill one.
 type rowRange struct {
-	tiles        *depthwiseRowTiles // nil: the definition is used
+	tiles        *depthwiseRowTiles // nil: the range is computed by the definition
 	first, count int
-	weights      int // number of channels with weights before this range
-	fresh        int // the first channel that no range before it includes
+	weights      int // number of channels in earlier ranges, as the weights count them
+	fresh        int // the first channel of this range that no earlier range includes
 }
 
-// width returns the channels of a column.
+// width returns the number of channels of a column.
 func (p *rowRange) width() int {
 	if p.tiles == nil {
 		return p.count
@@ -157,8 +156,8 @@ func (p *rowRange) width() int {
 	return p.tiles.lanes
 }
 
-// rowRanges returns the ranges for a number of channels. The channels after the last whole
-// vector form a vector with some before them, if the next narrower vector cannot hold them.
+// rowRanges returns the ranges for a number of channels. The channels after the last whole vector form a
+// vector together with some before them, unless the next narrower vector can hold them.
 func (s *Set) rowRanges(channels int) iter.Seq[rowRange] {
 	return func(yield func(rowRange) bool) {
 		first := 0
@@ -204,7 +203,7 @@ func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, 
 	}
 	for p := range s.rowRanges(g.Channels) {
 		c := rowsCall{out, in, weights[p.weights*g.Kernel[0]*g.Kernel[1]:], bias, e, from, to, p}
-		if p.tiles != nil && (p.fresh == p.first || e.Plus == nil) { // Plus may be the result: it is added once
+		if p.tiles != nil && (p.fresh == p.first || e.Plus == nil) { // channels in two ranges would be added twice
 			c.vectors(g)
 			continue
 		}
@@ -248,8 +247,8 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 	}
 }
 
-// depthwiseRowTiles is the assembly for the given number of channels. tiles is indexed by half the width
-// of the kernel less 1, by the stride less 1, and by the index in rowPositions.
+// depthwiseRowTiles is the assembly for the given number of channels. tiles has three indices: half the
+// width of the kernel minus 1, the stride minus 1, and an index of rowPositions.
 type depthwiseRowTiles struct {
 	lanes int
 	tiles [2][2][]depthwiseRowTile

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// rowGeometry returns a geometry with the sizes of the result that follow from the padding.
+// rowGeometry returns a geometry. The sizes of the result follow from the other arguments.
 func rowGeometry(channels, height, width int, kernel, stride [2]int, pad [4]int) DepthwiseRows {
 	return DepthwiseRows{Channels: channels, Height: height, Width: width, Kernel: kernel, Stride: stride,
 		OutHeight: (height+pad[0]+pad[2]-kernel[0])/stride[0] + 1,
@@ -62,7 +62,7 @@ func inColumns(s *Set, weights []float32, channels int) (packed []float32) {
 	return packed
 }
 
-// windowsFor computes the same by Depthwise.
+// windowsFor computes the same as DepthwiseRows, by Depthwise.
 func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Epilogue, out []float32) []float32 {
 	taps, positions := g.Kernel[0]*g.Kernel[1], g.OutHeight*g.OutWidth
 	from, to := make([]int32, taps*positions), make([]int32, positions)
@@ -86,7 +86,7 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Epilogue, out []
 	return got
 }
 
-// Results in rings equal results in whole images, within the rings.
+// TestDepthwiseRowsInRings checks that rows in a ring buffer are the same as in a whole image.
 func TestDepthwiseRowsInRings(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, stride := range []int{1, 2} {

@@ -44,7 +44,7 @@ func TestDepthwise(t *testing.T) {
 	}
 }
 
-// laidOut returns sums [taps][channels] in the layout of DepthwiseSums.
+// laidOut converts sums from [taps][channels] to the layout of DepthwiseSums.
 func laidOut(s *Set, sums []float32, channels int) (all []float32) {
 	fresh, again := s.DepthwiseSums(channels)
 	for row := range slices.Chunk(sums, channels) {
@@ -53,7 +53,7 @@ func laidOut(s *Set, sums []float32, channels int) (all []float32) {
 	return all
 }
 
-// inOrder undoes laidOut.
+// inOrder converts sums from the layout of DepthwiseSums to [taps][channels].
 func inOrder(s *Set, all []float32, channels int) (sums []float32) {
 	fresh, again := s.DepthwiseSums(channels)
 	for row := range slices.Chunk(all, channels+again) {

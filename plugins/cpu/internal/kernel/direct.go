@@ -15,8 +15,8 @@ import "fmt"
 type Direct struct {
 	Rows     int // rows of the kernel
 	Run      int // values of a pixel
-	RowStep  int // values between the rows of the image that kernel rows read
-	GradStep int // values between positions of the result
+	RowStep  int // distance in values between the rows of the image that two rows of the kernel read
+	GradStep int // distance in values between two positions of the result
 }
 
 // DirectWidth is the width of the kernel of a direct convolution.
@@ -39,8 +39,8 @@ func (t Direct) check(in, out, count int) {
 // directTiles is the assembly for direct convolutions.
 type directTiles struct {
 	tiles    []sizedDirect
-	values   int // values of a pixel that gradient processes at a time
-	channels int // channels that gradient processes at a time
+	values   int // number of values of a pixel that gradient processes at a time
+	channels int // number of channels that gradient processes at a time
 	gradient func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 }
 
@@ -52,8 +52,8 @@ type sizedDirect struct {
 		w *float32, bias *float32, plus *float32, most *float32)
 }
 
-// Direct computes count positions of a row. in begins at the first pixel that
-// the first position reads, out at the first position; bias is nil or has Lanes values.
+// Direct computes count positions of a row. in begins at the first pixel that the first position reads, and
+// out begins at the result of the first position. bias is nil or has Lanes values.
 func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Epilogue, count int) {
 	t.check(len(in), len(out), count)
 	if e.lacks((count-1)*t.GradStep + Lanes) {

@@ -2,8 +2,8 @@
 
 package kernel
 
-// The sums of 16 positions and three vectors of weights leave enough registers for broadcast values; so
-// do three columns of 8 values.
+// The registers can hold the sums of 16 positions, three vectors of weights, and broadcast values. They can
+// also hold the sums of three columns of the kernel for 8 values.
 var (
 	directsAVX512 = directTiles{[]sizedDirect{{16, directAVX512p16}, {8, directAVX512p8}, {4, directAVX512p4},
 		{2, directAVX512p2}, {1, directAVX512p1}}, 8, 16, directGradientAVX512}

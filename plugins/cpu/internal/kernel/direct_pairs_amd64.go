@@ -2,8 +2,8 @@
 
 package kernel
 
-// Register blocks of DirectPairs, by number of positions. The registers can hold the sums of 16 positions,
-// three vectors of weights and a broadcast value.
+// These are the register blocks of DirectPairs, by number of positions. The registers can hold the sums of
+// 16 positions, three vectors of weights and a broadcast value.
 var (
 	directPairsAVX512BF16 = []sizedDirectPairs{{16, directPairsAVX512BF16p16}, {8, directPairsAVX512BF16p8},
 		{4, directPairsAVX512BF16p4}, {2, directPairsAVX512BF16p2}, {1, directPairsAVX512BF16p1}}

@@ -55,7 +55,7 @@ func (c *directPairsCase) run(s *Set, count, cut int) []float32 {
 	return got
 }
 
-// All sets have the bits of the definition, however a row is cut, and the
+// TestDirectPairs checks that all sets have the bits of the definition, however a row is cut, and that the
 // definition is the sum of products.
 func TestDirectPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))

@@ -37,7 +37,7 @@ func (s *Set) ExpDoubles(y, x []float64, exp func(float64) float64) {
 	}
 }
 
-// expDoubles computes the first elements, and returns their number.
+// expDoubles computes the first elements by assembly, and returns their number.
 func (s *Set) expDoubles(y, x []float64) int {
 	k := s.doubles
 	if k == nil || len(x) < k.lanes {

@@ -1,7 +1,7 @@
 package kernel
 
-// The functions below work element by element, on slices as long as their
-// first, and round every operation, so that all sets have the same bits.
+// The functions below work element by element. All their slices are as long as the first one. They round
+// every operation, so that all sets have the same bits.
 
 // elements is the assembly for contiguous elements. It processes the elements that fill
 // whole vectors of the given number of lanes.
@@ -16,7 +16,7 @@ type elements struct {
 	sgd [2][2]sgdStep // by weight decay and Nesterov's momentum; may be nil
 }
 
-// whole returns the number of elements, of n, that the assembly processes.
+// whole returns how many of n elements the assembly processes.
 func (e *elements) whole(n int) int {
 	if e == nil {
 		return 0

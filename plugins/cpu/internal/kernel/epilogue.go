@@ -9,7 +9,7 @@ type Epilogue struct {
 	// Plus is added to the result, element by element. It starts at the same element and
 	// has the layout of the result, and may be the result itself; nil adds nothing.
 	Plus []float32
-	Relu bool // then bounded to 0 below and Most above; NaN and -0 stay
+	Relu bool // the sum is then limited to the range from 0 to Most; NaN and -0 are kept
 	Most float32
 }
 
@@ -72,5 +72,5 @@ func address(bound float32) *float32 {
 	return &other
 }
 
-// usual has the bounds of relu, of relu6, and of the mask of a relu.
+// usual has the upper bounds of relu and relu6, and the bound of a Mask for a relu.
 var usual = [...]float32{float32(math.Inf(1)), 6, float32(math.NaN())}

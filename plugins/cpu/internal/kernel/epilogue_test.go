@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// randomEpilogue returns some epilogue of a result of n values, with or without a bound of 0.5, and with
-// or without values to add. NaN and infinite values are among them.
+// randomEpilogue returns an epilogue for a result of n values, with or without a bound of 0.5, and with or
+// without values to add. Some of these are NaN or infinite.
 func randomEpilogue(r *rand.Rand, n int) Epilogue {
 	e := Epilogue{Relu: r.IntN(3) > 0, Most: float32(math.Inf(1))}
 	if r.IntN(2) == 0 {

@@ -2,8 +2,8 @@ package kernel
 
 // Factor describes how weights change when they are packed.
 type Factor struct {
-	Round *Set      // rounds them to bfloat16, unless nil
-	By    []float64 // multiplies them then, per output channel, unless nil
+	Round *Set      // rounds the weights to bfloat16; nil: no rounding
+	By    []float64 // then multiplies them, per output channel; nil: no factors
 }
 
 // From returns the factor of the channels from c on.
@@ -14,8 +14,8 @@ func (a Factor) From(c int) Factor {
 	return a
 }
 
-// Apply changes weights of channel after channel, from c on; products are made
-// in float64 and rounded once.
+// Apply changes weights of channel after channel, from c on. It computes products in float64 and rounds
+// them once.
 func (a Factor) Apply(row []float32, c int) {
 	if a.Round != nil {
 		a.Round.RoundBF16(row)

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// AllFinite reports whether all values are finite, based on the largest value of every
-// lane.
+// AllFinite reports whether all values are finite. It computes the largest absolute value in each lane, and
+// checks these.
 func (s *Set) AllFinite(x []float32) bool {
 	var all, most [Lanes]float32
 	whole := len(x) / Lanes * Lanes

@@ -30,7 +30,8 @@ func TestAllFinite(t *testing.T) {
 	}
 }
 
-// Only the channels of a panel are checked, and only at the positions of a window.
+// TestWindowFinite checks that Finite reads only the channels of a panel, and only the positions of a
+// window.
 func TestWindowFinite(t *testing.T) {
 	for _, width := range []int{5, 16, 70} {
 		for _, step := range []int{width, width + 3} {

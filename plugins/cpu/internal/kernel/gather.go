@@ -2,13 +2,12 @@ package kernel
 
 import "slices"
 
-// Order holds the offsets of the weights of an output channel. Value i is at[i] values
-// after the first weight that the channel could have. If at[i] is negative, the value has
-// no weight.
+// Order has the offsets of the weights of an output channel. Value i has its weight at offset at[i], in
+// values, from the first weight of the channel. If at[i] is negative, the value has no weight.
 type Order struct {
 	at  []int
-	to  []int32 // the values as they follow each other in memory
-	run int     // number of contiguous values, equal in every run
+	to  []int32 // for each value in the order of memory: its number
+	run int     // number of values that are contiguous, the same in every run
 }
 
 // NewOrder returns the order of weights with these offsets.
@@ -50,10 +49,11 @@ type gatherKernels struct {
 	plain    func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
 	scaled   func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
 	scatter  func(dst *float32, step int, to *int32, src *float32, width int, blocks int)
-	narrower *gatherKernels // used for runs shorter than a block; may be nil
+	narrower *gatherKernels // assembly for runs that are shorter than a block; may be nil
 }
 
-// forRun returns the assembly for runs of the given length, or nil.
+// forRun returns the assembly for runs of the given length: k, or a narrower one. It returns nil if there
+// is none.
 func (k *gatherKernels) forRun(run int) *gatherKernels {
 	for k != nil && run < k.lanes {
 		k = k.narrower
@@ -79,7 +79,7 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 	if factor.Round != nil {
 		k = nil
 	}
-	for c := 0; c < width; c += Lanes { // so that few rows of src stay in the cache
+	for c := 0; c < width; c += Lanes { // few channels at a time, so that their rows of src stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {

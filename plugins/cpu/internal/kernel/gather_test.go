@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gatherOrders returns orders of n weights, some without gaps, some with.
+// gatherOrders returns several orders of n weights by name, with and without gaps.
 func gatherOrders(r *rand.Rand, n int) map[string][]int {
 	all := map[string][]int{}
 	for i := range n {
@@ -65,7 +65,7 @@ func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step i
 	}
 }
 
-// Gather inverts Scatter, and nothing else is written.
+// TestScatter checks that Gather inverts Scatter, and that Scatter writes nothing else.
 func TestScatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 3))
 	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 33, 144} {

@@ -48,7 +48,7 @@ const GradientSlack = Lanes
 // gradientCall is the state of one call of Gradient, from its panel on.
 type gradientCall struct {
 	sums, in, grad   []float32
-	width            int // channels of the panel in memory
+	width            int // number of channels of the panel in memory
 	k0, k1, from, to int
 }
 
@@ -88,7 +88,7 @@ type sizedGradient struct {
 	tile   gradientTile
 }
 
-// run walks over the sums in tiles and prefetches the memory in ahead between them.
+// run computes all tiles of the sums. Between two tiles it prefetches some of the memory in ahead.
 func (c *gradientCall) run(w *Window, s *Set, tap int, ahead *Prefetcher) {
 	left, choice := c.width*(c.k1-c.k0), s.gradient
 	for c0 := 0; c0 < c.width; {

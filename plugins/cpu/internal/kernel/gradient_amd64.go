@@ -2,7 +2,7 @@
 
 package kernel
 
-// The tiles fill the vector registers, like the tiles of Window.
+// Sums and operands of a tile fill the vector registers, as in a tile of Window.
 var (
 	gradientAVX512 = []gradientTiles{
 		{64, []sizedGradient{{6, gradientAVX512x4m6}, {4, gradientAVX512x4m4}, {2, gradientAVX512x4m2},

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The gradients equal Gradient over windows of rows, added to the previous sums.
+// TestDenseGradient compares DenseGradient with Gradient over windows of rows, with and without previous
+// sums.
 func TestDenseGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 21))
 	for _, rows := range []int{1, 2, 7, 16, 33} {

@@ -2,28 +2,28 @@ package kernel
 
 import "unsafe"
 
-// stagedGradient is the assembly of Gradient for operands that are first copied to
-// contiguous memory: channels in columns of 16, values of runs by 6. Values that are far
-// apart in an image and read by every tile are then read in order, from the nearest caches.
+// stagedGradient is the assembly of Gradient for operands that are first copied to contiguous memory:
+// channels in columns of 16, and values of runs in groups of 6. Values that are far apart in an image and
+// read by every tile are then read in order, from the nearest caches.
 type stagedGradient struct {
 	values func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int,
 		count int)
 	channels func(dst *float32, dstStep int, grad *float32, grads *int32, columns int, count int)
-	tiles    [stagedValues]stagedTile // tiles for 1 value and more
+	tiles    [stagedValues]stagedTile // assembly for tiles of 1, 2, ... values
 }
 
-// stagedTile adds count positions to the given number of register blocks of sums, one
-// after the other.
+// stagedTile adds the products of count positions to several tiles of sums (register blocks), one after the
+// other.
 type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
 
 const (
 	stagedValues    = 6   // values of a run that are stored together
-	stagedVector    = 8   // space for these, in values
-	stagedPositions = 256 // maximum number that is copied to contiguous memory at a time
-	stagedRun       = 96  // values of a run, likewise
+	stagedVector    = 8   // size of the memory for stagedValues values
+	stagedPositions = 256 // maximum number of positions that are copied to contiguous memory at a time
+	stagedRun       = 96  // maximum number of values of a run that are copied at a time
 )
 
-// stagedLen is the size of a worker's memory for contiguous operands, including a slab's.
+// stagedLen is the size of a worker's memory for staged operands, either of Gradient or of a Slab.
 const stagedLen = max(stagedPositions*(PanelLanes+stagedRun/stagedValues*stagedVector),
 	SlabPositions*(slabValues+slabGap))
 
@@ -32,7 +32,7 @@ func (c *gradientCall) pays() bool {
 	return c.width >= 2*Lanes && c.k1-c.k0 >= 2*stagedValues && c.to-c.from >= 2*stagedVector
 }
 
-// staged is run with staged values.
+// staged does the same as run, with values that are first copied to contiguous memory.
 func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Workspace) {
 	if spare.staged == nil {
 		spare.staged = make([]float32, stagedLen)
@@ -63,7 +63,7 @@ func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Work
 	}
 }
 
-// stagedMasks has two masks for each number of values of the last tile: one for the tiles before, and one
+// stagedMasks has two masks for each number of values in the last tile: one for all other tiles, and one
 // for the last.
 var stagedMasks = func() (masks [stagedValues][2 * stagedVector]int32) {
 	for n := range masks {

@@ -28,16 +28,16 @@ type Int8 struct {
 	*Window
 	in   []int32 // [Taps][Positions]: where each run begins, in bytes; negative: padding
 	pad  []byte  // a run of padding
-	even int     // bytes from one position to the next, if there is one tap and the distance is constant; else 0
+	even int     // bytes between positions, if there is one tap and the distance is constant; else 0
 }
 
-// quadLen is the values that are multiplied at once, stepQuads the quads of a step.
+// quadLen is the number of values that are multiplied at once. stepQuads is the number of quads in a step.
 const (
 	quadLen   = 4
 	stepQuads = 16
 )
 
-// NewInt8 returns the products of bytes over a window, with that byte as padding.
+// NewInt8 returns the geometry of products of bytes over a window. Padding consists of bytes pad.
 func NewInt8(w *Window, pad uint8) *Int8 {
 	b := &Int8{Window: w, in: make([]int32, len(w.In))}
 	for i, o := range w.In {
@@ -59,7 +59,8 @@ func NewInt8(w *Window, pad uint8) *Int8 {
 	return b
 }
 
-// quads returns the quads of a run, and depth the quads of all runs in whole steps.
+// quads returns the number of quads in a run. depth returns the number of quads in all runs, in whole
+// steps.
 func (b *Int8) quads() int { return (b.Run + quadLen - 1) / quadLen }
 
 func (b *Int8) depth() int {
@@ -86,8 +87,8 @@ func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step in
 	}
 }
 
-// int8Column returns the column of a panel with channel c: its first channel and its
-// number of channels.
+// int8Column returns the column of channels that includes channel c of a panel: the first channel of the
+// column and its number of channels.
 func (s *Set) int8Column(width, c int) (first, lanes int) {
 	most := PanelLanes
 	if s.int8 != nil {
@@ -97,8 +98,8 @@ func (s *Set) int8Column(width, c int) (first, lanes int) {
 	return first, min(most, width-first)
 }
 
-// StartInt8 returns the initial value of sums in Requantise: start, plus the number that
-// kernels subtract from every byte times the sum of the channel's weights.
+// StartInt8 returns the initial value of sums in Requantise. Kernels may subtract a number from every byte.
+// To compensate, this number times the sum of the channel's weights is added to start.
 func (s *Set) StartInt8(start, weights int32) int32 {
 	if s.int8 != nil {
 		start += s.int8.less * weights
@@ -111,7 +112,7 @@ func (s *Set) StartInt8(start, weights int32) int32 {
 type Requantise struct {
 	class.Int8
 	Start []int32   // initial value of the sums of each channel, BiasLen of them
-	By    []float32 // one for each channel, too
+	By    []float32 // factor of each channel, BiasLen of them
 }
 
 // most returns the upper bound of a result before the zero point is added.
@@ -152,7 +153,7 @@ type int8Call struct {
 	*Int8
 	set    *Set
 	out    []uint8
-	floats []float32 // the results, instead of bytes; else nil
+	floats []float32 // the results, if they are not bytes; else nil
 	in     []uint8
 	packed []int8
 	Requantise

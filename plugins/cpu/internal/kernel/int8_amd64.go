@@ -4,8 +4,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// The widest tiles fill the vector registers. Tiles of words are for processors that cannot multiply
-// bytes without saturation.
+// Sums and operands of the largest tiles fill the vector registers. Tiles of words are for processors that
+// cannot multiply bytes without saturation.
 var (
 	int8AVX512VNNI = int8Kernels{column: 64, store: requantiseAVX512, lanes: 64,
 		depthwise: depthwiseInt8AVX512VNNI, int8Bytes: int8BytesAVX512, tiles: []int8Tiles{

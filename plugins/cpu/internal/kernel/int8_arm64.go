@@ -34,7 +34,8 @@ var (
 		}}
 )
 
-// int8OfARM64 returns the kernels for this processor: with dot products of bytes, or with products.
+// int8OfARM64 returns the kernels for this processor, which has an instruction for dot products of bytes or
+// only for products.
 func int8OfARM64() *int8Kernels {
 	if cpu.ARM64.HasASIMDDP {
 		return &int8NEONDot

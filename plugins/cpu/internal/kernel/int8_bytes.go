@@ -62,8 +62,8 @@ func (s *Set) DequantizeInt8(y []float32, x []uint8, zero int32, scale float32) 
 	}
 }
 
-// MaxPoolInt8 sets y, one pixel, to the maxima of pixels of x. pixels has the offsets of these
-// pixels in bytes, times four.
+// MaxPoolInt8 sets y to the maxima, per channel, of some pixels of x. pixels has four times the offset of
+// each of these pixels in bytes.
 func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	n := 0
 	if k := s.int8; k != nil && len(y) >= k.lanes {
@@ -73,7 +73,7 @@ func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	const lanes = 16
 	if k := s.int8; k != nil && k.maxPool16 != nil && len(y) >= lanes {
 		for ; n < len(y); n += lanes {
-			n = min(n, len(y)-lanes) // the last ones overlap with those before
+			n = min(n, len(y)-lanes) // the last lanes overlap with the lanes before
 			k.maxPool16(&y[n], &x[n], &pixels[0], len(pixels), 1)
 		}
 	}
@@ -87,7 +87,7 @@ func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	}
 }
 
-// TableInt8 sets y to the entries of a table for the bytes of x.
+// TableInt8 looks up the bytes of x in a table, and sets y to the results.
 func (s *Set) TableInt8(y, x []uint8, table *[256]uint8) {
 	const lanes = 64
 	x = x[:len(y)]
@@ -136,8 +136,8 @@ func (s *Set) GatePixels(channels int) int {
 	return 1
 }
 
-// GateInt8 sets y, some pixels, to the products of the bytes of a, above their zero, with gate.
-// gate has a whole number of at most 255 for each byte.
+// GateInt8 sets y, some pixels, to products. One factor is a byte of a minus its zero point, the other is
+// an element of gate, which has a whole number of at most 255 for each byte.
 func (s *Set) GateInt8(y, a []uint8, gate []float32, r class.Factors) {
 	a, gate = a[:len(y)], gate[:len(y)]
 	n := 0

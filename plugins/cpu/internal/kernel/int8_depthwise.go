@@ -21,16 +21,17 @@ type DepthwiseInt8 struct {
 	words   bool
 	pixels  int     // pixels that are processed at once
 	advance int     // bytes between the inputs of a pixel and of the next
-	runs    []int32 // for each position, the number of contiguous positions from there on with the same padding
+	runs    []int32 // for each position: how many contiguous positions from it on have the same padding
 }
 
 const (
-	mostTapsInt8  = 64       // limit of assembly
+	mostTapsInt8  = 64       // maximum number of taps in assembly
 	mostChunkInt8 = 2 << 10  // channels of the pixels that are processed at once
-	mostRunInt8   = 16 << 10 // bytes that a run advances
+	mostRunInt8   = 16 << 10 // maximum number of bytes that a run of positions advances
 )
 
-// NewDepthwiseInt8 returns the products over a window of whole pixels of bytes, with that byte as padding.
+// NewDepthwiseInt8 returns the geometry of products over a window of whole pixels. Padding consists of
+// bytes pad.
 func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
 	d := &DepthwiseInt8{Int8: NewInt8(w, pad), pixels: 1}
 	k := s.int8
@@ -72,7 +73,7 @@ func (d *DepthwiseInt8) findAdvance() int {
 	return d.Width
 }
 
-// alike reports whether the position after p has the same inputs and result as p, shifted.
+// alike reports whether position p+1 has the same inputs and the same result as p, shifted by one position.
 func (d *DepthwiseInt8) alike(p int) bool {
 	n := len(d.Out)
 	for t := range d.Taps {
@@ -87,7 +88,7 @@ func (d *DepthwiseInt8) alike(p int) bool {
 // tapQuads returns the number of quads that the taps fill.
 func (d *DepthwiseInt8) tapQuads() int { return (d.Taps + quadLen - 1) / quadLen }
 
-// Channels returns the number of starts and factors, which fill whole blocks.
+// Channels returns how many starts and factors are needed. They fill whole blocks of channels.
 func (d *DepthwiseInt8) Channels() int {
 	n := max(1, d.lanes)
 	return (d.pixels*d.Width + n - 1) / n * n
@@ -101,8 +102,8 @@ func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
 	}
 }
 
-// offset returns the offset of channel c in starts and factors, with the channels of all pixels that are
-// processed at once. With quads, sums are in four registers, which packing interleaves by four.
+// offset returns the offset of channel c in starts and factors, which have the channels of all pixels that
+// are processed at once. With quads, sums are in four registers, and packing interleaves these by four.
 func (d *DepthwiseInt8) offset(c int) int {
 	if d.lanes == 0 || d.byTap {
 		return c
@@ -111,7 +112,7 @@ func (d *DepthwiseInt8) offset(c int) int {
 	return block + in/quadLen%quadLen*(d.lanes/quadLen) + in/(quadLen*quadLen)*quadLen + in%quadLen
 }
 
-// PackedLen returns the bytes of packed weights.
+// PackedLen returns the size of the packed weights in bytes.
 func (d *DepthwiseInt8) PackedLen() int {
 	n := d.tapQuads() * quadLen * d.Channels()
 	if d.words {
@@ -120,7 +121,7 @@ func (d *DepthwiseInt8) PackedLen() int {
 	return n
 }
 
-// Pack sets packed, zeros so far, to weights [C][Taps].
+// Pack copies weights, [C][Taps], to packed, which has only zeros before.
 func (d *DepthwiseInt8) Pack(packed, weights []int8) {
 	for c := range d.pixels * d.Width {
 		for t := range d.Taps {
@@ -139,7 +140,7 @@ func (d *DepthwiseInt8) Pack(packed, weights []int8) {
 				packed[(quad+in)*quadLen+t%quadLen] = w
 				continue
 			}
-			// [quad][4 registers][even, odd][channels][2 words]
+			// The layout is [quad][4 registers][even, odd][channels][2 words].
 			register := d.lanes / quadLen
 			word := (quad+in/register*register)*2*quadLen + (t%2*register+in%register)*quadLen + t%quadLen/2*2
 			packed[word], packed[word+1] = w, w>>7

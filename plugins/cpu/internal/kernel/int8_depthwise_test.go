@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// depthwiseBytes computes all positions of a window with one channel to a group by a set.
+// depthwiseBytes computes, by set s, all positions of a window with one channel in each group.
 func depthwiseBytes(s *Set, w *Window, in []uint8, weights []int8, start []int32, by []float32,
 	q class.Int8, pad uint8, cut int) []uint8 {
 	d := s.NewDepthwiseInt8(w, pad)
@@ -26,8 +26,8 @@ func depthwiseBytes(s *Set, w *Window, in []uint8, weights []int8, start []int32
 	return out
 }
 
-// rowsWindow returns a window of adjacent pixels that read adjacent pixels, some of them
-// padding.
+// rowsWindow returns a window in which adjacent pixels of the result read adjacent pixels of the image.
+// Some taps read padding.
 func rowsWindow(positions, taps, channels, stride int) *Window {
 	in, out := make([]int32, positions*taps), make([]int32, positions)
 	for p := range positions {
@@ -117,7 +117,7 @@ func TestAddInt8(t *testing.T) {
 			half := int32(r.IntN(2) * 128)
 			add.AZero, add.BZero, add.Zero, add.Joint = half, half, half, true
 			add.At = float32(r.NormFloat64() * 100)
-			if n%3 == 0 { // sums halfway between two steps
+			if n%3 == 0 { // makes sums halfway between two steps
 				add.ABy, add.At = 0.5, float32(r.IntN(200))+0.25
 			}
 		}
@@ -137,7 +137,7 @@ func TestAddInt8(t *testing.T) {
 	}
 }
 
-// exactSum returns the sum of two bytes in steps of the result, by arithmetic of any length.
+// exactSum returns the sum of two bytes in steps of the result, computed without intermediate rounding.
 func exactSum(r class.Addends, a, b uint8) float32 {
 	x, y := int32(a)-r.AZero, int32(b)-r.BZero
 	if !r.Joint {
@@ -260,7 +260,7 @@ func TestGateInt8(t *testing.T) {
 		}
 		by, at := float32(r.Float64()/100), float32(n%2*r.IntN(256))
 		if n%4 == 0 {
-			by = 1.0 / 128 // products halfway between two steps
+			by = 1.0 / 128 // makes products halfway between two steps
 		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)
@@ -286,7 +286,7 @@ func TestMulInt8(t *testing.T) {
 		f := class.Factors{Int8: q, AZero: int32(r.IntN(256)), BZero: int32(r.IntN(256)),
 			By: float32(r.Float64() / 100), At: float32(n % 2 * r.IntN(256))}
 		if n%4 == 0 {
-			f.By = 1.0 / 128 // products halfway between two steps
+			f.By = 1.0 / 128 // makes products halfway between two steps
 		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)
@@ -305,7 +305,7 @@ func TestMulInt8(t *testing.T) {
 	}
 }
 
-// The number of a byte is an exact integer times the scale, rounded once.
+// TestDequantizeInt8 checks that each number is an exact integer times the scale, rounded once.
 func TestDequantizeInt8(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 1))
 	for n := range 300 {

@@ -11,8 +11,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// TestJudgeFindsPlants: if a fault of one step is planted in any assembly that rounds sums to bytes, the
-// CPU device fails a case of the judge that it passes without the fault.
+// TestJudgeFindsPlants plants a fault of one step into each function in assembly that rounds sums to bytes.
+// The CPU device must then fail a conformance case (Judge of package devicetest) that it passes without the
+// fault.
 func TestJudgeFindsPlants(t *testing.T) {
 	open := func(ctx context.Context, precision string) (device.Device, error) {
 		return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Threads: 1, Precision: precision})

@@ -5,17 +5,16 @@ import "unsafe"
 // int8Matrix is the assembly of Int8 with matrix units: TDPBUSD multiplies 16 positions by 16 channels
 // over 64 values at once.
 type int8Matrix struct {
-	// products is indexed by the number of tiles of positions less 1, and the number of tiles of channels
-	// less 1.
+	// products is indexed by the number of tiles of positions minus 1, and by the number of tiles of channels
+	// minus 1.
 	products [2][2]int8Product
 	// stage copies the runs of positions to contiguous memory; positions are pitch bytes
 	// apart.
 	stage func(staged *byte, in *byte, pad int, offs *int32, offStep, taps, run, pitch, positions int)
 }
 
-// int8Product computes tiles of sums. a is the positions, line bytes apart; w is the
-// weights, with quads quadStep bytes apart; times is the number of consecutive columns of
-// tiles of channels.
+// int8Product computes tiles of sums. a is the positions, which are line bytes apart. w is the weights,
+// with quads quadStep bytes apart. times is the number of consecutive columns of tiles of channels.
 type int8Product func(sums *int32, a *byte, line int, w *int8, quadStep, steps int, start *int32, times int)
 
 // stagedBytes is the approximate number of bytes that are staged at once. They should stay in the cache
@@ -50,7 +49,7 @@ func (c *int8Call) inPlace(from, to int) bool { return c.even > 0 && to-from == 
 // stage copies the inputs of positions [from, to) to contiguous memory, unless tiles read
 // them in place.
 func (c *int8Call) stage(pitch, from, to int) {
-	const behind = 2 * stepQuads * quadLen // because whole vectors are copied
+	const behind = 2 * stepQuads * quadLen // whole vectors are copied, also past the end of a run
 	if n := (to-from+tileRows-1)/tileRows*tileRows*pitch + behind; len(c.spare.staged) < n {
 		c.spare.staged = make([]byte, n)
 	}

@@ -57,7 +57,7 @@ func (c *int8Call) pair(w [][2]int64, weights []int8, first, step int) {
 	}
 }
 
-// add sets the sums of four channels, from the initial values.
+// add sets the sums of four channels to their initial values plus the sums in s.
 func (s *pairSums) add(sums *[pairChannels]int32, start []int32) {
 	for i, v := range s {
 		low := int32(v)
@@ -66,7 +66,7 @@ func (s *pairSums) add(sums *[pairChannels]int32, start []int32) {
 	}
 }
 
-// runOf returns the values of tap t at position p.
+// runOf returns the values that tap t reads at position p.
 func (c *int8Call) runOf(t, p int) []uint8 {
 	if o := int(c.Int8.in[t*len(c.Out)+p]); o >= 0 {
 		return c.in[o:][:c.Run]
@@ -74,7 +74,7 @@ func (c *int8Call) runOf(t, p int) []uint8 {
 	return c.pad[:c.Run]
 }
 
-// one computes a position.
+// one computes the sums of one position.
 func (c *int8Call) one(s *pairSums, w [][2]int64, p int) {
 	var a, b int64
 	for t := range c.Taps {
@@ -87,7 +87,7 @@ func (c *int8Call) one(s *pairSums, w [][2]int64, p int) {
 	*s = pairSums{a, b}
 }
 
-// four computes four positions.
+// four computes the sums of four positions.
 func (c *int8Call) four(s *[4]pairSums, w [][2]int64, p int) {
 	var a0, a1, a2, a3, b0, b1, b2, b3 int64
 	for t := range c.Taps {

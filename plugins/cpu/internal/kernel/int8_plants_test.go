@@ -11,7 +11,7 @@ import (
 // Int8Plant is a device's assembly for bytes with a fault planted in one rounding step.
 type Int8Plant struct {
 	Name, Op string // name of the plant, and the operation that computes wrong results with it
-	Do       func() // plants it in the set that Pick returns
+	Do       func() // plants the fault in the set that Pick returns
 	Undo     func()
 }
 
@@ -52,8 +52,8 @@ type rounding struct {
 	plant    func(k *int8Kernels)
 }
 
-// rounding returns the rounding steps of k, each with a way to flip the last bit of the
-// first byte that it stores.
+// rounding returns the functions of k that round. Each has a variant with a fault: it flips the last bit of
+// the first byte that it stores.
 func (k int8Kernels) rounding() []rounding {
 	return []rounding{
 		{"store", "conv_int8", k.store == nil, func(to *int8Kernels) {
@@ -132,5 +132,5 @@ func (k int8Kernels) rounding() []rounding {
 	}
 }
 
-// turn flips the last bit of a byte: one step.
+// turn flips the last bit of a byte, which changes it by one step.
 func turn(y *byte, at int32) { *(*byte)(unsafe.Add(unsafe.Pointer(y), int(at))) ^= 1 }

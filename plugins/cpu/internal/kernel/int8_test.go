@@ -63,7 +63,7 @@ func newInt8Case(r *rand.Rand, positions, taps, run, width, gap int) *int8Case {
 	return c
 }
 
-// run computes all positions, in pieces that end at cuts.
+// run computes all positions. Each call ends at one of cuts.
 func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	out := slices.Repeat([]uint8{77}, c.Positions()*(c.Width+c.gap)+64)
 	packed, at := make([]int8, c.PackedLen()), make([]int, c.Taps*c.Run)
@@ -90,7 +90,7 @@ func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	return out
 }
 
-// exact computes one result with numbers of any size.
+// exact computes one result without rounding, in integers of any size.
 func (c *int8Case) exact(p, o int) uint8 {
 	sum := int64(c.Start[o])
 	for t := range c.Taps {
@@ -105,7 +105,7 @@ func (c *int8Case) exact(p, o int) uint8 {
 	return exactByte(c.Requantise.Int8, float32(sum)*c.By[o])
 }
 
-// exactByte rounds v, which is finite, by exact fractions.
+// exactByte rounds v, a finite number, to a byte with exact fractions.
 func exactByte(q class.Int8, v float32) uint8 {
 	x := new(big.Rat).SetFloat64(float64(v))
 	two := big.NewInt(2)
@@ -125,8 +125,8 @@ func exactByte(q class.Int8, v float32) uint8 {
 	return uint8(whole.Int64())
 }
 
-// randomInt8 returns parameters for rounding results, often with other bounds than a
-// byte's.
+// randomInt8 returns parameters for rounding results. Often their bounds are narrower than the range of a
+// byte.
 func randomInt8(r *rand.Rand) class.Int8 {
 	q := class.Int8{Zero: int32(r.IntN(256)), Max: 255}
 	if r.IntN(2) == 0 {
@@ -145,8 +145,8 @@ func firstOther[T comparable](a, b []T) int {
 	return -1
 }
 
-// Every way of multiplying bytes has the bytes of exact sums, for any shape, and leaves the
-// memory around a result unchanged.
+// TestInt8 checks that every way of multiplying bytes gives the bytes of exact sums, for any shape, and
+// leaves the memory around a result unchanged.
 func TestInt8(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
 	shapes := []shape{{64, 9, 32, 16, 0}, {49, 1, 64, 80, 0}, {3, 0, 32, 7, 2}, {33, 2, 96, 64, 0},
@@ -180,7 +180,8 @@ func TestInt8(t *testing.T) {
 	}
 }
 
-// If products of bytes were added in 16 bits, 2*255*127 would be clamped to 32767.
+// TestInt8Saturation checks that no instruction adds products in 16 bits: 2*255*127 would be clamped to
+// 32767.
 func TestInt8Saturation(t *testing.T) {
 	for _, set := range int8Sets() {
 		for _, weight := range []int8{127, -127, -128} {

@@ -5,14 +5,14 @@ import "unsafe"
 // int8Kernels is the assembly of Int8.
 type int8Kernels struct {
 	column int   // number of adjacent channels in packed weights
-	less   int32 // subtracted from each byte before it is multiplied
+	less   int32 // number that is subtracted from each byte before multiplication
 	tiles  []int8Tiles
-	matrix *int8Matrix // nil: tiles compute everything
+	matrix *int8Matrix // nil: tiles of vectors compute everything
 	// store converts sums [positions][PanelLanes] to bytes.
 	store func(out *byte, outs, sums *int32, by *float32, most float32, zero, least, channels, positions int)
 
-	lanes     int  // channels of a block of DepthwiseInt8, and bytes of a register
-	words     bool // depthwise weights are words, of even and of odd taps apart
+	lanes     int  // number of channels of a block of DepthwiseInt8, and of bytes in a register
+	words     bool // depthwise weights are 16-bit words, with even and odd taps stored separately
 	depthwise func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,
 		start *int32, by *float32, most float32, zero, least, width, chunk, advance int, runs *int32, positions int,
 		at *[mostTapsInt8]uintptr, spare *byte)
@@ -28,11 +28,11 @@ type int8Bytes struct {
 	addJoint func(y, a, b *byte, aBy, bBy, at, most float32, zero, least, vectors int)
 	quantize func(y *byte, x *float32, scale, most float32, zero, vectors int)
 	maxPool  func(y, x *byte, pixels *int32, taps, vectors int)
-	sum      func(sums *int32, x *byte, step, pixels, vectors int) // vectors of half a register each
+	sum      func(sums *int32, x *byte, step, pixels, vectors int) // a vector is half a register
 	gate     func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int)
 
-	// nil on processors without assembly for them
-	maxPool16  func(y, x *byte, pixels *int32, taps, vectors int) // maxPool of 16 bytes each
+	// The following are nil on processors without assembly for them.
+	maxPool16  func(y, x *byte, pixels *int32, taps, vectors int) // like maxPool, for vectors of 16 bytes
 	mul        func(y, a, b *byte, by, at, most float32, aZero, bZero, zero, least, vectors int)
 	dequantize func(y *float32, x *byte, scale float32, zero, vectors int)
 }

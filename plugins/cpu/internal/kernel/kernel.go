@@ -62,7 +62,7 @@ type Set struct {
 	Name  string // "amx", "avx512", "avx2", "neon", "go" or "generic"
 	Class string // "amx", "fma" or "generic"
 
-	// Assembly. If a field is nil or empty, the definition is used.
+	// These fields have the assembly. If a field is nil or empty, the definition is used.
 	window             []windowTiles       // widest first
 	gradient           []gradientTiles     // widest first
 	denseGradient      []denseGradientTile // most values first
@@ -94,11 +94,11 @@ type Set struct {
 	shuffles           *shuffleKernel
 	fetch              func(from *byte, step, count int)
 	peak               func(n int)
-	lanes              int  // lanes of the registers of peak
-	fused              bool // the definition fuses chains
+	lanes              int  // number of lanes of the registers in peak
+	fused              bool // the definition computes chains of fused multiply-adds
 }
 
-// Generic rounds every product and every sum, in plain Go.
+// Generic is the set in plain Go that rounds every product and every sum.
 var Generic = &Set{Name: "generic", Class: "generic"}
 
 // definition is class "fma" in plain Go. All assembly is compared with it.
@@ -108,7 +108,7 @@ var definition = &Set{Name: "go", Class: "fma", fused: true}
 // in every class but "generic".
 func (s *Set) Fused() bool { return s.fused }
 
-// Matrices reports whether the class is one that computes some layers by Matrix.
+// Matrices reports whether sets of this class compute some layers by Matrix.
 func (s *Set) Matrices() bool { return s.Class == "amx" }
 
 // Sets returns the sets that this machine can run, the preferred one first. Class "fma"

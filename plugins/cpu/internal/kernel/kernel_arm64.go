@@ -2,8 +2,8 @@
 
 package kernel
 
-// native returns the sets made of assembly. Every arm64 processor has NEON. Functions that
-// are not listed use the definition.
+// native returns the sets that have assembly. Every arm64 processor has NEON. For functions without
+// assembly, the set uses the definition.
 func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
 		depthwise: depthwiseNEON, depthwiseGradients: depthwiseGradientsNEON,

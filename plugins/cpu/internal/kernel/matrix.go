@@ -14,10 +14,10 @@ import "fmt"
 type Matrix struct {
 	*Window
 	Terms int
-	even  int // bytes of bfloat16 between positions, if it is the same everywhere; else 0
+	even  int // bytes of bfloat16 between positions, if this distance is constant; else 0
 }
 
-// A tile holds 16 rows of 32 bfloat16: 16 positions, or the pairs of 16
+// A tile holds 16 rows of 32 bfloat16. Each row is a position, or it has a pair of weights for each of 16
 // channels.
 const (
 	tileRows   = 16
@@ -61,9 +61,9 @@ func (m *Matrix) PackedLen() int { return m.blocks() * m.blockLen() }
 // blockLen returns the number of bfloat16 of a block of channels.
 func (m *Matrix) blockLen() int { return m.Steps() * m.Terms * tileLen }
 
-// tile returns the index in packed weights of the tile of a block of channels, a step and a
-// term. Two blocks are stored together, [Steps][Terms][2], so that kernels read them in
-// order; a last one alone, [Steps][Terms].
+// tile returns the index, in packed weights, of the tile for a block of channels, a step and a term. Two
+// blocks are stored together, [Steps][Terms][2], so that kernels read them in order. If their number is
+// odd, the last one is stored alone, [Steps][Terms].
 func (m *Matrix) tile(block, step, term int) int {
 	first, n := block/2*2, 2
 	if first+1 == m.blocks() {
@@ -72,15 +72,15 @@ func (m *Matrix) tile(block, step, term int) int {
 	return first*m.blockLen() + ((step*m.Terms+term)*n+block-first)*tileLen
 }
 
-// PackMatrix fills the range of packed that belongs to one panel. at, step and factor have
-// the same meaning as in Pack. A tile holds 16 pairs of values, each of 16 channels: [16
-// pairs][16 channels][2]. It returns the extent of weights of three terms.
+// PackMatrix fills the range of packed that belongs to one panel. at, step and factor have the same meaning
+// as in Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16 channels][2]. If the
+// weights have three terms, PackMatrix returns their extent.
 func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,
 	factor Factor) Extent {
 	channel, width, real := m.panel(panel)
 	lanes, staged := noLanes, make([]uint16, 3*2*tileLen)
 	var row [tileValues]float32
-	for c := 0; c < width; c += Lanes { // so that few rows of src stay in the cache
+	for c := 0; c < width; c += Lanes { // few channels at a time, so that their rows of src stay in the cache
 		clear(row[:])
 		for k := 0; k < m.Taps*m.Run; k += 2 {
 			for h := range 2 {
@@ -100,7 +100,7 @@ func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, a
 	return lanes.extent()
 }
 
-// gatherChannels writes value h of a pair for as many channels as lanes, the first of which is channel.
+// gatherChannels sets value h of a pair, for channels [channel, channel+lanes).
 func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step, channel int, factor Factor) {
 	var values [Lanes]float32
 	for j := range lanes {
@@ -144,17 +144,16 @@ func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed [
 	}
 }
 
-// inPlace reports whether tiles read the positions from p on, before end, from
-// the image itself.
+// inPlace reports whether tiles read positions from p on directly from the image. There are no positions
+// from end on.
 func (s *Set) inPlace(m *Matrix, p, end int) bool {
 	return s.matrix != nil && m.even > 0 && p+MatrixPositions <= end
 }
 
-// MatrixF32 computes positions [from, to) of panels [first, last) for one image like
-// Window, with packed weights of this extent. It skips positions with operands that are too
-// large, too small or not finite, and returns them: Window must compute them. The choice
-// depends only on the values of the position and on the extent. The result is valid until
-// the next call.
+// MatrixF32 computes positions [from, to) of panels [first, last) for one image, like Window. weights is
+// the extent of the packed weights. MatrixF32 skips positions with operands that are too large, too small
+// or not finite, and returns these positions, which Window must compute. The choice depends only on the
+// values of the position and on the extent. The result is valid until the next call.
 func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []uint16, weights Extent,
 	bias []float32, e Epilogue, from, to int, spare *MatrixWorkspace) (apart []int32) {
 	f := ScaledEpilogue{Bias: bias, Epilogue: e}
@@ -180,13 +179,13 @@ func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []
 	return spare.apart
 }
 
-// lacks reports whether an operand is too short.
+// lacks reports whether an operand has too few values for positions [from, to).
 func (m *Matrix) lacks(in int, out []float32, packed []uint16, f *ScaledEpilogue, from, to int) bool {
 	return in < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() ||
 		from < 0 || to > m.Positions() || f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed)
 }
 
-// misused panics.
+// misused panics with a description of the operands.
 func (m *Matrix) misused(terms, in int, out []float32, packed []uint16, f *ScaledEpilogue, from, to int) {
 	panic(fmt.Sprintf("kernel.Matrix: %d terms, want %d; image of %d values, want %d; result of %d, want %d; "+
 		"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", terms,

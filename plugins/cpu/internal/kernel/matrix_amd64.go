@@ -2,8 +2,8 @@
 
 package kernel
 
-// Two tiles of positions by two of channels, and the same number of operands, use all
-// available tiles.
+// The sums of two tiles of positions by two of channels, and the four tiles of their operands, use all
+// available tile registers.
 var matrixAMX = matrixKernels{
 	products: map[int][2][2]matrixProduct{
 		1: {{matrixProduct1x1x1, matrixProduct1x1x2}, {matrixProduct1x2x1, matrixProduct1x2x2}},

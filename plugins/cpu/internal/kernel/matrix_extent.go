@@ -12,20 +12,20 @@ type Extent struct{ Least, Most uint32 }
 // noExtent is the extent of zeros.
 var noExtent = Extent{Least: math.MaxUint32}
 
-// sizeOf returns the bits of the size of v.
+// sizeOf returns the bits of the absolute value of v.
 func sizeOf(v float32) uint32 { return math.Float32bits(v) &^ (1 << 31) }
 
 // NoExtent returns the extent of no values, or of zeros.
 func NoExtent() Extent { return noExtent }
 
-// Join returns the extent that covers both.
+// Join returns the extent of the values of e and o together.
 func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max(e.Most, o.Most)} }
 
 // exponents returns the exponents of the smallest and the largest value.
 func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
 
-// leastTerm is the smallest exponent of a value that has only normal terms. The terms are multiples of
-// the value's last bit.
+// leastTerm is the smallest exponent of a value for which all three terms are normal numbers. A term may be
+// as small as the value's last bit.
 const leastTerm = -100
 
 // Splits reports whether values of this extent can be split into three terms: no value is
@@ -54,7 +54,7 @@ func (e Extent) suits(w Extent, count int) bool {
 // modulo 2^32, so that a zero is never the smallest, and then the bits of the largest value.
 type extentLanes [2 * Lanes]uint32
 
-// noLanes is the extent of zero values.
+// noLanes is the extent of lanes that have only zeros.
 var noLanes = func() (l extentLanes) {
 	for i := range Lanes {
 		l[i] = math.MaxUint32

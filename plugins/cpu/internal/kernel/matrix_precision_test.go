@@ -22,8 +22,9 @@ var precisionOperands = []struct {
 	{"2^50 to 2^55", func(r *rand.Rand) float32 { return float32(-math.Exp2(50 + 5*r.Float64())) }},
 }
 
-// Three parts are as precise as a chain of fused multiply-adds; docs/numerics.md, section 5 allows
-// twice its error, relative to the sum of the sizes of the products.
+// TestMatrixPrecision checks that products of three parts are as precise as a chain of fused multiply-adds.
+// docs/numerics.md, section 5 allows twice the error of a chain, relative to the sum of the sizes of the
+// products.
 func TestMatrixPrecision(t *testing.T) {
 	const rows = 16
 	r := rand.New(rand.NewPCG(22, 2))
@@ -52,7 +53,7 @@ func TestMatrixPrecision(t *testing.T) {
 	}
 }
 
-// plainWindow returns the product of rows of k values with a matrix.
+// plainWindow returns a window that multiplies rows of k values by a matrix.
 func plainWindow(rows, k, width int) *Window {
 	in, out := make([]int32, rows), make([]int32, rows)
 	for p := range rows {
@@ -61,10 +62,10 @@ func plainWindow(rows, k, width int) *Window {
 	return NewWindow(in, out, 1, k, width)
 }
 
-// relativeError has the root mean square and the largest of many relative errors.
+// relativeError has statistics of relative errors: the root mean square, and the largest one.
 type relativeError struct{ mean, most float64 }
 
-// add includes a result. number counts from 1.
+// add includes one result in the mean and the maximum. number is the number of this result, from 1.
 func (e *relativeError) add(got float32, want, size float64, number int) {
 	if size == 0 {
 		return
@@ -74,7 +75,8 @@ func (e *relativeError) add(got float32, want, size float64, number int) {
 	e.mean = math.Sqrt((e.mean*e.mean*float64(number-1) + d*d) / float64(number))
 }
 
-// errors compares the result of one tap, and of chains on its operands, with float64.
+// errors returns the errors of the results of a window with one tap, and of chains of fused multiply-adds
+// on the same operands, both compared with float64.
 func (c *matrixCase) errors(out []float32) (parts, chain relativeError) {
 	for p := range c.Positions() {
 		for j := range c.Width {
@@ -93,8 +95,8 @@ func (c *matrixCase) errors(out []float32) (parts, chain relativeError) {
 	return parts, chain
 }
 
-// Exactly the positions with operands that would be flushed, that would overflow a sum, or
-// that are not finite are left to windows.
+// TestMatrixApart checks which positions matrix units leave to windows: exactly those with operands that
+// would be flushed, that would overflow a sum, or that are not finite.
 func TestMatrixApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 3))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -133,7 +135,7 @@ func TestMatrixApart(t *testing.T) {
 	}
 }
 
-// For any bits the results equal the definition.
+// TestMatrixBits checks that the results equal the definition, for operands with any bits.
 func TestMatrixBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 4))
 	for range 40 {

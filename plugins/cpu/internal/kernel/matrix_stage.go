@@ -79,7 +79,7 @@ func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, fr
 	}
 }
 
-// splitRow splits whole steps of values in three.
+// splitRow splits values into three terms, 32 at a time.
 func (s *Set) splitRow(staged []uint16, x []float32, lanes *extentLanes) {
 	if s.matrix != nil {
 		s.matrix.split(&staged[0], &x[0], len(x)/tileValues, (*[2 * Lanes]uint32)(lanes))
@@ -88,7 +88,7 @@ func (s *Set) splitRow(staged []uint16, x []float32, lanes *extentLanes) {
 	}
 }
 
-// splitGeneric splits whole steps of values in three. It is the definition in plain Go.
+// splitGeneric splits values into three terms, 32 at a time. It is the definition in plain Go.
 func splitGeneric(staged []uint16, x []float32, lanes *extentLanes) {
 	for k, v := range x {
 		lanes.add(k%Lanes, v)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// matrixDefinition is the generic set with the sums of class amx.
+// matrixDefinition is a set without assembly that computes Matrix as class amx defines it.
 var matrixDefinition = &Set{Name: "definition", Class: "amx", fused: true}
 
 // matrixSets returns the sets that Matrix can be tested with: the sets of class amx of this
@@ -27,8 +27,8 @@ type matrixCase struct {
 	finish       ScaledEpilogue
 }
 
-// newMatrixCase makes a case of random values with an image of size values. The weights
-// [Width][Taps*Run] are packed.
+// newMatrixCase makes a case with random values. The image has size values. The weights, [Width][Taps*Run],
+// are packed.
 func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 	c := &matrixCase{Matrix: NewMatrix(w, parts), in: guarded(r, size), at: make([]int, w.Taps*w.Run)}
 	c.out = guarded(r, w.Positions()*(w.Width+gap))
@@ -53,7 +53,7 @@ func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 	return c
 }
 
-// pack packs the weights by a set.
+// pack packs the weights with set s.
 func (c *matrixCase) pack(s *Set) {
 	c.packed, c.weights = make([]uint16, c.PackedLen()), NoExtent()
 	for panel := range c.Panels() {
@@ -69,7 +69,7 @@ func (c *matrixCase) run(s *Set, spare *MatrixWorkspace, cuts ...int) (out []flo
 	s.NarrowBF16(in, c.in)
 	from, f := 0, c.finish
 	for _, to := range append(cuts, c.Positions()) {
-		for panel := 0; panel < c.Panels(); panel += 2 { // two at a time
+		for panel := 0; panel < c.Panels(); panel += 2 { // two panels at a time
 			last := min(panel+2, c.Panels())
 			if c.Terms == 1 {
 				s.MatrixBF16(c.Matrix, panel, last, out, in, c.packed, f, from, to, spare)
@@ -159,8 +159,8 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	}
 }
 
-// Positions are staged as the definition stages them, also where there are no
-// matrix units to multiply them.
+// TestMatrixStage checks that positions are staged as the definition stages them. It also runs where there
+// are no matrix units to multiply them.
 func TestMatrixStage(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 5))
 	for _, parts := range []int{1, 3} {
@@ -190,7 +190,7 @@ func TestMatrixStage(t *testing.T) {
 	}
 }
 
-// sameHalf reports whether a and b are one bfloat16, NaN of any kind being one.
+// sameHalf reports whether a and b are the same bfloat16. All NaNs count as the same.
 func sameHalf(a, b uint16) bool {
 	return a == b || widened(a) != widened(a) && widened(b) != widened(b)
 }

@@ -2,16 +2,16 @@ package kernel
 
 // matrixKernels is the assembly of MatrixBF16 and MatrixF32.
 type matrixKernels struct {
-	// products is indexed by the number of terms, of tiles of positions less 1, and of tiles of channels
-	// less 1.
+	// products is indexed by the number of terms, by the number of tiles of positions minus 1, and by the
+	// number of tiles of channels minus 1.
 	products map[int][2][2]matrixProduct
-	// gather copies the given number of lines of 32 values together, of every tap of at
-	// most 16 positions.
+	// gather copies, for each of at most 16 positions, the runs of all taps to contiguous memory. A run has
+	// the given number of lines of 32 values.
 	gather func(staged, in *uint16, offs *int32, offStep, taps, lines, positions int)
-	// split stages steps of a position as three terms.
+	// split splits the values of one position, 32 at a time, and stages them as three terms.
 	split func(staged *uint16, x *float32, steps int, lanes *[2 * Lanes]uint32)
-	// store ends the sums of positions and writes them. With flush subnormal values
-	// are zeros; round is whether results are rounded to bfloat16.
+	// store completes the sums of positions and writes them. If flush is not 0, subnormal values become zeros.
+	// If round is not 0, results are rounded to bfloat16.
 	store func(out *float32, outs *int32, sums, scale, bias, plus, most *float32,
 		flush, round, channels, positions int)
 }
@@ -35,7 +35,7 @@ var termOrder = map[int][][2]int{
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
 }
 
-// matrixCall has the operands with which panels are computed.
+// matrixCall has the operands of one call of MatrixBF16 or MatrixF32.
 type matrixCall struct {
 	*Matrix
 	out      []float32
@@ -43,8 +43,8 @@ type matrixCall struct {
 	epilogue ScaledEpilogue
 }
 
-// matrixPanel computes positions [from, to), at most MatrixPositions, of a panel and writes
-// the positions with values in range.
+// matrixPanel computes positions [from, to) of a panel, at most MatrixPositions. It writes only positions
+// with values in range.
 func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int, spare *MatrixWorkspace) {
 	channel, width, _ := c.panel(panel)
 	sums := spare.sums[:]
@@ -109,7 +109,7 @@ func oneIf(b bool) int {
 // last block is computed alone.
 func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, block, blocks, tiles int) {
 	products, packed := k.products[c.Terms][tiles-1], c.packed
-	if c.Steps() == 0 { // there is nothing to point at
+	if c.Steps() == 0 { // without steps, the slices below have no first element
 		a.at, packed = make([]uint16, 1), make([]uint16, 1)
 	}
 	if pairs := blocks / 2; pairs > 0 {
@@ -123,9 +123,10 @@ func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, b
 }
 
 // multiplyTiles computes the sums of one position and one block of channels. It is the definition in plain
-// Go. In every step and product of terms, products of values with even and with odd numbers are two chains
-// of fused multiply-adds from +0; their sum is added. Subnormal operands and results are zeros.
-// That is what TDPBF16PS does (Intel SDM, volume 2, "Operation" of TDPBF16PS).
+// Go. For every step and every pair of terms there are two chains of fused multiply-adds from +0: one for
+// values with even numbers, and one for those with odd numbers. The sum of both chains is added. Subnormal
+// operands and results are replaced by zeros. That is what TDPBF16PS does (Intel SDM, volume 2, "Operation"
+// of TDPBF16PS).
 func (m *Matrix) multiplyTiles(sums []float32, staged, packed []uint16, position, block int) {
 	clear(sums)
 	row := stagedAt(position)

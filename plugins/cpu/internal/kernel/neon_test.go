@@ -7,24 +7,23 @@ import (
 	"testing"
 )
 
-// TestNEONLoopsMultiply counts the instructions of inner loops in the generated assembly.
-// The share of multiply-adds is within 10 % of the limit for 32 registers of 128 bits,
-// where a loop contains only multiply-adds, loads of operands and two instructions that end
-// it.
+// TestNEONLoopsMultiply counts the instructions of inner loops in the generated assembly. An ideal loop
+// contains only multiply-adds, the fewest loads of operands that 32 registers of 128 bits require, and two
+// instructions at its end. The share of multiply-adds must be at least 90 % of the share in an ideal loop.
 func TestNEONLoopsMultiply(t *testing.T) {
 	for _, c := range []struct {
 		file, function, loop string
-		products, loads      int // at least
-		addresses            int // addresses of a loop that reads the offsets of its operands from tables
+		products, loads      int // multiply-adds of the loop, and the fewest loads
+		addresses            int // instructions that compute addresses, if the loop reads offsets from tables
 	}{
-		// Each of 4 values: a load of 4 vectors of weights, 5 positions by 4 vectors.
+		// For each of 4 values, the loop loads 4 vectors of weights and multiplies 5 positions by 4 vectors.
 		{"window_arm64.s", "windowNEONp5", "four", 4 * 5 * 4, 4 + 5, 0},
-		// Three columns of the kernel, 4 values: a load of weights each; 7 pixels.
+		// For 3 columns of the kernel and 4 values, the loop loads weights each time. It reads 7 pixels.
 		{"direct_arm64.s", "directNEONp5", "four", 3 * 4 * 5 * 4, 3*4 + 5 + 2, 0},
-		// 6 values by 4 vectors. Their addresses are two entries of tables; a negative
-		// entry means zeros.
+		// The loop multiplies 6 values by 4 vectors. Their addresses are two entries of tables. A negative entry
+		// means zeros.
 		{"gradient_arm64.s", "gradientNEONm6", "position", 6 * 4, 1 + 2, 6},
-		// Each of 4 values: a load of 4 vectors of weights, if there were registers for them; 6 tiles.
+		// For each of 4 values, an ideal loop would load 4 vectors of weights at once, and multiply 6 tiles.
 		{"winograd_arm64.s", "winogradProductNEONp6", "value", 4 * 6 * 4, 4 + 6, 0},
 	} {
 		products, all := loop(t, c.file, c.function, c.loop)

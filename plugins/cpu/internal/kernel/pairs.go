@@ -26,7 +26,7 @@ import (
 type Pairs struct {
 	*Window
 	half      []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
-	low, high []int32 // for each position, the first value that it reads, and the end of the last one
+	low, high []int32 // for each position, the first value that it reads, and the value after the last
 }
 
 // NewPairs returns the pairs of a window. Its runs must have even length.
@@ -61,13 +61,13 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 
 // ScaledEpilogue is applied to a sum of pairs, from its first channel on.
 type ScaledEpilogue struct {
-	Scale []float32 // nil or of BiasLen channels; then there is a bias too
-	Bias  []float32 // nil or of BiasLen channels
+	Scale []float32 // nil, or BiasLen values; if Scale is set, Bias is, too
+	Bias  []float32 // nil, or BiasLen values
 	Epilogue
 	Round bool // the result is rounded to bfloat16
 }
 
-// channels returns the epilogue of the channels from c on, for a result that begins there.
+// channels returns the epilogue for channels from c on. The result begins at channel c, too.
 func (f ScaledEpilogue) channels(c int) ScaledEpilogue {
 	if f.Scale != nil {
 		f.Scale = f.Scale[c:]
@@ -152,7 +152,7 @@ func store[T float32 | uint16](to *T, v float32) {
 	}
 }
 
-// apply applies f to the sum of channel i with result out[at].
+// apply applies f to v, the sum of channel i. The result will be stored in out[at].
 func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 	switch {
 	case f.Scale != nil:

@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// PairsRows describes the pairs of positions that a weight gradient multiplies: pairs of
-// rows of the result with pairs of the rows of the image that a tap reads.
+// PairsRows describes the pairs of positions that a weight gradient multiplies. A row of pairs of the
+// result's gradient is multiplied by the row of pairs of the image that a tap reads.
 type PairsRows struct {
-	Run   int // values of x that count
-	Width int // channels, in whole Lanes
-	Pairs int // pairs of a row
+	Run   int // values of x that are multiplied
+	Width int // number of channels, in whole Lanes
+	Pairs int // number of pairs in a row
 	// Taps is the number of taps that read the same rows of x. The last tap uses the
 	// corresponding rows of grad, and each tap before it uses rows GradRow values later.
 	// Their sums are SumTap values apart. More than one tap requires Lanes channels.
@@ -43,7 +43,7 @@ func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows 
 	}
 }
 
-// check panics unless all that is read and written is there.
+// check panics unless the operands and sums are long enough for all that is read and written.
 func (p PairsRows) check(sums, x, grad int, rows [][2]int32) {
 	xRow, gradRow := 2*p.Pairs*padded(p.Run), 2*p.Pairs*p.Width
 	ok := p.Width > 0 && p.Width%Lanes == 0 && (p.Taps == 1 || p.Taps > 1 && p.Width == Lanes) &&
@@ -80,8 +80,8 @@ type pairsGradients struct {
 	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs, lanes, lines, step int)
 }
 
-// pairsGradientTiles are the micro-kernels for the given number of vectors of Lanes
-// channels, which are neighbours or belong to several taps.
+// pairsGradientTiles are the micro-kernels for the given number of vectors of Lanes channels. These are
+// adjacent channels of one tap, or the same channels of several taps.
 type pairsGradientTiles struct {
 	vectors int
 	tiles   []sizedPairsGradient
@@ -103,7 +103,7 @@ type pairsGradientCall struct {
 	next    *Prefetcher
 }
 
-// run walks over the sums in tiles.
+// run computes all tiles of the sums.
 func (c pairsGradientCall) run(choice []pairsGradientTiles) {
 	vectors, sum, sumStep, gradStep := c.Width/Lanes, 0, Lanes, 2*Lanes
 	if c.Taps > 1 {

@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// rounded returns values that are bfloat16, followed by slack.
+// rounded returns values rounded to bfloat16, followed by slack (values that kernels may read).
 func rounded(values func(r *rand.Rand, n int) []float32, r *rand.Rand, n int) []float32 {
 	x := values(r, n+Lanes)
 	Generic.RoundBF16(x)
 	return x[:n]
 }
 
-// halvesOf returns the bits of values that are bfloat16, followed by slack.
+// halvesOf returns the values of x, which bfloat16 can represent, as bfloat16, followed by slack.
 func halvesOf(x []float32) []uint16 {
 	h := make([]uint16, len(x)+Lanes)
 	Generic.NarrowBF16(h[:len(x)], x)
 	return h[:len(x)]
 }
 
-// All sets interleave as the definition does, from values of both sizes.
+// TestInterleave checks that all sets interleave as the definition does, from float32 and from bfloat16.
 func TestInterleave(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	const values, lines = 300, 3
@@ -36,7 +36,7 @@ func TestInterleave(t *testing.T) {
 				}
 			}
 			want := make([]uint16, lines*l.Len())
-			for i := range want { // (line, pair, lane, half)
+			for i := range want { // index of (line, pair, lane, half)
 				line, pair, lane := i/l.Len(), i%l.Len()/(2*lanes), i/2%lanes
 				if o := l.Offsets[2*pair+i%2]; o >= 0 {
 					want[i] = bf16(in[line*l.Step+int(o)/4+lane])
@@ -54,7 +54,8 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// All sets have the bits of the definition, however the rows are cut.
+// TestPairsGradient checks that all sets have the bits of the definition, however the rows are divided
+// among calls.
 func TestPairsGradient(t *testing.T) {
 	shapes := []PairsRows{{16, 16, 16, 3, 16 * 32, 9 * 256}, {21, 64, 7, 1, 0, 0}, {9, 16, 5, 3, 320, 144},
 		{3, 16, 1, 5, 32, 48}, {16, 16, 1, 2, 64, 512}, {0, 16, 4, 1, 0, 0}, {4, 16, 0, 1, 0, 0}}

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// untouched fills results of two bytes before a call.
+// untouched is the value of results before a call, so that the test finds those that were not written.
 const untouched = 0xabcd
 
-// checkHalves checks results of two bytes against rounded ones of four: those
-// of the first channels of every position, and that nothing else was written.
+// checkHalves compares results of two bytes with results of four bytes, rounded, in the first width
+// channels of every position. It also checks that nothing else was written.
 func checkHalves(t *testing.T, set string, got []uint16, want []float32, width, step int) {
 	t.Helper()
 	for i, v := range got {
@@ -33,7 +33,7 @@ func fillUntouched(n int) []uint16 {
 	return x
 }
 
-// Results of two bytes equal results of four bytes, rounded.
+// TestPairsHalf checks that results of two bytes equal results of four bytes that are then rounded.
 func TestPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 15))
 	for n := range 70 {
@@ -57,7 +57,8 @@ func TestPairsHalf(t *testing.T) {
 	}
 }
 
-// Results of direct convolutions in two bytes equal results in four bytes, rounded.
+// TestDirectPairsHalf checks the same for direct convolutions: results of two bytes equal rounded results
+// of four.
 func TestDirectPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	for count := 1; count < 40; count++ {

@@ -13,14 +13,14 @@ type PairsLine struct {
 	// Lanes is the length of a run, rounded up to a multiple of the constant Lanes. This
 	// number of values must be readable at every offset, even past the end of the image.
 	Lanes int
-	Step  int // values between lines
+	Step  int // distance between lines in values
 }
 
-// Len returns the values of an interleaved line.
+// Len returns the number of values in an interleaved line.
 func (l PairsLine) Len() int { return len(l.Offsets) * l.Lanes }
 
-// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values of a number of
-// lines from in on. The values are bfloat16 already.
+// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values in the given number of lines.
+// The values of in can be represented as bfloat16.
 func (s *Set) InterleaveBF16(l PairsLine, dst []uint16, in []float32, lines int) {
 	interleave(s.pairsGradients.interleave, l, dst, in, lines, bf16)
 }
@@ -31,14 +31,14 @@ func (s *Set) InterleaveHalves(l PairsLine, dst, in []uint16, lines int) {
 	interleave(s.pairsGradients.interleaveHalves, l, dst, in, lines, func(v uint16) uint16 { return v })
 }
 
-// mostInterleaved is the largest number of lanes that are interleaved.
+// mostInterleaved is the maximum number of lanes of a run that is interleaved.
 const mostInterleaved = 4 * PanelLanes
 
 // zeroRun is a run of zeros for interleaving values of any size.
 var zeroRun [mostInterleaved]float32
 
-// interleave does InterleaveBF16 by assembly if there is any, otherwise in Go, where bits converts a
-// value.
+// interleave computes InterleaveBF16 by assembly if there is any, otherwise in Go. bits converts a value to
+// the bits of a bfloat16.
 func interleave[T float32 | uint16](
 	assembly func(dst *uint16, in *T, zero int, offs *int32, pairs, lanes, lines, step int),
 	l PairsLine, dst []uint16, in []T, lines int, bits func(T) uint16) {

@@ -3,16 +3,15 @@ package kernel
 // PairsOrder holds the offsets of the weights of Pairs, block by block. A block is some
 // values of the runs of all taps, few enough to stay in the cache.
 type PairsOrder struct {
-	run    int     // values of a run in a block, even
-	blocks []Order // the last may have less
-	absent bool    // some values have no weight
+	run    int     // number of values of a run that are in one block; it is even
+	blocks []Order // the last block may have fewer values
+	absent bool    // true if some values have no weight
 }
 
 // blockValues is the approximate number of values of an output channel in a block.
 const blockValues = 160
 
-// NewPairsOrder returns the order of weights with value k of tap t at at[t*Run+k], as in
-// Order.
+// NewPairsOrder returns the order of weights. The offset of value k of tap t is at[t*Run+k], as in Order.
 func NewPairsOrder(p *Pairs, at []int) PairsOrder {
 	o := PairsOrder{run: max(2, blockValues/max(p.Taps, 1)/2*2)}
 	for k := 0; k < p.Run; k += o.run {
@@ -35,8 +34,8 @@ func (o PairsOrder) Spare() int {
 	return len(o.blocks[0].at) * PanelLanes
 }
 
-// PackPairs fills the range of packed, which has PackedLen values, that belongs to one
-// panel with rounded weights of src. The output channels of src are step values apart.
+// PackPairs fills the range of packed that belongs to one panel with weights of src, rounded. packed has
+// PackedLen values. The output channels of src are step values apart.
 func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, order PairsOrder, step int,
 	spare []float32) {
 	first, width, real := p.panel(panel)

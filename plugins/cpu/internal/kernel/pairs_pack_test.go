@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Every set packs each weight, rounded, in the place that Pairs reads, and 0 for values
-// without a weight and for unused channels. The weights are from a convolution, from its
-// gradient, and from a convolution for images with an additional channel.
+// TestPackPairs checks that every set stores each weight, rounded, in the place that Pairs reads, and 0 for
+// values without a weight and for unused channels. The weights are from a convolution, from its gradient,
+// and from a convolution for images with an additional channel.
 func TestPackPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, s := range []struct{ taps, run, width int }{

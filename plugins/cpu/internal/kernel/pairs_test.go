@@ -16,8 +16,8 @@ type pairsCase struct {
 	ScaledEpilogue
 }
 
-// newPairsCase makes operands. With awkward they may be any values, otherwise they have the
-// magnitudes of a network.
+// newPairsCase makes operands for w. If awkward is set, their values have any exponents, otherwise
+// magnitudes as in a network.
 func newPairsCase(r *rand.Rand, w *Window, size, gap int,
 	values func(r *rand.Rand, n int) []float32) *pairsCase {
 	c := &pairsCase{Pairs: NewPairs(w), in: make([]uint16, size), packed: make([]uint16, w.PackedLen())}
@@ -47,7 +47,7 @@ func newPairsCase(r *rand.Rand, w *Window, size, gap int,
 	return c
 }
 
-// run computes all panels with the positions cut at some places.
+// run computes all panels. Each call ends at one of cuts.
 func (c *pairsCase) run(s *Set, cuts ...int) []float32 {
 	got := slices.Clone(c.out)
 	for panel := range c.Panels() {
@@ -62,8 +62,8 @@ func (c *pairsCase) run(s *Set, cuts ...int) []float32 {
 
 func normal(r *rand.Rand, n int) []float32 { return slices.Clone(guarded(r, n)) }
 
-// All sets have the bits of the definition, also where values are subnormal,
-// infinite or NaN, and however the positions are cut.
+// TestPairs checks that all sets have the bits of the definition, also for subnormal, infinite and NaN
+// values, and however the positions are divided among calls.
 func TestPairs(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
 	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 6, 10, 0}, {3, 0, 0, 7, 2},
@@ -91,7 +91,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Sums near the smallest normal number have the bits of the definition.
+// TestPairsSubnormal checks that sums near the smallest normal number have the bits of the definition.
 func TestPairsSubnormal(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	tiny := func(r *rand.Rand, n int) []float32 {
@@ -113,8 +113,8 @@ func TestPairsSubnormal(t *testing.T) {
 	}
 }
 
-// A sum counts as subnormal if it is below 2^-126 after rounding to 24 bits: 2^-126 - 2^-150 is, and
-// 2^-126 - 2^-151 is not.
+// A sum counts as subnormal if it is still below 2^-126 after rounding to 24 bits. So 2^-126 - 2^-150 is
+// subnormal, but 2^-126 - 2^-151 is not.
 func TestPairsEdge(t *testing.T) {
 	for _, c := range []struct {
 		less float32
@@ -135,7 +135,7 @@ func TestPairsEdge(t *testing.T) {
 	}
 }
 
-// Values that a position does not read do not change its result.
+// TestPairsReach checks that values outside the range of Reach do not change the result of a position.
 func TestPairsReach(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	c := newPairsCase(r, randomWindow(r, 30, 2, 4, 16, 0, 300), 300, 0, normal)

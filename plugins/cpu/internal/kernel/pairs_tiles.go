@@ -9,7 +9,7 @@ type pairsTile func(out *byte, outs *int32, in *uint16, zero int, offs *int32, o
 	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int,
 	tiles int)
 
-// How assembly stores results.
+// These are the ways in which assembly stores results.
 const (
 	asFloat = iota
 	asRounded
@@ -50,7 +50,7 @@ type pairsCall[T float32 | uint16] struct {
 	out         []T
 	in, weights []uint16
 	ScaledEpilogue
-	width, real int // channels of the panel in memory, and those that count
+	width, real int // number of channels of the panel in memory, and without padding
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
@@ -88,8 +88,8 @@ func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, sp
 	}
 }
 
-// edge computes a tile with some unused channels. The values to add are copied to the
-// positions of the tile's results.
+// edge computes a tile in which not all channels are used. It copies the values to add to the workspace,
+// where the tile also writes its results.
 func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Workspace) {
 	real, finish := c.real-first, c.ScaledEpilogue.channels(first)
 	if finish.Plus != nil {

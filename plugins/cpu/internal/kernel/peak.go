@@ -4,9 +4,8 @@ package kernel
 // enough to hide the latency of one.
 const peakChains = 12
 
-// Peak performs n rounds of multiply-adds on registers alone, and returns the number of
-// floating-point operations; a multiply-add counts as 2. The rate that results is an upper
-// limit for all kernels of the set.
+// Peak performs n rounds of multiply-adds without reading memory, and returns the number of floating-point
+// operations; a multiply-add counts as 2. The resulting rate is an upper limit for all kernels of the set.
 func (s *Set) Peak(n int) (operations int) {
 	lanes := 1
 	if s.peak != nil {
@@ -23,7 +22,7 @@ func (s *Set) Peak(n int) (operations int) {
 //lint:ignore U1000 it is never read on purpose
 var peakSink float32
 
-// peakGeneric is the plain Go of Peak: x = x*a + b in every chain.
+// peakGeneric is Peak in plain Go: x = x*a + b in every chain.
 func peakGeneric(n int) float32 {
 	const a, b = 0.999, 0.001
 	var s, t, u, v, w, x float32

@@ -17,7 +17,7 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// BenchmarkPeak measures the rate that the other benchmarks are a fraction of.
+// BenchmarkPeak measures the peak rate. Other benchmarks report their rates as a fraction of it.
 func BenchmarkPeak(b *testing.B) {
 	for _, set := range Sets() {
 		b.Run(set.Name, func(b *testing.B) {
@@ -31,8 +31,8 @@ func BenchmarkPeak(b *testing.B) {
 	}
 }
 
-// reportRate reports the operations per second of a benchmark, which does that
-// number of operations in an iteration, and their share of Peak in percent.
+// reportRate reports the operations per second of a benchmark, and their share of Peak in percent. An
+// iteration of the benchmark does the given number of operations.
 func reportRate(b *testing.B, s *Set, operations float64) {
 	rate := operations * float64(b.N) / b.Elapsed().Seconds()
 	b.ReportMetric(rate/1e9, "GFLOP/s")
@@ -41,7 +41,7 @@ func reportRate(b *testing.B, s *Set, operations float64) {
 
 var peaks sync.Map // operations per second that peakOf measured, by set of kernels
 
-// peakOf returns the highest rate that Peak reaches in a number of tries.
+// peakOf returns the highest rate that several calls of Peak reach.
 func peakOf(s *Set) float64 {
 	if p, ok := peaks.Load(s); ok {
 		return p.(float64)
@@ -57,7 +57,7 @@ func peakOf(s *Set) float64 {
 	return best
 }
 
-// BenchmarkElements measures elementwise functions, from and to the nearest cache.
+// BenchmarkElements measures elementwise functions. Operands and results are in the nearest cache.
 func BenchmarkElements(b *testing.B) {
 	const n = 2048
 	x, dy, y := make([]float32, n), make([]float32, n), make([]float32, n)

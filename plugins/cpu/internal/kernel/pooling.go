@@ -8,12 +8,12 @@ type pools struct {
 	lanes    int
 	max      func(y *float32, x *float32, pixels *int32, taps int, channels int)
 	gradient func(dx *float32, x *float32, dy *float32, pixels *int32, taps int, channels int)
-	// quads returns the number of windows left, starting with the first that contains NaN;
-	// may be nil.
+	// quads computes windows of four pixels until one has a NaN. It returns the number of windows left,
+	// starting with that one. quads may be nil.
 	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
-// whole returns the number of channels, of n, that the assembly processes.
+// whole returns how many of n channels the assembly processes.
 func (p *pools) whole(n int) int {
 	if p == nil {
 		return 0
@@ -29,7 +29,7 @@ func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 	if n > 0 {
 		s.pools.max(&y[0], &x[0], &pixels[0], len(pixels), n)
 	}
-	if n > 0 && n < len(y) { // the last vector ends with the last channel: some channels are computed twice
+	if n > 0 && n < len(y) { // the last vector ends with the last channel, so some channels are done twice
 		at := len(y) - s.pools.lanes
 		s.pools.max(&y[at], &x[at], &pixels[0], len(pixels), s.pools.lanes)
 		return
@@ -47,7 +47,7 @@ func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float
 	if n > 0 {
 		s.pools.gradient(&dx[0], &x[0], &dy[0], &pixels[0], len(pixels), n)
 	}
-	if n > 0 && n < len(dy) { // the last vector ends with the last channel: to those before n it adds -0
+	if n > 0 && n < len(dy) { // the last vector ends with the last channel; its channels before n get -0 added
 		at := len(dy) - s.pools.lanes
 		last := spare[:copy(spare[:Lanes], dy[at:])]
 		for c := range n - at {
@@ -61,9 +61,9 @@ func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float
 	}
 }
 
-// MaxPoolQuads sets the pixels of dx that windows of four pixels read, all different, to
-// the result of MaxPoolGradient for +0: window i reads pixels[4*i:][:4], and its dy has
-// the given number of channels from dy[i*channels] on. spare is Lanes values to work with.
+// MaxPoolQuads sets pixels of dx to the gradient of windows with four pixels each, all different. The
+// result is the same as if MaxPoolGradient added to zeros. Window i reads pixels[4*i:][:4], and its dy has
+// the given number of channels from dy[i*channels] on. spare is memory for Lanes values.
 func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, spare []float32) {
 	windows := len(pixels) / 4
 	if windows == 0 {
@@ -87,7 +87,8 @@ func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, sp
 	}
 }
 
-// largest returns the index in x of the first maximum, or of the first NaN.
+// largest returns the index in x, for channel c, of the first maximum among the pixels, or of the first
+// NaN.
 func largest(x []float32, pixels []int32, c int) int {
 	best := int(pixels[0])/4 + c
 	for _, at := range pixels[1:] {

@@ -17,7 +17,7 @@ func TestMaxPool(t *testing.T) {
 				case 0:
 					x[i] = float32(math.NaN())
 				case 1, 2, 3:
-					x[i] = 0.5 // so that the first of several counts
+					x[i] = 0.5 // equal maxima, of which the first is selected
 				}
 			}
 			var pixels []int32

@@ -1,19 +1,19 @@
 package kernel
 
-// Prefetcher is memory that is needed soon. A call that receives a Prefetcher fetches some of its memory
-// while it computes, and leaves the rest. This changes no result.
+// Prefetcher lists memory that is needed soon. A call that receives a Prefetcher fetches some of this
+// memory while it computes, and leaves the rest in the list. This changes no result.
 type Prefetcher struct{ ranges []lines }
 
-// lines are lines that begin every step bytes.
+// lines is a range of memory. One line is fetched every step bytes.
 type lines struct {
 	memory []byte
 	step   int
 }
 
-// line is the bytes that are fetched at a time.
+// line is the number of bytes that one prefetch instruction fetches.
 const line = 64
 
-// Add adds runs of bytes of memory. run is the length of each, and step the distance of their starts.
+// Add adds runs of memory. Each has run bytes, and they begin every step bytes.
 func (a *Prefetcher) Add(memory []byte, run, step int) {
 	if run == step {
 		run, step = line, line
@@ -26,14 +26,14 @@ func (a *Prefetcher) Add(memory []byte, run, step int) {
 // Clear removes all ranges.
 func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 
-// take returns the address of the first of some cache lines to fetch and the distance
-// between them, in bytes: nil and 0 at the end.
+// take removes up to count cache lines to fetch, and returns the address of the first and the distance
+// between them, in bytes. It returns nil and 0 if there are no more lines.
 func (a *Prefetcher) take(count int) (from *byte, step int) {
 	from, step, _ = a.some(count)
 	return from, step
 }
 
-// some is like take, and also returns the number of lines, up to count.
+// some is like take, and also returns the number of lines that it has removed.
 func (a *Prefetcher) some(count int) (from *byte, step, n int) {
 	if a == nil {
 		return nil, 0, 0

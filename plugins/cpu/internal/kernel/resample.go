@@ -19,13 +19,13 @@ type resampleKernel struct {
 // one: pixel i sums the terms from ends[i-1] to ends[i] of the lists.
 type Resampling struct {
 	ends    []int32
-	pixels  []int32 // offsets of pixels in bytes
+	pixels  []int32 // offsets of the pixels of all terms, in bytes
 	weights []float64
-	last    int // the pixel that begins last; -1 without any
+	last    int // the largest of the offsets in pixels; -1 without pixels
 }
 
-// NewResampling checks and completes lists: ends never fall, and the last is the number of pixels
-// and of weights.
+// NewResampling checks and completes the lists. ends must not decrease, and its last element must be the
+// number of pixels and of weights.
 func NewResampling(ends, pixels []int32, weights []float64) *Resampling {
 	if len(weights) != len(pixels) {
 		panic(fmt.Sprintf("kernel.NewResampling: %d weights for %d pixels", len(weights), len(pixels)))
@@ -48,7 +48,7 @@ func completed(m *Resampling) *Resampling {
 	return m
 }
 
-// Terms returns the number of terms of all sums together.
+// Terms returns the number of terms in all sums.
 func (m *Resampling) Terms() int { return len(m.pixels) }
 
 // begin returns the index of the first term of pixel i.

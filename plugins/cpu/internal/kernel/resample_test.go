@@ -35,8 +35,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// someMixes returns a resampling to the given number of pixels. Each is a sum of random pixels of 12, up to
-// the given number of taps.
+// someMixes returns a resampling from 12 pixels to the given number of pixels. Each result is a sum of
+// random pixels, up to the given number of taps.
 func someMixes(r *rand.Rand, channels, taps, count int) *Resampling {
 	var ends, pixels []int32
 	var weights []float64

@@ -36,7 +36,7 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	}
 }
 
-// words are the sizes that the processor moves at once, or in two moves.
+// words are block sizes that the processor copies with one move, or with two.
 type words interface {
 	[1]uint32 | [2]uint32 | [3]uint32 | [4]uint32 | [8]uint32
 }

@@ -38,7 +38,7 @@ func (s *Set) Step(w1, v1, w, g, v []float32, o SGD) {
 	}
 }
 
-// step returns the assembly for o, or nil.
+// step returns the assembly for these parameters, or nil.
 func (e *elements) step(o SGD) sgdStep {
 	if e == nil {
 		return nil

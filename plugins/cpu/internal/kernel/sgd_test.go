@@ -37,7 +37,7 @@ func TestSGDStep(t *testing.T) {
 	}
 }
 
-// BenchmarkSGDStep steps weights that are in the cache, and many that are not.
+// BenchmarkSGDStep measures steps on weights that are in the cache, and on so many that they are not.
 func BenchmarkSGDStep(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1 << 10, 1 << 22} {

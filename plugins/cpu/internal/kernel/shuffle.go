@@ -1,6 +1,6 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of at least least channels: two interleaves two images, three
+// shuffleKernel is the assembly for pixels with least channels or more. two interleaves two images, three
 // interleaves one pixel of three images, and second copies every second channel of an image. Steps are in
 // bytes.
 type shuffleKernel struct {
@@ -48,8 +48,8 @@ func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
 	}
 }
 
-// Every sets count pixels of dst to every step-th channel of src from the first on, up to
-// the given number of channels.
+// Every sets count pixels of dst to the first, and then every step-th channel of src, up to the given
+// number of channels.
 func (s *Set) Every(dst, src Pixels, step, channels, count int) {
 	if count == 0 || channels == 0 {
 		return

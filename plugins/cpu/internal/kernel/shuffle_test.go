@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Interleaved channels equal the channels of the images, and nothing else is written.
+// TestShuffle checks interleaved channels against the channels of the images, and that nothing else is
+// written.
 func TestShuffle(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	for channels := range 70 {
@@ -35,7 +36,7 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-// Every second or third channel is taken, and nothing else is written.
+// TestEvery checks that every second or third channel is copied, and that nothing else is written.
 func TestEvery(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for channels := range 70 {

@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// identity is the numbers from 0 on, the indices of a block's values for gatherKernels.
+// identity has the numbers from 0 on, as the indices of a block's values for gatherKernels.
 var identity = [Lanes]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // Transpose copies src, [rows][columns], to dst, [columns][rows].
@@ -57,8 +57,8 @@ func divideTriples(a, b, c, triples []float32) {
 	}
 }
 
-// eachSquare calls do with the starts of blocks that cover n: adjacent, except for the
-// last, which ends at n.
+// eachSquare calls do with the starts of blocks of some values that together cover n values. The last block
+// ends at n, and may overlap the one before it.
 func eachSquare(n, some int, do func(at int)) {
 	for at := 0; at < n; at += some {
 		do(min(at, n-some))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Columns may be copied in parts.
+// TestTranspose checks that a matrix can be transposed in parts.
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, rows := range []int{1, 2, 3, 7, 8, 9, 16, 17, 31, 33, 50} {

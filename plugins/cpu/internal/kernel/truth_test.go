@@ -10,26 +10,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bounds are the bounds of the error, in units in the last place. For a bound of 4, a unit
-// is at least 2^-25 of |x|.
+// bounds are the maximum errors, in units in the last place. For operations with a bound of 4, a unit is at
+// least 2^-25 of |x|.
 var bounds = map[graph.Op]float64{graph.Exp: 2, graph.Log: 2, graph.Sigmoid: 2, graph.Tanh: 2, graph.Erf: 2,
 	graph.Silu: 4, graph.HardSwish: 4, graph.Softplus: 4, graph.Elu: 4, graph.Gelu: 4, graph.GeluTanh: 4,
 	graph.Mish: 4}
 
-// truth returns the function in float64, or nil.
+// truth returns the exact function, computed in float64, or nil if it is not compared.
 func (d nodeFunction) truth() func(float64) float64 {
 	switch {
 	case d.op == graph.Exp:
 		return tensor.Exp
 	case d.op == graph.Log:
 		return tensor.Log
-	case bounds[d.op] == 0 || d.op == graph.GeluTanh && len(d.numbers) > 0: // its product overflows
+	case bounds[d.op] == 0 || d.op == graph.GeluTanh && len(d.numbers) > 0: // their product overflows
 		return nil
 	}
 	return class.Activation(&graph.Node{Op: d.op, Attrs: d.numbers})
 }
 
-// farthest is the largest error of a function, in units, and its argument.
+// farthest is the largest error of a function so far, in units in the last place, and its argument.
 type farthest struct {
 	of    graph.Op
 	mu    sync.Mutex
@@ -56,9 +56,9 @@ func (f *farthest) judge(t *testing.T) {
 	}
 }
 
-// block checks the values of numbers from the one with these bits on. For neighbouring
-// numbers the truth is a polynomial through the truth of a few of them, with an error far
-// below a unit.
+// block checks results for neighbouring numbers, the first of which has the given bits. The exact results
+// are values of a polynomial through exact results for a few of these numbers. Its error is far below a
+// unit in the last place.
 func (f *farthest) block(got []float32, truth func(float64) float64, bits, step uint32) {
 	number := func(i int) float64 { return float64(math.Float32frombits(bits + uint32(i)*step)) }
 	part := 0.0
@@ -80,14 +80,14 @@ func (f *farthest) block(got []float32, truth func(float64) float64, bits, step 
 	}
 }
 
-// perUnit is 1 over the unit in the last place of float32 at a finite number.
+// perUnit returns 1 divided by the unit in the last place of a float32, which is finite.
 func perUnit(v float64) float64 {
 	exponent := max(math.Float64bits(v)>>52&0x7ff, 1023-126)
 	return math.Float64frombits((2*1023 + 23 - exponent) << 52)
 }
 
-// unitsOff returns how far got is from want, in units in the last place of want. least is the minimum of a
-// unit.
+// unitsOff returns the difference between got and want in units in the last place of want. A unit is at
+// least least.
 func unitsOff(got float32, want, least float64) float64 {
 	w := float32(want)
 	if got == w || got != got && w != w {

@@ -20,15 +20,15 @@ type Window struct {
 	In    []int32 // [Taps][Positions]: where each run begins, in bytes from the image; negative: zeros
 	Out   []int32 // [Positions]: where each result begins, in bytes from the image's result
 	Taps  int
-	Run   int // values
-	Width int // output channels
+	Run   int // number of values that a tap reads at a position
+	Width int // number of output channels
 
-	inNeed, outNeed int // values that an image and its result must have at least
+	inNeed, outNeed int // minimum numbers of values of an image and of its result
 	zeros           []float32
-	hulls           []hull   // hulls by position; nil: all taps are inside
-	seen            []uint64 // by position: the taps inside the image; nil: all
-	together        []uint8  // by position: number of positions in its tile, which have the same taps
-	side            bool     // results are contiguous
+	hulls           []hull   // for each position, the range of its taps; nil: all taps are inside the image
+	seen            []uint64 // for each position, the set of taps inside the image; nil: all
+	together        []uint8  // for each position, the number of positions of its tile; all have the same taps
+	side            bool     // results of neighbouring positions are contiguous
 }
 
 // NewWindow checks and completes a geometry.
@@ -55,8 +55,8 @@ func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
-// Among returns the same geometry for results with more space between positions. The argument of is
-// the distance between the positions of the result in values, and step is the new distance.
+// Among returns the same geometry for results with more space between positions: they are step values
+// apart. In w they are of values apart (the argument).
 func (w *Window) Among(of, step int) *Window {
 	out := slices.Clone(w.Out)
 	for i, o := range out {
@@ -79,7 +79,7 @@ func modulo(offsets []int32, ring int) []int32 {
 	return wrapped
 }
 
-// need returns the number of values from the first to the last one that runs at these offsets read.
+// need returns how many values an image must have for runs of this length at these offsets.
 func need(offsets []int32, run int) int {
 	reach := 0
 	for _, o := range offsets {
@@ -96,8 +96,8 @@ func (w *Window) Positions() int { return len(w.Out) }
 // Panels returns the number of panels.
 func (w *Window) Panels() int { return (w.Width + PanelLanes - 1) / PanelLanes }
 
-// panel returns the first channel of panel i, its width in memory, and the number of its
-// channels that exist.
+// panel returns the first channel of panel i, its number of channels in memory, and its number of real
+// channels, without padding.
 func (w *Window) panel(i int) (first, width, real int) {
 	first = i * PanelLanes
 	real = min(w.Width-first, PanelLanes)
@@ -142,9 +142,9 @@ func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, ste
 	}
 }
 
-// column returns the number of channels that are adjacent in packed weights of a panel: the number that
-// the widest tile reads, or half of it for a spread tile. With more, the rows would be so far apart that
-// a level-one cache holds only a quarter of them.
+// column returns the number of channels that are adjacent in packed weights of a panel. This is the number
+// that the largest tile reads, or half of it for a spread tile. With more, the rows would be so far apart
+// that a level-one cache could hold only a quarter of them.
 func (s *Set) column(width int) int {
 	if s.window == nil {
 		return width
@@ -155,9 +155,8 @@ func (s *Set) column(width int) int {
 	return min(width, s.window[0].width)
 }
 
-// Unpack is the inverse of Pack. It writes sums of one panel, as computed by Gradient for
-// some taps, to dst. Value i of the order, which covers these taps, and channel c of the
-// panel are at order.at[i] + c*step.
+// Unpack is the inverse of Pack. It writes sums of one panel, which Gradient has computed for some taps, to
+// dst. The order covers these taps. Value i and channel c of the panel are written to order.at[i] + c*step.
 func (s *Set) Unpack(w *Window, panel int, dst, sums []float32, order Order, step int) {
 	_, width, real := w.panel(panel)
 	s.Scatter(dst, order, step, sums, width, real)
@@ -176,7 +175,7 @@ type Workspace struct {
 	Ahead Prefetcher
 }
 
-// WindowPositions is the largest number of positions of a tile of a Window.
+// WindowPositions is the maximum number of positions in a tile of a Window.
 const WindowPositions = 12
 
 // Window computes positions [from, to) of one panel for one image. in and out

@@ -2,8 +2,8 @@
 
 package kernel
 
-// The tiles fill the vector registers: 6 positions by 64 channels are 24 of
-// the 32 of AVX-512, 6 by 16 are 12 of the 16 of AVX2.
+// The tiles fill the vector registers. With AVX-512, sums of 6 positions by 64 channels are in 24 of 32
+// registers. With AVX2, sums of 6 positions by 16 channels are in 12 of 16.
 var (
 	windowAVX512 = []windowTiles{
 		{64, true, false, 32, []sizedWindow{{6, windowAVX512x4p6}, {5, windowAVX512x4p5}, {4, windowAVX512x4p4},

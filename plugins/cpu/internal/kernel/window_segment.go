@@ -1,9 +1,10 @@
 package kernel
 
-// chainSegment is values [k0, k1) of the runs of taps [t0, t1): of one tap if runs are cut.
+// chainSegment is a part of each chain: values [k0, k1) of taps [t0, t1). If runs are cut, it has only one
+// tap.
 type chainSegment struct{ t0, t1, k0, k1 int }
 
-// taps returns the set of taps.
+// taps returns the set of taps of the segment, one bit for each.
 func (s *chainSegment) taps() uint64 { return (1<<(s.t1-s.t0) - 1) << s.t0 }
 
 // values returns the number of values of the segment.

@@ -2,24 +2,24 @@ package kernel
 
 import "fmt"
 
-// Slab is some positions of some images, which are multiplied with all weights before the next positions
-// are. Chains are cut into segments: the inputs of a segment are copied to contiguous memory, its weights
-// are streamed, and the sums wait in the result until the next segment. So memory that is far is read in
-// order and once for all channels.
+// Slab describes some positions of some images. They are multiplied by all weights before the next
+// positions are. Chains are cut into segments. The inputs of a segment are copied to contiguous memory, its
+// weights are read in order, and the sums are stored in the result until the next segment. So distant
+// memory is read in order, and once for all channels.
 type Slab struct {
 	Out, In         []float32 // results and inputs of all images
-	OutStep, InStep int       // values from image to image
-	From, To        int       // positions, counted over all images
+	OutStep, InStep int       // distance in values between two images
+	From, To        int       // range of positions, counted over all images
 	Packed, Bias    []float32 // same as in Window
-	Untrimmed       []bool    // by panel: all taps must be computed
-	First, Last     int       // panels
-	Epilogue        Epilogue  // the value that it adds is not Out
+	Untrimmed       []bool    // for each panel: no tap may be left out
+	First, Last     int       // range of panels
+	Epilogue        Epilogue  // Plus must not be Out
 }
 
 // SlabPositions is the maximum number of positions of a Slab.
 const SlabPositions = 96
 
-// SlabTile is the number of positions of its largest tile.
+// SlabTile is the number of positions of the largest tile of a slab.
 const SlabTile = 6
 
 // slabGap is the gap between the inputs of two positions. The six inputs that a step of a
@@ -27,11 +27,11 @@ const SlabTile = 6
 // the gap, inputs of whole cache lines would be in the same bank (Zen 4).
 const slabGap = 4
 
-// Slabs reports whether the set computes a Slab.
+// Slabs reports whether the set has kernels for slabs.
 func (s *Set) Slabs() bool { return s.resumed() != nil }
 
-// resumed returns the tiles that support cut chains, or nil. They read one column of
-// weights.
+// resumed returns the tiles that can continue a chain from a previous segment, or nil if there are none.
+// They read one column of weights.
 func (s *Set) resumed() *windowTiles {
 	for i := range s.window {
 		if s.window[i].resumed != nil {
@@ -45,18 +45,18 @@ func (s *Set) resumed() *windowTiles {
 type slabTiles struct {
 	first, size, count int
 	seen               uint64
-	begins, ends       int // the first segment that they read, and the last
+	begins, ends       int // indices of the first and the last segment that the tiles read
 }
 
 // slabWorkspace is a worker's memory for slabs.
 type slabWorkspace struct {
-	outs, at, offs [SlabPositions]int32 // result, index in its image, and staged run of each position
+	outs, at, offs [SlabPositions]int32 // for each position: result, index in its image, staged run
 	images         [SlabPositions]int32
 	tiles          []slabTiles
 	segments       []chainSegment
 }
 
-// WindowSlab computes a slab.
+// WindowSlab computes the results of slab b.
 func (s *Set) WindowSlab(w *Window, b *Slab, spare *Workspace) {
 	b.check(w)
 	if spare.slab == nil {
@@ -100,11 +100,11 @@ type slabCall struct {
 	*slabWorkspace
 	set    *Set
 	staged []float32
-	whole  bool      // a panel needs all taps
-	next   []float32 // weights to be fetched
+	whole  bool      // at least one panel needs all taps
+	next   []float32 // weights to be prefetched
 }
 
-// locate finds the positions of the slab.
+// locate computes, for each position of the slab, its image, its index in the image and its result.
 func (c *slabCall) locate() {
 	for i := range c.To - c.From {
 		image, p := (c.From+i)/c.Positions(), (c.From+i)%c.Positions()
@@ -113,7 +113,7 @@ func (c *slabCall) locate() {
 	}
 }
 
-// cutTiles cuts the chains, and the positions into tiles.
+// cutTiles divides the chains into segments, and the positions into tiles.
 func (c *slabCall) cutTiles() {
 	c.segments = c.cutChains(c.segments)
 	c.tiles = c.tiles[:0]
@@ -133,8 +133,8 @@ func (c *slabCall) cutTiles() {
 	}
 }
 
-// tile returns the size of the register block at position i, given the number of remaining positions,
-// and the taps that read more than padding.
+// tile returns the size of the register block at position i, and the set of taps that read more than
+// padding there. left is the number of remaining positions.
 func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	if c.seen == nil {
 		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {
@@ -152,7 +152,7 @@ func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	return size, seen
 }
 
-// ends completes tiles by the segments that they read.
+// ends sets the first and the last segment that tiles read.
 func (c *slabCall) ends(t slabTiles) slabTiles {
 	t.begins = -1
 	for i := range c.segments {
@@ -191,7 +191,7 @@ func (c *slabCall) stage(i int) {
 	}
 }
 
-// panel computes a segment of the whole columns of a panel.
+// panel computes segment i for the channels of a panel that fill whole columns.
 func (c *slabCall) panel(i, panel int) {
 	first, _, real := c.Window.panel(panel)
 	s := &c.segments[i]
@@ -210,14 +210,14 @@ func (c *slabCall) panel(i, panel int) {
 	}
 }
 
-// weightsOf returns the weights of a segment of a column, which begins with that channel.
+// weightsOf returns the weights of segment i of the column that begins with channel.
 func (c *slabCall) weightsOf(i, channel int) []float32 {
 	s, first := &c.segments[i], channel/PanelLanes*PanelLanes
 	return c.Window.Packed(c.Slab.Packed, channel/PanelLanes)[(channel-first)*c.Taps*c.Run+
 		(s.t0*c.Run+s.k0)*Lanes:][:s.values()*Lanes]
 }
 
-// weightsBehind returns the weights that are needed after those, nil after the last.
+// weightsBehind returns the weights that are needed after weightsOf(i, channel), or nil if there are none.
 func (c *slabCall) weightsBehind(i, channel int) []float32 {
 	switch {
 	case channel+Lanes < min(c.Last*PanelLanes, c.Width):
@@ -234,8 +234,8 @@ func (c *slabCall) untrimmed(panel int) bool {
 	return c.seen == nil || c.Untrimmed[panel] || c.Bias != nil && hasNegativeZero(c.Bias[first:first+real])
 }
 
-// call computes a segment of tiles, for 16 channels. If the next segment is skipped, +0 is added, which
-// has the same effect.
+// call computes segment i of tiles, for 16 channels. If the tiles skip the next segment (skips), call adds
+// +0 to the sums, which has the same effect as computing that segment.
 func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) {
 	s, k := &c.segments[i], SlabTile-t.size
 	var bias, plus, most *float32
@@ -260,7 +260,7 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 	c.next = c.next[turns*choice.turn:]
 }
 
-// rest computes the channels of a panel that do not fill a column.
+// rest computes the channels of a panel that do not fill a column, as Window does.
 func (c *slabCall) rest(panel int, spare *Workspace) {
 	first, width, real := c.Window.panel(panel)
 	if real%Lanes == 0 {

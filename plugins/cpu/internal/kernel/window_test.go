@@ -13,7 +13,7 @@ var (
 	negativeZero = math.Copysign(0, -1)
 )
 
-// fused returns the sets of this machine with sums that are chains.
+// fused returns the sets of this machine that compute sums as chains of fused multiply-adds.
 func fused() []*Set {
 	return slices.DeleteFunc(Sets(), func(s *Set) bool { return !s.fused })
 }
@@ -38,8 +38,8 @@ func sameBits(a, b []float32) bool {
 	})
 }
 
-// randomWindow makes a window of scattered runs in an image of size values, some of them
-// padding. Results are in a row with gap values between them.
+// randomWindow returns a window with runs at random places of an image of size values, and some padding.
+// Between two results there are gap values.
 func randomWindow(r *rand.Rand, positions, taps, run, width, gap, size int) *Window {
 	in, out := make([]int32, taps*positions), make([]int32, positions)
 	for i := range in {
@@ -96,7 +96,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// packed packs weights, [Width][Taps*Run] in memory.
+// packed returns the packed form of weights, which are [Width][Taps*Run].
 func (s *Set) packed(w *Window, weights []float32) []float32 {
 	at := make([]int, w.Taps*w.Run)
 	for i := range at {
@@ -109,7 +109,7 @@ func (s *Set) packed(w *Window, weights []float32) []float32 {
 	return packed
 }
 
-// checkClose compares values within an absolute tolerance; infinities and NaN are close to themselves.
+// checkClose compares values within an absolute tolerance. Infinities and NaN must be the same.
 func checkClose(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	for i := range want {

@@ -17,8 +17,8 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 // narrowest have at most Lanes channels.
 type windowTiles struct {
 	width  int
-	masked bool // they can leave out the last channels
-	spread bool // they read two columns of weights, possibly only a part of the second
+	masked bool // the tiles can leave out the last channels
+	spread bool // the tiles read two columns of weights, or one and a part of the second
 	turn   int  // values that are prefetched at each turn of the loop; may be 0
 	tiles  []sizedWindow
 	// resumed are the same tiles with chains that continue from the values in the result;
@@ -36,12 +36,12 @@ type sizedWindow struct {
 type windowCall struct {
 	out, in, weights, bias []float32
 	epilogue               Epilogue
-	width, real            int // channels of the panel in memory, and those that count
-	side                   int // number of these that are adjacent in weights: Set.column
+	width, real            int // number of channels of the panel in memory, and without padding
+	side                   int // number of channels that are adjacent in weights: Set.column
 	from, to               int
 	next                   []float32 // weights to be prefetched, see Workspace
-	trimmed                bool      // taps are left out
-	taps                   hull      // taps to be computed
+	trimmed                bool      // some taps are left out
+	taps                   hull      // range of taps to compute
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
@@ -54,9 +54,9 @@ func (c *windowCall) run(w *Window, choice []windowTiles, spare *Workspace) {
 	}
 }
 
-// tilesFor returns the narrowest tiles that compute the real channels at once and read only
-// channels in memory; if there are none, the widest that read only channels in memory.
-// Tiles that read two columns of weights are used only for whole columns.
+// tilesFor returns the tiles with the fewest channels that compute all real channels at once. They must
+// read only channels that exist in memory. If there are none, it returns the tiles with the most channels
+// that exist in memory. Tiles that read two columns of weights are used only for whole columns.
 func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 	best := len(choice) - 1
 	for i := best; i >= 0 && padded(choice[i].width) <= width; i-- {
@@ -71,9 +71,8 @@ func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 	return &choice[best]
 }
 
-// column computes all positions of the channels from first on that tiles of one width
-// compute. Unless next is already set, it becomes the weights after the weights of the
-// column.
+// column computes all positions of a column with the given tiles; first is its first channel. Unless next
+// is already set, it becomes the weights after the weights of the column.
 func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Workspace) {
 	tiles := choice.tiles
 	if len(c.next) == 0 && choice.width == c.side {
@@ -108,14 +107,15 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Wo
 	}
 }
 
-// fits reports whether to use a register block of n positions for left remaining positions.
-// It must not be too large, two of the next size must not fit exactly, and if the next size
-// is n-1, the same number of blocks of that size must not be enough.
+// fits reports whether to use a register block of n positions if left positions remain. next is the size of
+// the next smaller block. n must be left, or all of this must hold: n is less than left, left is not
+// exactly two blocks of size next, and if next is n-1, the same number of blocks of size next would not be
+// enough.
 func fits(n, next, left int) bool {
 	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
 }
 
-// spareOffsets are the offsets of the positions of a tile in a Workspace.
+// spareOffsets are the offsets of the results of a tile that are first written to a Workspace.
 var spareOffsets = func() (o [WindowPositions]int32) {
 	for p := range o {
 		o[p] = int32(p * PanelLanes * 4)
@@ -123,7 +123,7 @@ var spareOffsets = func() (o [WindowPositions]int32) {
 	return o
 }()
 
-// call runs tiles of size i that begin at position p and that channel of the panel, and end before
+// call runs tiles of size i. They begin at position p and at the given channel of the panel, and end before
 // channel end.
 func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out *float32, outs *int32,
 	e Epilogue, tiles, end int) {
@@ -153,18 +153,17 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 	c.next = c.next[turns*choice.turn:]
 }
 
-// turns returns the number of pieces of next that register blocks can prefetch while they
-// multiply the given number of values.
+// turns returns how many pieces of next the register blocks can prefetch while they multiply the given
+// number of values.
 func (t *windowTiles) turns(next []float32, values int) int {
-	const unroll = 4 // values that a turn multiplies
+	const unroll = 4 // number of values that one turn multiplies
 	if t.turn == 0 {
 		return 0
 	}
 	return min(len(next)/t.turn, values/unroll)
 }
 
-// last returns the mask of the last vector of channels of a tile, with the given number of
-// unused channels.
+// last returns the mask of the last vector of channels of a tile. nothing is the number of unused channels.
 func (t *windowTiles) last(nothing int) int {
 	vector := t.width - (t.width-1)/Lanes*Lanes
 	return 1<<min(vector, vector-nothing) - 1

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// hull is the taps [from, to) of a position: the first inside the image, the last, and all
-// between; to <= from if all taps are outside.
+// hull is the range of taps [from, to) of a position, from the first tap inside the image to the last. If
+// all taps are outside, to <= from.
 type hull struct{ from, to int32 }
 
-// join returns the hull of two.
+// join returns the smallest hull that contains both h and o.
 func (h hull) join(o hull) hull { return hull{min(h.from, o.from), max(h.to, o.to)} }
 
-// hullsOf returns the hull of every position; nil if leaving out the other taps saves little.
+// hullsOf returns the hull of every position. It returns nil if few taps are outside the hulls.
 func hullsOf(w *Window) []hull {
-	const least = 16 // 1 of 16
+	const least = 16 // the fraction of taps to leave out is at least 1 of 16
 	hulls := make([]hull, len(w.Out))
 	taps := 0
 	for p := range hulls {
@@ -33,8 +33,8 @@ func hullsOf(w *Window) []hull {
 	return hulls
 }
 
-// sightsOf returns for every position the set of taps inside of the image. It returns nil if w has
-// no hulls: then all taps count as inside.
+// sightsOf returns, for every position, the set of taps that read inside the image. It returns nil if w has
+// no hulls, because then no taps are left out.
 func sightsOf(w *Window) []uint64 {
 	if w.hulls == nil || w.Taps > 64 {
 		return nil
@@ -72,7 +72,7 @@ func togetherOf(seen []uint64, most int) []uint8 {
 // Trims reports whether Window leaves out taps that read only padding.
 func (w *Window) Trims() bool { return w.hulls != nil }
 
-// Whole returns the same geometry with all taps.
+// Whole returns the same geometry, but no tap may be left out.
 func (w *Window) Whole() *Window {
 	whole := *w
 	whole.hulls = nil
@@ -124,12 +124,12 @@ func (c *windowCall) trims(w *Window) bool {
 	return w.hulls != nil && !hasNegativeZero(c.bias[:min(c.real, len(c.bias))])
 }
 
-// hasNegativeZero reports whether one of some values is -0.
+// hasNegativeZero reports whether any of the values is -0.
 func hasNegativeZero(x []float32) bool {
 	return slices.ContainsFunc(x, func(v float32) bool { return v == 0 && math.Signbit(float64(v)) })
 }
 
-// tapsOf returns the taps of n positions from p on that are computed.
+// tapsOf returns the range of taps that are computed for n positions from p on.
 func (c *windowCall) tapsOf(w *Window, p, n int) hull {
 	if !c.trimmed {
 		return hull{0, int32(w.Taps)}
@@ -141,13 +141,13 @@ func (c *windowCall) tapsOf(w *Window, p, n int) hull {
 	return hull{min(h.from, h.to), h.to}
 }
 
-// noBias is added in place of a bias.
+// noBias has zeros, for calls without a bias.
 var noBias [PanelLanes]float32
 
-// Seen returns for every tap a window of that tap alone, with the positions at which it reads inside the
-// image. It returns nil if leaving out the other positions saves little.
+// Seen returns a separate window for every tap, which has only the positions at which the tap reads inside
+// the image. It returns nil if few positions can be left out.
 func (w *Window) Seen() []*Window {
-	const least = 16 // 1 of 16
+	const least = 16 // the fraction of positions to leave out is more than 1 of 16
 	var taps []*Window
 	seen := 0
 	for t := range w.Taps {
@@ -166,7 +166,7 @@ func (w *Window) Seen() []*Window {
 	return taps
 }
 
-// Finite reports whether the channels of a panel are finite at all positions of a result.
+// Finite reports whether a result is finite in the channels of a panel, at all positions.
 func (s *Set) Finite(w *Window, panel int, result []float32) bool {
 	first, _, real := w.panel(panel)
 	if real == w.Width && w.side {

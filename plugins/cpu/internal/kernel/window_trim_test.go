@@ -24,8 +24,8 @@ func dilatedWindow(side, dilation, run, width int) *Window {
 	return NewWindow(in, out, 9, run, width)
 }
 
-// Leaving out taps that read only padding changes no bit: not where products are
-// so small that a sum is -0, where weights are not finite, or biases are -0.
+// TestWindowTrims checks that leaving out taps that read only padding changes no bit. This includes
+// products so small that a sum is -0, weights that are not finite, and biases of -0.
 func TestWindowTrims(t *testing.T) {
 	if dilatedWindow(64, 1, 1, 1).Trims() || !dilatedWindow(8, 1, 1, 1).Trims() {
 		t.Error("want taps left out where that saves much, and no others")

@@ -18,10 +18,11 @@ import (
 // that the transforms add (docs/numerics.md, section 5).
 type Winograd struct {
 	class.Tiles
-	In, Out int // channels, multiples of Lanes
+	In, Out int // numbers of channels, which are multiples of Lanes
 }
 
-// The tiles of the algorithms.
+// These are the tiles of the algorithms. The names have the outputs of a tile and the elements of a kernel,
+// along one side.
 var tiles2x3, tiles4x3, tiles2x5 = class.Winograd2.Tiles(), class.Winograd4.Tiles(), class.Winograd5.Tiles()
 
 // WinogradLanes is the number of output channels of a panel of transformed
@@ -31,7 +32,7 @@ const WinogradLanes = 2 * Lanes
 // Frequencies returns the number of values of a transformed tile.
 func (g Winograd) Frequencies() int { return g.Tile() * g.Tile() }
 
-// Block returns the length of a chain.
+// Block returns the number of products in one chain.
 func (g Winograd) Block() int { return g.Tiles.Block(g.In) }
 
 // Panels returns the number of panels.
@@ -59,15 +60,15 @@ func (g Winograd) weightStep(panel int) int { return odd(g.In * g.PanelWidth(pan
 // one more than In, so that the taps of one channel do not map to one set of a cache.
 func (g Winograd) TapRows() int { return g.In + 1 }
 
-// odd rounds a number of values up to an odd number of lanes, so that steps
-// of this size spread over the cache.
+// odd rounds a number of values up to an odd number of lanes. Data at distances of this size use all sets
+// of a cache.
 func odd(n int) int { return (n+Lanes-1)/Lanes/2*2*Lanes + Lanes }
 
 // inSteps returns the distances, in values, between tiles and between
 // frequencies of the given number of transformed tiles.
 func (g Winograd) inSteps(tiles int) (tile, frequency int) { return odd(g.In), odd(tiles * odd(g.In)) }
 
-// outSteps is like inSteps, with the steps of the products.
+// outSteps returns the same distances as inSteps for the products.
 func (g Winograd) outSteps(tiles int) (tile, frequency int) {
 	return WinogradLanes, odd(tiles * WinogradLanes)
 }
@@ -96,7 +97,7 @@ type winogradKernels struct {
 	once int
 }
 
-// winogradForm is the assembly that depends on the tiles.
+// winogradForm is the assembly for one size of tiles.
 type winogradForm struct {
 	input func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)
@@ -105,8 +106,8 @@ type winogradForm struct {
 	weights func(u *float32, uFreq int, taps *float32, tapStep int, count int)
 }
 
-// winogradProducts are the micro-kernels for the given number of channels and 1, 2,
-// 3 ... tiles.
+// winogradProducts has the micro-kernels for the given number of channels. They process 1, 2, 3 and more
+// tiles.
 type winogradProducts struct {
 	width int
 	tiles []winogradProduct
@@ -148,8 +149,8 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 // the number of the products' channels, so that they read all weights in storage order.
 func (k *winogradKernels) column(width int) int { return min(k.products[0].width, width) }
 
-// WinogradInput transforms a row of tiles of an image that is already padded. These are the tiles from
-// number first on, of all tiles of v.
+// WinogradInput transforms a row of tiles of an image that is already padded. v has space for all
+// transformed tiles (all is their number), and the row begins at tile number first.
 func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float32, r Row) {
 	tile, freq := g.inSteps(all)
 	if len(v) < g.InLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||

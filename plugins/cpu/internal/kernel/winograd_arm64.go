@@ -4,8 +4,8 @@ package kernel
 
 import "github.com/bnctl/bnctl/device/class"
 
-// 6 tiles by 16 channels are 24 of the vector registers, four values of each tile 6 and half
-// of the weights 2.
+// The 32 vector registers hold the sums of 6 tiles by 16 channels (24 registers), four values of each tile
+// (6), and half of the weights (2).
 var (
 	winogradNEON = winogradKernels{
 		forms: map[class.Tiles]winogradForm{

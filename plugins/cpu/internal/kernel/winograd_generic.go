@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/bnctl/bnctl/device/class"
 
-// inputGeneric transforms one tile, columns first.
+// inputGeneric transforms one tile of the input: first its columns, then the rows of the result.
 func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int) {
 	n := g.Tile()
 	var half [class.MostTile][class.MostTile]float32
@@ -26,7 +26,7 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 	}
 }
 
-// productGeneric computes one panel.
+// productGeneric computes the products of one panel for all tiles.
 func (g Winograd) productGeneric(m, v, packed []float32, all, panel int) {
 	width, step := g.PanelWidth(panel), g.weightStep(panel)
 	vTile, vFreq := g.inSteps(all)
@@ -51,11 +51,12 @@ func (g Winograd) productGeneric(m, v, packed []float32, all, panel int) {
 	}
 }
 
-// outputGeneric computes the outputs of one tile, rows first.
+// outputGeneric computes the outputs of one tile: first along its rows, then along the columns of the
+// result.
 func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, freq int, bias []float32,
 	e Epilogue) {
 	n := g.Tile()
-	var half [class.MostTile][class.MostTile]float32 // [column of the output][row of m]
+	var half [class.MostTile][class.MostTile]float32 // of the first pass, [column of the output][row of m]
 	var d, t [class.MostTile]float32
 	for o, b := range bias {
 		for i := range n {
@@ -77,7 +78,7 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 	}
 }
 
-// weightsGeneric transforms n kernels. Frequencies are step apart, and taps tapStep.
+// weightsGeneric transforms n kernels. step is the distance between frequencies, and tapStep between taps.
 func (g Winograd) weightsGeneric(packed []float32, step int, taps []float32, tapStep, n int) {
 	kernel := make([]float32, g.Taps())
 	var u [class.MostTile * class.MostTile]float32

@@ -15,14 +15,15 @@ import (
 // WinogradTaps computes the gradient from the sums of all frequencies. Its steps are the transposes of
 // those of Winograd.
 
-// winogradGradients has the assembly for these steps.
+// winogradGradients is the assembly for WinogradGradient and WinogradTaps.
 type winogradGradients map[class.Tiles]struct {
 	spreadOut func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)
 	taps func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 }
 
-// ofGradient is the geometry with the channels of the result as its input channels.
+// ofGradient returns the geometry for transforming the result's gradient: the result's channels are its
+// inputs.
 func (g Winograd) ofGradient() Winograd { return Winograd{Tiles: g.Tiles, In: g.Out} }
 
 // GradientTiles returns the window over the given number of transformed tiles with
@@ -51,8 +52,8 @@ func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 	return f * inStep, f * outStep
 }
 
-// WinogradGradient transforms a row of tiles of Side by Side pixels of a result's gradient. They are the
-// tiles from number first on, of all.
+// WinogradGradient transforms a row of tiles of a result's gradient, Side by Side pixels each. v has space
+// for all transformed tiles (all is their number), and the row begins at tile number first.
 func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []float32, r Row) {
 	tile, freq := g.ofGradient().inSteps(all)
 	if len(v) < g.GradientLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
@@ -89,7 +90,8 @@ func (s *Set) WinogradTaps(g Winograd, taps, sums []float32, n int) {
 	g.tapsGeneric(taps, sums, n)
 }
 
-// spreadOutGeneric transforms one tile, columns first.
+// spreadOutGeneric transforms one tile of the result's gradient: first its columns, then the rows of the
+// result.
 func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep int) {
 	n := g.Tile()
 	var half [class.MostTile][class.MostTile]float32
@@ -113,7 +115,8 @@ func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep 
 	}
 }
 
-// tapsGeneric computes n kernels.
+// tapsGeneric computes the elements of n kernels from the sums. It is the definition of WinogradTaps in
+// plain Go.
 func (g Winograd) tapsGeneric(taps, sums []float32, n int) {
 	var all [class.MostTile * class.MostTile]float32
 	var kernel [class.MostTaps]float32

@@ -66,7 +66,8 @@ func TestWinogradGradient(t *testing.T) {
 	}
 }
 
-// docs/numerics.md, section 5: as TestWinogradPrecision, for the gradient of the kernels.
+// TestWinogradGradientPrecision checks for the gradient of the kernels what TestWinogradPrecision checks
+// for the outputs (docs/numerics.md, section 5).
 func TestWinogradGradientPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	set := Sets()[0]
@@ -75,7 +76,7 @@ func TestWinogradGradientPrecision(t *testing.T) {
 	}
 	for _, c := range []struct {
 		tiles class.Tiles
-		n     int // tiles along one side
+		n     int // number of tiles along one side of the image
 	}{{tiles2x3, 32}, {tiles4x3, 16}, {tiles2x5, 32}, {tiles2x5, 16}} {
 		for _, relu := range []bool{false, true} {
 			n := c.n
@@ -100,7 +101,7 @@ func TestWinogradGradientPrecision(t *testing.T) {
 	}
 }
 
-// exactGradient does the same as exact for an element of the gradient of the kernels.
+// exactGradient does the same as the method exact, for an element of the kernels' gradient.
 func (w *winogradRun) exactGradient(dy []float32, t, c, o int) (sum float64, chain float32, size float64) {
 	width := w.columns * w.Side
 	for y := range w.rows * w.Side {

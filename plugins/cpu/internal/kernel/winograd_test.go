@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// winogradRun is a convolution of one padded image, rows by columns of whole tiles.
+// winogradRun is a convolution of one padded image that consists of rows by columns of whole tiles.
 type winogradRun struct {
 	Winograd
-	rows, columns  int // rows and columns of tiles
+	rows, columns  int // numbers of rows and of columns of tiles
 	in, taps, bias []float32
 	epilogue       Epilogue
 }
@@ -28,7 +28,8 @@ func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
 func (w *winogradRun) height() int { return w.rows*w.Side + w.Kernel - 1 }
 func (w *winogradRun) step() int   { return (w.columns*w.Side + w.Kernel - 1) * w.In }
 
-// do returns the transformed weights, as the definition has them, and tiles, and the outputs.
+// do returns the transformed weights in the layout of the definition, the transformed tiles, and the
+// outputs.
 func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 	g, all := w.Winograd, w.rows*w.columns
 	u, v, m := make([]float32, g.PackedLen()), make([]float32, g.InLen(all)), make([]float32, g.OutLen(all))
@@ -50,7 +51,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 	return set.inRows(g, u), v, out
 }
 
-// inRows returns transformed weights with columns of adjacent channels joined into rows.
+// inRows converts transformed weights from columns of adjacent channels to rows of all channels.
 func (s *Set) inRows(g Winograd, u []float32) []float32 {
 	if s.winograd == nil {
 		return u
@@ -70,15 +71,15 @@ func (s *Set) inRows(g Winograd, u []float32) []float32 {
 	return rows
 }
 
-// weight returns the element of the kernel from c to o at tap t.
+// weight returns the weight from input channel c to output channel o at tap t.
 func (w *winogradRun) weight(t, c, o int) float64 {
 	p := o / WinogradLanes
 	width := w.PanelWidth(p)
 	return float64(w.taps[w.Taps()*w.TapRows()*p*WinogradLanes+(t*w.TapRows()+c)*width+o%WinogradLanes])
 }
 
-// exact returns an output in float64, the result of a chain of fused multiply-adds, and the
-// sum of the magnitudes of its products.
+// exact returns an output in float64, the same output as a chain of fused multiply-adds, and the sum of the
+// absolute values of its products.
 func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float64) {
 	for t := range w.Taps() {
 		for c := range w.In {
@@ -133,9 +134,9 @@ func TestWinogradProducts(t *testing.T) {
 	}
 }
 
-// docs/numerics.md, section 5: the error is at most twice the error of a chain of fused
-// multiply-adds. The test compares the roots of the mean square, over operands of both
-// signs and over the results of a relu.
+// TestWinogradPrecision checks that the error is at most twice the error of a chain of fused multiply-adds
+// (docs/numerics.md, section 5). It compares the root mean square errors, over operands of both signs and
+// over the results of a relu.
 func TestWinogradPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for _, g := range []Winograd{{tiles2x3, 16, 16}, {tiles2x3, 256, 16}, {tiles4x3, 32, 16}, {tiles4x3, 64, 16},

@@ -6,11 +6,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// The gradient for the input and the transposed convolution are the same product: every
-// output adds its value to the window that it was computed from. Seen from the input, a
-// pixel sums over the outputs with windows that contain it. These are the same taps for all
-// pixels of a phase: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2 and 4 of
-// the 9 taps.
+// The gradient for the input and the transposed convolution are the same product: every output adds its
+// value to the window that it was computed from. So each input pixel sums over the outputs with windows
+// that contain it. A phase is the pixels with the same remainder modulo the stride. All pixels of a phase
+// use the same taps: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2 and 4 of the 9 taps.
 
 // buildConvGradInput compiles the gradient of a convolution for its input.
 func buildConvGradInput(c *plan.Compiler) run.Action {
@@ -20,8 +19,8 @@ func buildConvGradInput(c *plan.Compiler) run.Action {
 	return nil
 }
 
-// buildConvTranspose builds a transposed convolution. Its weight [C][O/groups][kh][kw] is
-// the weight of the convolution that it is the gradient of.
+// buildConvTranspose builds a transposed convolution. It is the gradient of a convolution, and its weight
+// [C][O/groups][kh][kw] is the weight of that convolution.
 func buildConvTranspose(c *plan.Compiler) run.Action {
 	if g := geometryOf(c); g != nil {
 		return backward(c, g, c.In(0), filterOf(c), c.Out(0))
@@ -29,9 +28,9 @@ func buildConvTranspose(c *plan.Compiler) run.Action {
 	return nil
 }
 
-// backward is the gradient for the input, and the transposed convolution.
+// backward builds the gradient for the input, or a transposed convolution.
 func backward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Value) run.Action {
-	back, _ := g.flipped() // it exists if the algorithm needs it
+	back, _ := g.flipped() // not nil if the algorithm reads it
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
 		return buildDepthwiseBackward(c, g, dy, t, dx)

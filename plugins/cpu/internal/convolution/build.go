@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// A Builder gets the geometry (nil after a refusal), selects the algorithm, and returns an
-// action. Each algorithm shares its packed weights under a key that identifies the weights
-// and their order, so that train, predict and estimate pack them once.
+// A Builder determines the geometry (nil if it refuses the node), selects the algorithm, and returns an
+// action. Each algorithm stores its packed weights under a key that identifies the weights and their order.
+// So train, predict and estimate share them.
 
 // Ops are the convolutions and dense products.
 var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{

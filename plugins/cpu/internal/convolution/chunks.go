@@ -18,8 +18,8 @@ import (
 // 	                \    /
 // 	                  +
 
-// chunkPositions is the least number of positions of a result in a chain of products before
-// the next chain begins.
+// chunkPositions is the minimum number of positions of a result that one chain of products sums. The
+// positions after them begin the next chain.
 const chunkPositions = 4096
 
 // chunks divides the rows of a replica into chunks. Their size depends on the shape alone.
@@ -34,7 +34,7 @@ func chunksOf(positions int) chunks {
 	return chunks{max(1, (chunkPositions+positions-1)/max(positions, 1))}
 }
 
-// count returns the number of chunks of the given number of rows.
+// count returns the number of chunks into which the given number of rows is divided.
 func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
 
 // blocks returns the number of blocks of sums that the tree over the given number of
@@ -57,7 +57,8 @@ func (c chunks) sum(set *kernel.Set, workspace []float32, n, from, to int,
 	return workspace[:n]
 }
 
-// node computes a node of the tree over the chunks in the first n values of workspace.
+// node computes the sum at a node of the tree over the chunks. It stores the sum in the first n values of
+// workspace.
 func (c chunks) node(set *kernel.Set, node collective.Node, workspace []float32, n int,
 	leaf func(sums []float32, i int)) {
 	sums := workspace[:n]

@@ -35,7 +35,7 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 	case class.Direct:
 		return g.directGradient(x, dy, dw)
 	}
-	if c.Threads() == 1 && g.Groups == 1 { // workers may share a panel
+	if c.Threads() == 1 && g.Groups == 1 { // with several threads, workers may share a panel
 		dw.AllowAdding()
 	}
 	return everyReplica(g.gradientByWindows(x, dy, dw))
@@ -65,9 +65,8 @@ func everyReplica(do func(f *run.Frame, from, to int)) *run.AtOnce {
 	})
 }
 
-// gradient returns the function that computes the weight gradients of replicas [from, to).
-// A task is one panel of one group for one replica, and only some of its taps if workers
-// would otherwise be idle.
+// gradient returns the function that computes the weight gradients of replicas [from, to). A task is one
+// panel of one group for one replica. If workers would be idle, a task has only some taps of the panel.
 func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
 	from, to int) {
 	panels, padded, chunks := sections[0].window.Panels(), 0, chunksOf(dy.Positions)
@@ -134,8 +133,8 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 	}
 }
 
-// enough returns the number of ranges into which to divide n. Each range has the given number of tasks,
-// and all tasks together give all workers something to do.
+// enough returns the number of ranges into which to divide n elements. tasks is the number of tasks for
+// each range. All tasks together should keep all workers busy.
 func enough(n, tasks, threads int) int {
 	const perThread = 4
 	if threads == 1 {

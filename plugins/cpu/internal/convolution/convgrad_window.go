@@ -7,17 +7,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// Positions with padding as input add 0 to a sum and may be skipped, unless the gradient
-// there is infinite or NaN, or the sum is -0. In these cases the full definition is
-// computed.
+// Where a tap reads padding, the product is 0 and may be skipped, unless the gradient there is infinite or
+// NaN, or the sum is -0. In these cases all products are computed.
 
-// gradientOf computes the weight gradient of a window for some rows at a time:
-// units of (panel, taps).
+// gradientOf computes the weight gradient of a window for some rows at a time. Its work consists of units:
+// a unit is a panel and some taps.
 type gradientOf struct {
 	window *kernel.Window
-	at     []int // positions in the gradient of the whole weight, as in packSection
+	at     []int // offsets of weights in the gradient of the whole weight, as in packSection
 	step   int
-	orders []kernel.Order // orders of at, by range of taps: see cut
+	orders []kernel.Order // at as an order, for each range of taps: see cut
 	all    []tapOf
 	seen   []tapOf // all taps, without positions with padding as input; nil if there are few such positions
 	// inOrder reports that there is only one tap, which reads consecutive positions.
@@ -44,7 +43,7 @@ func newGradientOf(w *kernel.Window, at []int, step int) gradientOf {
 	return g
 }
 
-// taps returns the taps [t0, t1) of range i.
+// taps returns the taps [t0, t1) that belong to range i of the given number of ranges.
 func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 	return g.window.Taps * i / ranges, g.window.Taps * (i + 1) / ranges
 }
@@ -52,7 +51,7 @@ func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 // sideBySide reports whether the weights of a panel are contiguous.
 func (g *gradientOf) sideBySide() bool { return len(g.at) == g.step }
 
-// cut orders the gradient for the given number of ranges of taps.
+// cut divides the taps into the given number of ranges, and sets orders.
 func (g *gradientOf) cut(ranges int) {
 	if len(g.orders) == ranges {
 		return
@@ -64,7 +63,7 @@ func (g *gradientOf) cut(ranges int) {
 	}
 }
 
-// sums returns the number of the sums of taps [t0, t1) of panels [p0, p1).
+// sums returns how many sums taps [t0, t1) of panels [p0, p1) have.
 func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
 	for panel := p0; panel < p1; panel++ {
 		n += (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
@@ -72,13 +71,13 @@ func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
 	return n
 }
 
-// nearSums is the number of bytes of sums that stay near while positions pass through all
-// panels.
+// nearSums is the maximum number of bytes of sums that stay in a near cache while positions pass through
+// all panels.
 const nearSums = 1 << 20
 
-// together returns the number of panels that process the same positions, one after the other, so that an
-// image and its gradient are read once. It is all panels if there is only one tap, the sums of the given
-// number of blocks fit into nearSums, and there are tasks for all workers.
+// together returns the number of panels that process the same positions one after the other, so that an
+// image and its gradient are read once. These are all panels if there is only one tap, the sums of the
+// given number of blocks fit into nearSums, and there are tasks for all workers. Otherwise it is 1.
 func (g *gradientOf) together(tasks, blocks, threads int) int {
 	all := g.window.Panels()
 	if !g.inOrder || tasks%threads != 0 || 4*g.sums(0, all, 0, 1)*blocks > nearSums {
@@ -87,10 +86,10 @@ func (g *gradientOf) together(tasks, blocks, threads int) int {
 	return all
 }
 
-// eachRow calls do with each row of a chunk, in order, and with the row after it.
+// eachRow calls do for each row of a chunk, in order. next is the row after it.
 type eachRow func(do func(now, next rowPair))
 
-// rowPair is a row of both operands, the image and its gradient. If there is no row, both are nil.
+// rowPair is a row of the image and a row of its gradient. Both may be nil.
 type rowPair struct{ in, grad []float32 }
 
 // chunk adds the products of a chunk of rows, for taps [t0, t1) of panels [p0, p1), to sums, which are
@@ -107,9 +106,9 @@ func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, p
 	rows(func(now, _ rowPair) { g.add(kernels, spare, some, p0, g.all[t0:t1], sums, now) })
 }
 
-// bySeen computes chunk without the products of padding. It reports whether the sums are
-// unchanged by this, and sets them to +0 if not. Products of zero and finite values can at
-// most turn -0 into +0, so if the final sums contain no -0, all of them are unchanged.
+// bySeen computes chunk without the products of padding. It reports whether the sums are the same as with
+// these products. If not, it sets the sums to +0. Products of zero and finite values can only change a sum
+// from -0 to +0. So if no final sum is -0, all sums are the same.
 func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
 	sums []float32, rows eachRow) bool {
 	finite := true
@@ -168,7 +167,7 @@ func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, so
 	spare.Ahead.Clear()
 }
 
-// ahead adds to a the data that panels [p0, p1) read at positions [from, to) of a row.
+// ahead adds to the prefetcher the data that panels [p0, p1) read at positions [from, to) of a row.
 func (g *gradientOf) ahead(a *kernel.Prefetcher, p0, p1 int, row rowPair, from, to int) {
 	w, width := g.window, 0
 	for panel := p0; panel < p1; panel++ {

@@ -18,15 +18,15 @@ import (
 // 	...    [ x ]
 // 	row 47 [ x ]
 //
-// With leading axes it has positions. It is then a 1 by 1 convolution over images with the
+// An input with leading axes has positions. The product is then a 1 by 1 convolution over images with the
 // same layout.
 
 // denseRows is the number of rows of a dense product that are used as the positions of a
 // window.
 const denseRows = 48
 
-// denseWindows has windows for products of rows of k values and lanes columns of a matrix of k by
-// width. It creates a window for each requested number of rows.
+// denseWindows has windows for products of rows of k values with a matrix. The matrix has width columns,
+// and a window computes lanes of them. There is a window for each requested number of rows.
 type denseWindows struct {
 	k, width, lanes int
 
@@ -34,12 +34,12 @@ type denseWindows struct {
 	pairs [denseRows + 1]*kernel.Pairs
 }
 
-// denseWindowsOf returns windows of all columns.
+// denseWindowsOf returns windows that compute all columns.
 func denseWindowsOf(k, width int) *denseWindows {
 	return &denseWindows{k: k, width: width, lanes: width}
 }
 
-// pairsOf returns the pairs of n rows.
+// pairsOf returns the window of n rows in the form for products by pairs of bfloat16.
 func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
 	if d.pairs[n] == nil {
 		d.pairs[n] = kernel.NewPairs(d.rows(n))
@@ -47,7 +47,7 @@ func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
 	return d.pairs[n]
 }
 
-// rows returns the window of n rows.
+// rows returns the window for products of n rows.
 func (d *denseWindows) rows(n int) *kernel.Window {
 	if d.of[n] == nil {
 		in, out := make([]int32, n), make([]int32, n)
@@ -59,13 +59,13 @@ func (d *denseWindows) rows(n int) *kernel.Window {
 	return d.of[n]
 }
 
-// prepare makes the windows that total rows need, before workers need them.
+// prepare makes all windows that a product of the given number of rows needs, before workers use them.
 func (d *denseWindows) prepare(total int) {
 	d.rows(min(denseRows, total))
 	d.rows(total % denseRows)
 }
 
-// mostDense bounds the length of a row, so that offsets fit.
+// mostDense is the maximum length of a row. Offsets of longer rows might not fit into four bytes.
 const mostDense = 1 << 22
 
 // dense returns the product of rows of in and the matrix with element (k, c) at
@@ -131,7 +131,7 @@ func buildDense(c *plan.Compiler) run.Action {
 	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
 }
 
-// buildDenseGradInput builds dy * weight: the product with the same matrix, transposed.
+// buildDenseGradInput builds dy * weight: a dense product with the transposed weight.
 func buildDenseGradInput(c *plan.Compiler) run.Action {
 	if c.Node().Int("leading") > 0 {
 		return buildConvGradInput(c)

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// The gradient of a dense weight is a product over rows, dw[o][k] = sum of dy[o] * x[k].
-// Replicas are its leaves. If only an all-reduce reads the gradient, the sums of neighbouring
-// replicas are added while they are in the cache:
+// The gradient of a dense weight is a product over rows, dw[o][k] = sum of dy[o] * x[k]. The leaves of the
+// tree of sums are the gradients of replicas. If only an all-reduce reads the gradient, the sums of
+// neighbouring replicas are added while they are in the cache:
 //
 // 	replicas   0     1     2     3          a block of sums for each level of the tree:
 // 	           \     |     |     /          1 is added to 0 in level 0 (join), then 2 and
@@ -32,8 +32,8 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	if max(x.Count, dy.Count) > mostDense {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
-	// dw[o][k] is the sum over rows of dy[o]*x[k]. dy has the role of the image and x the
-	// role of its gradient, so that the product consists of whole rows of dw.
+	// dw[o][k] is the sum over rows of dy[o]*x[k]. In this product, dy is used like an image and x like the
+	// gradient of the result, so that the product consists of whole rows of dw.
 	g := &denseGradient{x: x, dy: dy, dw: dw, windows: denseWindowsOf(dy.Count, x.Count),
 		chunks: chunksOf(1)}
 	dw.AllowAdding()
@@ -71,14 +71,14 @@ type denseGradient struct {
 	x, dy, dw *run.Value
 	windows   *denseWindows
 	chunks    chunks
-	// summed reports that only the sum over replicas reads the gradient. It is then summed
-	// along the tree while it is in the cache, and the value of a node is stored in the
-	// place of its first replica with rows.
+	// summed reports that only the sum over replicas reads the gradient. The gradients are then summed along
+	// the tree while they are in the cache. The sum at a node is stored in the place of its first replica that
+	// has rows.
 	summed bool
-	adds   bool // the run adds the gradient to sums
+	adds   bool // in this run, the gradient is added to existing sums
 }
 
-// nodes returns the nodes of the tree over the replicas that this device computes.
+// nodes returns the nodes of the tree of sums that this device computes from the replicas that it holds.
 func (g *denseGradient) nodes(leaves int, local []int) []collective.Node {
 	if g.summed {
 		return collective.Cover(leaves, local)
@@ -90,7 +90,7 @@ func (g *denseGradient) nodes(leaves int, local []int) []collective.Node {
 	return nodes
 }
 
-// denseTask computes values [k0, k1) of dy of one panel of the gradient of one node.
+// denseTask computes a part of one node: the gradient of values [k0, k1) of dy for one panel of weights.
 type denseTask struct {
 	k            *denseGradient
 	w            *run.Worker
@@ -98,19 +98,19 @@ type denseTask struct {
 	local        []int
 	panel, width int
 	k0, k1       int
-	workspace    []float32 // one block of sums for each level of the trees
+	workspace    []float32 // one block of sums for each level of the tree
 }
 
 // denseValues is the number of values of dy that DenseGradient processes at a time, so that the sums of
 // neighbouring levels stay in the nearest cache of a core.
 const denseValues = 48
 
-// tiled reports whether DenseGradient computes the panel.
+// tiled reports whether kernel.DenseGradient computes the panel of the task.
 func (t *denseTask) tiled() bool {
 	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.k.x.Count
 }
 
-// most returns the number of values of dy to process at a time.
+// most returns the number of values of dy that the task processes at a time.
 func (t *denseTask) most() int {
 	if t.tiled() {
 		return denseValues
@@ -118,19 +118,19 @@ func (t *denseTask) most() int {
 	return t.k.dy.Count
 }
 
-// size returns the number of sums of a level.
+// size returns the number of sums in the block of one level.
 func (t *denseTask) size() int { return (t.k1 - t.k0) * t.width }
 
-// block returns the sums of a level.
+// block returns the block of sums of a level.
 func (t *denseTask) block(level int) []float32 {
 	n := t.size()
 	return t.workspace[level*n : (level+1)*n]
 }
 
-// sum computes a node and writes it to its place.
+// sum computes the sum at node n of the tree and writes it to the gradient.
 func (t *denseTask) sum(n collective.Node) {
 	first := t.eval(n, 0)
-	if first < 0 && t.k.summed { // no replica has rows: the node is absent
+	if first < 0 && t.k.summed { // no replica has rows, so the node has no sum
 		return
 	}
 	if first < 0 {
@@ -149,8 +149,9 @@ func (t *denseTask) sum(n collective.Node) {
 	}
 }
 
-// eval computes a node in the block of a level. It returns the index, among the replicas
-// held, of the node's first replica with rows, or -1.
+// eval computes the sum at node n of the tree in the block of the given level. It returns the index of the
+// first replica of the node that has rows, among the replicas that this device holds, or -1 if none has
+// rows.
 func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	if n.Leaf() {
 		r, _ := slices.BinarySearch(t.local, n.From)
@@ -173,7 +174,7 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	return first
 }
 
-// join adds a leaf to the block of a level.
+// join adds the gradient of one replica, a leaf of the tree, to the sums in the block of the given level.
 func (t *denseTask) join(n collective.Node, level int) {
 	r, _ := slices.BinarySearch(t.local, n.From)
 	if rows := t.f.Rows[r]; t.k.chunks.count(rows) == 1 {
@@ -192,7 +193,7 @@ func (t *denseTask) tiles(sums []float32, from, to int, add bool) {
 	t.f.Kernels.DenseGradient(sums, in, t.k.dy.Count, grad, t.k.x.Count, to-from, t.k1-t.k0, add)
 }
 
-// leaf computes the sums of replica r in the block of a level.
+// leaf computes the gradient of replica r in the block of a level.
 func (t *denseTask) leaf(r, level int) {
 	from, to := t.f.Starts[r], t.f.Starts[r+1]
 	if t.tiled() && t.k.chunks.count(to-from) == 1 {

@@ -19,7 +19,7 @@ type denseOnce struct {
 	whole, rest denseWindows // windows of a panel, and of the last panel
 }
 
-// newDenseOnce returns the product of p, which has one section with the windows of d.
+// newDenseOnce returns product p in this form. p has one section, with the windows of d.
 func newDenseOnce(p *product, d *denseWindows) *denseOnce {
 	rest := (d.width-1)%kernel.PanelLanes + 1
 	lanes := min(d.width, kernel.PanelLanes)
@@ -27,7 +27,8 @@ func newDenseOnce(p *product, d *denseWindows) *denseOnce {
 		rest: denseWindows{k: d.k, width: d.width, lanes: rest}}
 }
 
-// suits reports whether the weights are not packed yet and need not be, because this is the last run.
+// suits reports whether to compute without packed weights: they are not packed yet, and this is the last
+// run.
 func (d *denseOnce) suits(f *run.Frame) bool {
 	p := d.product
 	stamp := p.filter.stamp()

@@ -13,15 +13,15 @@ import (
 // 	along rows    a block of up to 7 neighbouring results, with its columns held in
 // 	              registers (kernel.DepthwiseRows: kernels 3 and 5 wide)
 
-// pixels returns the geometry as if there were one group: runs are whole pixels.
+// pixels returns the geometry with all channels in one group, so that a run is a whole pixel.
 func (g *Geometry) pixels() *Geometry {
 	p := *g
 	p.cg, p.og = g.c, g.o
 	return &p
 }
 
-// tapsFirst copies the weights [C][taps] of some taps and of some channels from c on to
-// [those taps][those channels], with a factor.
+// tapsFirst copies weights from [C][taps] to [taps][C], multiplied by a factor. It copies only the given
+// taps and the given number of channels from c on.
 func (g *Geometry) tapsFirst(to, weights []float32, taps []int, c, channels int, factor kernel.Factor) {
 	for i, t := range taps {
 		row := to[i*channels:][:channels]
@@ -48,8 +48,8 @@ func buildDepthwiseBackward(c *plan.Compiler, g *Geometry, dy *run.Value, t *fil
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
 }
 
-// buildDepthwiseRows builds a convolution along rows. With back, it is the gradient of the
-// convolution that the filter belongs to.
+// buildDepthwiseRows builds a convolution along rows. If back is true, it is the gradient of the
+// convolution that has filter t.
 func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
@@ -89,10 +89,11 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 		}}})
 }
 
-// With a stride the phases of a gradient have windows of different sizes, so a span of the
-// result does not correspond to a span of a phase. The action then has rows only.
+// If a gradient has a stride, its phases have windows of different sizes. A span of the result then does
+// not correspond to a span of a phase, so the action can only compute whole rows.
 
-// nearBand is the number of bytes of a result that all phases compute before the next band.
+// nearBand is the size in bytes of a band: the part of a result that all phases compute before the next
+// part.
 const nearBand = 128 << 10
 
 // depthwiseAction computes rows of y, phase by phase.
@@ -122,8 +123,8 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 			Positions: y.Positions, Step: positionStep, Width: y.Channels,
 			Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }}})
 	}
-	// The results of the phases are interleaved: a band of all of them is complete before
-	// the next begins.
+	// The results of the phases are interleaved. A band is some rows of the result: all phases complete a band
+	// before the next begins.
 	bands := max(1, 4*y.Count/nearBand)
 	return &run.ByRows{Prepare: prepare, Work: work,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -136,9 +137,8 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 		}}
 }
 
-// nearGradient is the number of values of a gradient that all taps process before the next
-// values, while these and the part of the image that the taps read are in the nearest
-// caches.
+// nearGradient is the number of values of a gradient that all taps process before the next values. These
+// values, and the part of the image that the taps read, should be in the nearest caches.
 const nearGradient = 8 << 10
 
 // buildDepthwiseWeight compiles weight gradients. A task processes all taps of a replica, or, if there
@@ -199,8 +199,8 @@ func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) 
 // cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// reaches divides the positions of a window into parts of the given length. For each part it returns the
-// number of values of an image that may have been read up to the end of the part.
+// reaches divides the positions of a window into parts of the given length. For each part it returns how
+// many values from the beginning of an image have been read, at most, at the end of the part.
 func reaches(w *kernel.Window, some int) (all []int) {
 	reach := 0
 	for p := range w.Positions() {

@@ -14,8 +14,8 @@ import (
 //	padded line   | x0 | x1 | x2 | x3 | x4 |         result p = 1:
 //	kernel row    | j0   j1   j2 |                    x1*j0 + x2*j1 + x3*j2
 //
-// The gradient for the input is the direct convolution of the flipped g: input
-// and output change places, and the kernel is turned by half a turn.
+// The gradient for the input is the direct convolution of the flipped geometry: input and output change
+// places, and the kernel is turned by half a turn.
 
 // flipped returns the convolution that computes the gradient for the input of a convolution with stride
 // 1. It returns false if the padding exceeds the kernel.
@@ -57,8 +57,8 @@ func (g *Geometry) directAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildDirect builds a direct convolution. If back is true, it is the gradient of the convolution
-// that the filter belongs to.
+// buildDirect builds a direct convolution. If back is true, it is the gradient of the convolution that has
+// filter t.
 func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
 	what := "direct"
 	if back {
@@ -90,8 +90,8 @@ func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.
 		Positions: y.Positions, Step: g.ow, Width: g.o, Needs: g.Needs}})
 }
 
-// directGradient computes weight gradients directly. A task is one replica, and only some
-// rows of the kernel if workers would otherwise be idle.
+// directGradient computes weight gradients directly. A task is one replica. If workers would be idle, a
+// task has only some rows of the kernel.
 func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 	chunks, size := chunksOf(dy.Positions), g.directSums()
 	return run.Whole(func(f *run.Frame) error {
@@ -115,10 +115,10 @@ func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 	})
 }
 
-// directSums returns the number of the sums of one row of the kernel.
+// directSums returns how many sums a weight gradient has for one row of the kernel.
 func (g *Geometry) directSums() int { return kernel.DirectWidth * g.c * g.o }
 
-// addDirect adds the products of an image, padded, for rows [from, to) of the kernel.
+// addDirect adds the products of a padded image and dy to the sums, for rows [from, to) of the kernel.
 func (g *Geometry) addDirect(kernels *kernel.Set, sums, padded, dy []float32, from, to int) {
 	t := g.directRow()
 	for y := range g.oh {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildDirectDot2 builds a direct convolution of pairs. With back, it is the gradient of
-// the convolution that the filter belongs to.
+// buildDirectDot2 builds a direct convolution by pairs of bfloat16. If back is true, it is the gradient of
+// the convolution that has filter t.
 func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	what := "direct"

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// At precision bf16 products are of pairs: VDPBF16PS multiplies two neighbouring values
-// of a run by two weights and adds both to one float32 sum. Weights are rounded to
-// bfloat16 and packed in pairs, [taps][run/2][channels][2]:
+// At precision bf16 values are multiplied in pairs: VDPBF16PS multiplies two neighbouring values of a run
+// by two weights and adds both products to one float32 sum. Weights are rounded to bfloat16 and packed in
+// pairs, [taps][run/2][channels][2]:
 //
 // 	run      k0 k1 | k2 k3 | ...
 // 	weights  (o0: k0 k1) (o1: k0 k1) ... (o63: k0 k1)       one row for a pair of values
@@ -18,17 +18,17 @@ import (
 // pairs. An operand that is stored as float32 is first narrowed into the worker's memory;
 // an operand that is stored as bfloat16 is read in place.
 
-// dot2Product computes the products of pairs for rows, as product computes the products of windows. The
-// scales of a folded batch norm multiply the sums.
+// dot2Product computes rows of a product by pairs of bfloat16, as the type product computes them by windows
+// of float32. The scales of a folded batch norm multiply the sums.
 type dot2Product struct {
 	packed      *dot2Pack
 	filter      *filter
 	kernels     *kernel.Set
 	round       bool // results are stored as bfloat16
 	scale, bias []float32
-	from        []int // per section: where its channels begin in scale and bias
+	from        []int // for each section, where its channels begin in scale and bias
 	units       []unit
-	atOnce      int // panels of a unit
+	atOnce      int // number of panels in a unit
 }
 
 func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
@@ -69,17 +69,18 @@ func (p *dot2Product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// dot2Operands are the operands and the result of a product of pairs for one row. An image that is not
-// stored as bfloat16 is narrowed in the worker's private memory, as far as it is read.
+// dot2Operands has the operands and the result of one row of a product by pairs. If an image is not stored
+// as bfloat16, the parts of it that are read are narrowed in the worker's private memory.
 type dot2Operands struct {
 	out   []float32
-	half  []uint16 // the result, where it is a half
-	in    []uint16 // nil until the image is narrowed
+	half  []uint16 // the result, if it is stored as bfloat16
+	in    []uint16 // the image as bfloat16; nil until it is narrowed
 	image []float32
 	end   kernel.Epilogue
 }
 
-// from returns the operands from a value of the result and one of the image on.
+// from returns the operands without the first out values of the result and the first in values of the
+// image.
 func (o dot2Operands) from(out, in int) dot2Operands {
 	if o.half != nil {
 		o.half = o.half[out:]
@@ -90,11 +91,10 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 	return o
 }
 
-// Each operand and result of a product by pairs may independently be a half. Images are read in place.
-// Only matrix units always write float32.
+// Each operand and result of a product by pairs may independently be a half (a value that is stored as
+// bfloat16). Images are read in place. Results of matrix units are an exception: they are always float32.
 
-// asHalves returns the values that pairs accept as halves. Results of matrix units are not
-// included.
+// asHalves returns the values of the product that may be halves. Results of matrix units are not included.
 func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
 	if p.packed.sections[0].matrix != nil {
@@ -152,7 +152,7 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 	}
 }
 
-// finish returns the steps that follow the sums of a section, without the epilogue.
+// finish returns the scale, the bias and the rounding for the sums of a section, without the epilogue.
 func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 	f := kernel.ScaledEpilogue{Round: p.round}
 	if len(p.bias) > 0 {
@@ -164,7 +164,7 @@ func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 	return f
 }
 
-// do computes positions [from, to) of a unit over pairs with its weights.
+// do computes positions [from, to) of a unit: the products of these pairs with the unit's weights.
 func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Operands, from, to int) {
 	section := &p.packed.sections[u.section]
 	o = o.from(section.out, section.in)
@@ -182,7 +182,7 @@ func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Opera
 	p.kernels.Pairs(pairs, u.panel, o.out, o.in, section.data, finish, from, to, &w.Tile)
 }
 
-// alike reports whether all sections are pairs of the same positions.
+// alike reports whether all sections use the same window.
 func (p *dot2Product) alike() bool {
 	for _, section := range p.packed.sections {
 		if section.pairs != p.packed.sections[0].pairs {
@@ -200,7 +200,7 @@ func (p *dot2Product) step() int {
 	return positionStep
 }
 
-// work estimates the nanoseconds of a row at 200 multiply-adds each.
+// work estimates the time of a row in nanoseconds, at 200 multiply-adds per nanosecond.
 func (p *dot2Product) work() (ns int) {
 	for _, section := range p.packed.sections {
 		ns += len(section.data) * section.pairs.Positions() / 200
@@ -208,7 +208,8 @@ func (p *dot2Product) work() (ns int) {
 	return ns
 }
 
-// cut computes piece of pieces of the positions of every section of one row.
+// cut divides the positions of every section of one row into pieces parts, and computes the part with index
+// piece.
 func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	low, high := max(len(o.in), len(o.image)), 0
 	for i := range p.packed.sections {
@@ -226,7 +227,7 @@ func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	}
 }
 
-// span computes positions [from, to) of one row, of sections that are alike.
+// span computes positions [from, to) of one row. All sections must use the same window.
 func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
 	low, high := p.packed.sections[0].pairs.Reach(from, to)
 	p.narrow(w, &o, low, min(high+p.packed.sections[len(p.packed.sections)-1].in, len(o.image)))
@@ -246,7 +247,7 @@ func (p *dot2Product) narrow(w *run.Worker, o *dot2Operands, low, high int) {
 	}
 }
 
-// apply computes all rows. It reads the weights once for several rows.
+// apply computes all rows of the product. Each time it reads the weights, it uses them for several rows.
 func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int) {
 	rows := f.Total()
 	chunk := max(1, min(8, rows/(2*f.Threads())))
@@ -260,7 +261,7 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 	})
 }
 
-// buildDot2 builds the current node by pairs: a convolution, or the gradient for its input.
+// buildDot2 builds the current node, a convolution or the gradient for its input, by pairs of bfloat16.
 func buildDot2(c *plan.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	k := newDot2Product(c, p, t, y)

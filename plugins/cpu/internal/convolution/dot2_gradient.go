@@ -21,11 +21,11 @@ import (
 type dot2Gradient struct {
 	g         *Geometry
 	lines     *pairLines
-	at        []int // offset in dw of the weight of a tap's value, for the first group
-	atStep    int   // between the weights of output channels
+	at        []int // offset in dw of each weight (tap and value), for the first output channel
+	atStep    int   // distance in dw between the weights of two output channels
 	x, dy, dw *run.Value
 	chunks    chunks
-	// together is the number of values that are interleaved before they are multiplied.
+	// together is the number of values that are interleaved before the products of any of them are computed.
 	// They should stay in the cache.
 	together int
 
@@ -33,7 +33,7 @@ type dot2Gradient struct {
 	orders map[[4]int]kernel.Order // offsets in dw of the sums of a task
 }
 
-// newDot2Gradient returns the gradient of a convolution in these lines.
+// newDot2Gradient returns the weight gradient of a convolution with its positions paired in lines l.
 func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, together int) *dot2Gradient {
 	k := &dot2Gradient{g: g, lines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
 		together: together, orders: map[[4]int]kernel.Order{}}
@@ -62,9 +62,9 @@ func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 	return k.orders[key]
 }
 
-// replicas computes the gradients of replicas [from, to). A task is a panel of a group and
-// some values of the input for one replica, few enough that their sums stay in the cache.
-// If workers would be idle, it is only some columns of the kernel.
+// replicas computes the gradients of replicas [from, to). A task is, for one replica, a panel of a group
+// and some values of the input, few enough that their sums stay in the cache. If workers would be idle, a
+// task has only some columns of the kernel.
 func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 	const most, least = 4 * kernel.Lanes, kernel.Lanes / 2 // values of a task
 	panels := (k.g.og + kernel.PanelLanes - 1) / kernel.PanelLanes

@@ -30,7 +30,7 @@ func randomConv(r *rand.Rand) *Geometry {
 	return NewGeometry(w, []int{c, in[0], in[1]}, []int{o, out[0], out[1]})
 }
 
-// operand returns values that are bfloat16, as float32 and in two bytes each.
+// operand returns n values that bfloat16 represents exactly, stored as float32 and as bfloat16.
 func operand(r *rand.Rand, n int) (wide, half stored) {
 	x, h := make([]float32, n+kernel.Lanes), make([]uint16, n+kernel.Lanes)
 	for i := range x {
@@ -41,8 +41,8 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 	return stored{float: x}, stored{half: h}
 }
 
-// gradientByLines computes a gradient in tasks of the given numbers of values and columns. If values does
-// not include all values, the segments of lines are small.
+// gradientByLines computes a gradient in tasks with the given numbers of values and columns. If a task does
+// not have all values, its segments have few lines.
 func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	images, values, columns int) []float32 {
 	together := 64 << 10
@@ -67,8 +67,8 @@ func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	return dw
 }
 
-// Weight gradients by pairs agree with the definition. They have the same bits with
-// operands of two bytes, for any division into tasks, and, for even widths, for any lines.
+// TestPairsGradient checks that weight gradients by pairs agree with the definition. They have the same
+// bits if operands have two bytes, for any division into tasks, and, for even widths, for any lines.
 func TestPairsGradient(t *testing.T) {
 	const images = 3
 	set := kernel.Sets()[0]
@@ -101,8 +101,8 @@ func TestPairsGradient(t *testing.T) {
 
 func sameBits(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
-// distance returns how far a gradient is from sums in float64, relative to the
-// sum of the sizes of the products.
+// distance returns the largest difference between a gradient and its definition in float64, relative to the
+// sum of the absolute values of the products.
 func distance(g *Geometry, dw, x, dy []float32, images int) (worst float64) {
 	for i, got := range dw {
 		o, c, tap := i/(g.cg*g.taps), i/g.taps%g.cg, i%g.taps

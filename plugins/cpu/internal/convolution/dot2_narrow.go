@@ -39,8 +39,8 @@ func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 	return a
 }
 
-// spread expands the list at, which has c elements for every pixel, so that it has as many as even. The
-// added elements are -1, which means no weight.
+// spread expands a list of offsets from c channels for every pixel to even channels. The added elements are
+// -1, which means that there is no weight.
 func spread(at []int, c, even int) (all []int) {
 	for i := 0; i < len(at); i += c {
 		all = append(all, at[i:i+c]...)

@@ -16,9 +16,9 @@ type dot2Pack struct {
 // dot2Section has the weights of one window, like packSection.
 type dot2Section struct {
 	pairs   *kernel.Pairs
-	matrix  *kernel.Matrix // nil if this class has no matrix units for the shape
+	matrix  *kernel.Matrix // nil if the kernel class computes this shape without matrix units
 	at      []int
-	order   kernel.PairsOrder // at as an order
+	order   kernel.PairsOrder // the indices in at as an order
 	step    int
 	in, out int
 	data    []uint16
@@ -32,8 +32,8 @@ func (p *dot2Pack) Bytes() (n int64) {
 	return n
 }
 
-// dot2For returns the pairs of a weight for windows in sections, with or without matrix
-// units.
+// dot2For returns the weights of a filter, packed in pairs for the windows of these sections, with or
+// without matrix units.
 func dot2For(c *plan.Compiler, t *filter, key string, sections func() []packSection, matrix bool) *dot2Pack {
 	return shared(c, plain(t.weight), "pairs "+key, func() *dot2Pack {
 		p, of := &dot2Pack{}, map[*kernel.Window]*kernel.Pairs{}

@@ -21,24 +21,24 @@ type dot2Task struct {
 	scratch                      *scratch
 	group, first, k0, k1, j0, j1 int
 
-	real, width     int               // channels, also in whole lanes
+	real, width     int               // number of channels, and the same in whole lanes
 	inLine, dyLine  kernel.PairsLine  // lines of the operands
-	input, gradient stored            // all images
+	input, gradient stored            // the values of all images
 	value, channel  int               // first value and first channel of the task's operands in an image
 	sums            []float32         // sums of a chunk, [rows][j1-j0][k1-k0][width]
-	workspace       []float32         // the sums of the chunks
+	workspace       []float32         // memory for the sums of several chunks
 	padding         stored            // workspace for the padded lines of a segment
-	lines           int               // lines of a segment
-	end             int               // end of the images
+	lines           int               // number of lines of the result in a segment
+	end             int               // index after the last image
 	next            kernel.Prefetcher // data that the task reads after its segments
-	used            int               // memory that the segments interleaved together have used
+	used            int               // number of values in the interleaved segments so far
 }
 
 // segment is lines [from, to) of the result in an image, which read lines [top, bottom) of
 // the input. x and dy are the offsets of the interleaved lines of both.
 type segment struct{ image, from, to, top, bottom, x, dy int }
 
-// sum sums over images [from, to) of these operands.
+// sum adds the products of images [from, to) of x and dy along the tree of chunks.
 func (t *dot2Task) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy, to-from)
 	t.end = to
@@ -52,7 +52,7 @@ func (t *dot2Task) sum(x, dy stored, from, to int) {
 	})
 }
 
-// prepare begins sums over the given number of images of these operands.
+// prepare prepares the task for the given number of images of x and dy.
 func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.scratch = scratchOf(t.worker)
 	t.real = min(t.k.g.og-t.first, kernel.PanelLanes)
@@ -79,10 +79,10 @@ func (t *dot2Task) prepare(x, dy stored, images int) {
 // wholeLanes rounds a number of values up to whole lanes.
 func wholeLanes(n int) int { return (n + kernel.Lanes - 1) / kernel.Lanes * kernel.Lanes }
 
-// tapRow returns the sums of a row of the kernel.
+// tapRow returns the number of sums for a row of the kernel.
 func (t *dot2Task) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width }
 
-// segment returns lines [from, to) of an image.
+// segment returns the segment with lines [from, to) of the result in an image.
 func (t *dot2Task) segment(image, from, to int) segment {
 	top := min(max(from*t.k.lines.step-t.k.lines.lead, 0), t.k.lines.height)
 	bottom := min((to-1)*t.k.lines.step-t.k.lines.lead+(t.k.lines.rows-1)*t.k.lines.apart+1, t.k.lines.height)
@@ -94,7 +94,7 @@ func (t *dot2Task) size(s segment) int {
 	return (s.bottom-s.top)*t.inLine.Len() + (s.to-s.from)*t.dyLine.Len()
 }
 
-// image adds an image.
+// image divides an image into segments and adds them to the list of segments.
 func (t *dot2Task) image(image int) {
 	for y := 0; y < t.k.lines.count; y += t.lines {
 		s := t.segment(image, y, min(y+t.lines, t.k.lines.count))
@@ -106,7 +106,7 @@ func (t *dot2Task) image(image int) {
 	}
 }
 
-// add adds the products of the segments, and clears the list of segments.
+// add adds the products of all segments in the list to the sums, and clears the list.
 func (t *dot2Task) add() {
 	halves := t.worker.Halves(t.used)
 	for _, s := range t.scratch.segments {
@@ -125,7 +125,7 @@ func (t *dot2Task) add() {
 	t.scratch.segments, t.used = t.scratch.segments[:0], 0
 }
 
-// lookAhead prefetches the data after the segments, as much as the segments have used.
+// lookAhead prefetches data that follows the segments in the list, with the same size as these segments.
 func (t *dot2Task) lookAhead() {
 	t.next.Clear()
 	if len(t.scratch.segments) == 0 {
@@ -158,7 +158,7 @@ func (t *dot2Task) interleave(dst []uint16, s segment) {
 	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
 }
 
-// single adds the products of row i of the kernel.
+// single adds the products of row i of the kernel with all segments in the list.
 func (t *dot2Task) single(halves []uint16, i int) {
 	rows := t.scratch.calls[:0]
 	for _, s := range t.scratch.segments {
@@ -172,8 +172,8 @@ func (t *dot2Task) single(halves []uint16, i int) {
 	t.scratch.calls = rows
 }
 
-// shared adds the products of a segment. It processes several neighbouring rows of the
-// kernel at a time that read one line of the input with different lines of the result.
+// shared adds the products of a segment. Several neighbouring rows of the kernel may read one line of the
+// input, together with different lines of the result. It processes these rows at a time.
 func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
@@ -200,7 +200,7 @@ func (t *dot2Task) rowsAt(s segment, h, y int) [2]int32 {
 	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLine.Len())), int32(2 * (s.dy + (y-s.from)*t.dyLine.Len()))}
 }
 
-// products adds the products of lines for rows first to last of the kernel.
+// products adds the products of the given lines for rows first to last of the kernel.
 func (t *dot2Task) products(halves []uint16, lines [][2]int32, first, last int) {
 	if len(lines) == 0 {
 		return

@@ -12,19 +12,18 @@ import (
 // Folding a batch norm changes the bits of the weights, and is part of the definition of the kernel
 // class (class.Fold). It happens in every run at the same point, whatever else is fused.
 
-// filter holds the factors and the summands of a convolution or a dense product:
-// its weight and bias, or both with the batch norm that follows folded into them,
-// per output channel:
+// filter has the factors and the summands of a convolution or a dense product, per output channel. They are
+// its weight and bias. If a batch norm follows and is folded into them, they are
 //
 //	weight * s and beta + (bias - mean) * s with s = gamma / sqrt(variance + eps)
 //
 // Each of them is computed in float64 and rounded once.
 type filter struct {
-	weight, bias *run.Value // bias is nil without one
+	weight, bias *run.Value // bias is nil if there is none
 	norm         *foldedNorm
 
-	by      []float64 // s of every output channel; nil without a norm
-	add     []float32 // summands, per output channel; may be empty
+	by      []float64 // factor s of every output channel; nil without a batch norm
+	add     []float32 // number that is added to every output channel; may be empty
 	changed func() bool
 }
 
@@ -34,7 +33,7 @@ type foldedNorm struct {
 	gamma, beta, mean, variance *run.Value
 }
 
-// plain returns the filter that is a weight alone.
+// plain returns a filter with a weight, but without bias and batch norm.
 func plain(weight *run.Value) *filter { return &filter{weight: weight, changed: run.Changes(weight)} }
 
 // filterOf returns the filter of the current node: operands 1 and 2, with operands 3 to 6 if a batch
@@ -61,7 +60,7 @@ func (t *filter) operands() []*run.Value {
 	return all
 }
 
-// key identifies the factors of a weight.
+// key returns a text that identifies the factors by which the weights are multiplied.
 func (t *filter) key() string {
 	if t.norm == nil {
 		return ""
@@ -69,8 +68,8 @@ func (t *filter) key() string {
 	return fmt.Sprintf(" with @%s @%s %v", t.norm.gamma.Name, t.norm.variance.Name, t.norm.Eps)
 }
 
-// stamp returns a number that grows whenever the products' factors change: the weight, or
-// its factors. It is 0 if the weight is computed.
+// stamp returns a number that grows whenever the factors of the products change: the weight, or the factors
+// of a folded batch norm. It is 0 if the weight is not state but computed in every run.
 func (t *filter) stamp() uint64 {
 	if t.weight.State() == nil {
 		return 0
@@ -90,7 +89,7 @@ func (t *filter) factor(f *run.Frame) kernel.Factor {
 	return kernel.Factor{By: t.by}
 }
 
-// prepare computes by and add if an operand has changed. It reports whether one has.
+// prepare computes the fields by and add if an operand has changed, and reports whether it did.
 func (t *filter) prepare(f *run.Frame) bool {
 	switch {
 	case !t.changed():
@@ -103,7 +102,7 @@ func (t *filter) prepare(f *run.Frame) bool {
 	return true
 }
 
-// fold computes by and add from the norm.
+// fold computes the fields by and add from the operands of the batch norm.
 func (t *filter) fold(f *run.Frame) {
 	n := t.norm
 	beta, mean, variance := f.F32(n.beta), f.F32(n.mean), f.F32(n.variance)

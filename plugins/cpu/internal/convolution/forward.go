@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// key returns different keys for geometries with different packed weights.
+// key returns a text that differs for geometries that need different packed weights.
 func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
-// Groups are sections: the window is the same for all, shifted to the group's first channels
-// of image, result and weights.
+// A convolution has a section for each group. All sections have the same window, and begin at the group's
+// first channels of the image, the result and the weights.
 //
 //	image pixel    | group 0: cg values | group 1: cg values |
 //	result pixel   | group 0: og values | group 1: og values |
@@ -53,8 +53,9 @@ func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run
 	return aheadOf(buildGEMM(c, g, "conv", g.forwardSections, x, filter, y), g)
 }
 
-// aheadOf adds Needs to the action of a float32 convolution: the range of input positions that given
-// positions of the result read. The action can then continue from the progress of the action before it.
+// aheadOf sets the function Needs of the action of a float32 convolution. It returns the range of input
+// positions that some positions of the result read. So this action can begin before the action that
+// computes its input has finished.
 func aheadOf(a run.Action, g *Geometry) run.Action {
 	if rows, ok := a.(*run.ByRows); ok && !rows.Pointwise && !rows.Rounds {
 		rows.Needs = g.Needs
@@ -72,8 +73,8 @@ func (g *Geometry) forwardSections() (sections []packSection) {
 	return sections
 }
 
-// buildNarrow builds a convolution over padded images. Only rows that are read together are
-// kept.
+// buildNarrow builds a convolution over padded images. A ring buffer holds only the padded rows that are
+// read together.
 func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	p := newProduct(packFor(c, t, g.key("narrow"), func() []packSection {
 		at, step := g.narrowAt()

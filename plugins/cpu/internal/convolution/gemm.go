@@ -24,18 +24,18 @@ import (
 // 	                  |===========|===========|======|
 // 	pieces for 3      |-- w0 --|-- w1 --|-- w2 --|         row, cut at whole tiles
 
-// product computes windows of rows: each section of its pack with the input and
-// the output shifted to the section's first channels.
+// product computes rows of a product by windows. Each section of its pack reads the input and writes the
+// output from the section's first channels on.
 type product struct {
 	packed   *pack
 	filter   *filter
 	bias     []float32
-	biasFrom []int // per section: where its channels begin in the bias
+	biasFrom []int // for each section, where its channels begin in the bias
 	units    []unit
-	placed   *kernel.Window // the window of all sections if operands have an unusual layout; or nil
+	placed   *kernel.Window // the window of all sections if an operand has an unusual layout; or nil
 	weights  int            // bytes of all packed weights
 	matrix   *matrixPack    // nil: windows compute everything
-	atOnce   int            // panels of a unit of matrix units
+	atOnce   int            // number of panels in a unit of matrix units
 	alone    bool           // no other node runs between packing and the end of apply
 }
 
@@ -48,14 +48,14 @@ type operands struct {
 // unit is one panel of one section; with matrix units it includes the panels after it.
 type unit struct{ section, panel int }
 
-// newProduct completes a product over a pack.
+// newProduct returns a product of the windows and weights in a pack.
 func newProduct(p *pack, t *filter) *product {
 	out := &product{packed: p, filter: t, weights: int(p.Bytes())}
 	out.units = out.unitsOf(1)
 	return out
 }
 
-// unitsOf returns units of the given number of panels each.
+// unitsOf divides the panels into units of the given number of panels each.
 func (p *product) unitsOf(panels int) (units []unit) {
 	for i, section := range p.packed.sections {
 		for panel := 0; panel < section.window.Panels(); panel += panels {
@@ -76,8 +76,8 @@ func (p *product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// prepareBias copies the summands, in the order of the sections' output channels, so that
-// every section has its part, padded to whole lanes.
+// prepareBias copies the filter's summands in the order of the sections. The part of each section is padded
+// to whole lanes.
 func (p *product) prepareBias(f *run.Frame) {
 	if !p.filter.prepare(f) || len(p.filter.add) == 0 {
 		return
@@ -92,7 +92,7 @@ func (p *product) prepareBias(f *run.Frame) {
 	}
 }
 
-// do computes positions [from, to) of a unit over a window with its weights.
+// do computes positions [from, to) of a unit: the products of this window with the unit's weights.
 func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands, from, to int) {
 	if p.matrix != nil {
 		p.byMatrix(f, w, u, o, from, to)
@@ -112,7 +112,7 @@ func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Win
 		o.end.From(section.out), from, to, &w.Tile)
 }
 
-// biasOf returns the summands for the channels of a unit's section, or nil without
+// biasOf returns the summands for the channels of a unit's section. It returns nil if there are no
 // summands.
 func (p *product) biasOf(u unit) []float32 {
 	if len(p.bias) == 0 {
@@ -121,8 +121,8 @@ func (p *product) biasOf(u unit) []float32 {
 	return p.bias[p.biasFrom[u.section]:]
 }
 
-// row computes piece of pieces of one row. Pieces have equal numbers of values, in whole
-// tiles.
+// row divides one row into pieces parts, and computes the part with index piece. The parts have about equal
+// numbers of values, in whole tiles.
 func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int) {
 	all := 0
 	for _, u := range p.units {
@@ -147,8 +147,8 @@ func (p *product) size(u unit) (n int) {
 	return n * win.Positions()
 }
 
-// reach returns the number of positions that a unit computes for about the first n of its values, which are
-// size in total: a whole number of tiles, or all positions.
+// reach returns how many positions contain about the first n of the values of a unit. It is a whole number
+// of tiles, or all positions. size is the number of all values of the unit.
 func (p *product) reach(u unit, n, size int) int {
 	positions, step := p.packed.sections[u.section].window.Positions(), p.step()
 	switch {
@@ -161,7 +161,7 @@ func (p *product) reach(u unit, n, size int) int {
 	return min((at+step/2)/step*step, positions)
 }
 
-// alike reports whether all sections are windows of the same positions.
+// alike reports whether all sections use the same window.
 func (p *product) alike() bool {
 	for _, section := range p.packed.sections {
 		if section.window != p.packed.sections[0].window {
@@ -179,11 +179,12 @@ func (p *product) window(u unit) *kernel.Window {
 	return p.packed.sections[u.section].window
 }
 
-// locate prepares for an operand in a ring buffer, and for a result that is stored among the channels of
-// a larger value.
+// locate changes the window if the operand is stored in a ring buffer, or if the result is stored among the
+// channels of a larger value.
 func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring*4*x.Channels, y) }
 
-// locateBytes does the same as locate for an input in a ring of the given number of bytes.
+// locateBytes does the same as locate for an input in a ring buffer. in is the size of the ring in bytes,
+// or 0.
 func (p *product) locateBytes(in int, y *run.Value) {
 	window := p.packed.sections[0].window
 	if y.IsInserted() {
@@ -202,7 +203,7 @@ func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 	}
 }
 
-// work estimates the nanoseconds of a row at 100 multiply-adds each.
+// work estimates the time of a row in nanoseconds, at 100 multiply-adds per nanosecond.
 func (p *product) work() (ns int) {
 	for _, section := range p.packed.sections {
 		ns += len(section.data) * section.window.Positions() / 100
@@ -225,7 +226,7 @@ func (p *product) stepsOf() (n int) {
 // 	kernels with slabs   applySlabs
 // 	else                 tasks = units x blocks of rows
 
-// apply computes all rows. It reads the weights once for several rows.
+// apply computes all rows of the product. Each time it reads the weights, it uses them for several rows.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	if p.bySlabs(f, outCount) {
 		p.applySlabs(f, o, inCount, outCount)
@@ -271,8 +272,8 @@ func (p *product) step() int {
 	return positionStep
 }
 
-// row returns the operands of row r. If the result is stored among other channels, the slice may end with
-// the last of them.
+// row returns the operands of row r. If the result is stored among the channels of a larger value, its
+// slice may end before a whole row of that value does.
 func (o *operands) row(r, inCount, outCount int) operands {
 	end := min((r+1)*outCount, len(o.out))
 	return operands{out: o.out[r*outCount : end], in: o.in[r*inCount : (r+1)*inCount],

@@ -23,8 +23,8 @@ import (
 //	column 2x-1  2x  2x+1            |_____|               rows and columns outside are -1
 //	                                     |_____|
 
-// Geometry is the geometry of a convolution from an input [H][W][C] to an output
-// [H'][W'][O], whichever of its three products is to be computed.
+// Geometry is the geometry of a convolution from an input [H][W][C] to an output [H'][W'][O]. It is the
+// same for the convolution and for both gradients.
 type Geometry struct {
 	graph.Window
 	c, h, w   int // input
@@ -36,7 +36,7 @@ type Geometry struct {
 // MostOffsets limits the length of offset tables. An offset has four bytes.
 const MostOffsets = 1 << 27
 
-// NewGeometry returns the geometry with this window.
+// NewGeometry returns the geometry of a convolution with window w between images of these shapes.
 func NewGeometry(w graph.Window, in, out []int) *Geometry {
 	return &Geometry{Window: w, c: in[0], h: in[1], w: in[2], o: out[0], oh: out[1], ow: out[2],
 		taps: w.Kernel[0] * w.Kernel[1], cg: in[0] / w.Groups, og: out[0] / w.Groups}
@@ -61,8 +61,8 @@ func (g *Geometry) TooLarge(p class.Product) string {
 	return ""
 }
 
-// offsets returns the length of the tables of a product: taps times positions. An input
-// pixel has only the taps of its phase.
+// offsets returns the length of the tables of offsets of a product: taps times positions. For an input
+// pixel, only the taps of its phase are counted.
 func (g *Geometry) offsets(p class.Product) float64 {
 	forward := float64(g.taps) * float64(g.oh) * float64(g.ow)
 	if p == class.Forward {
@@ -85,9 +85,9 @@ func (g *Geometry) offsets(p class.Product) float64 {
 // narrow reports whether the images of the convolution should be padded first: see class.Layer.Narrow.
 func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
-// byLines reports whether a row of the kernel should be read as one run of a padded line.
-// With few channels, finding a tap takes longer than computing it. The order of the sum is the
-// same either way.
+// byLines reports whether a row of the kernel should be read as one run of a padded line. With few
+// channels, finding the run of a tap takes longer than multiplying it. The order of the sum does not
+// change.
 func (g *Geometry) byLines() bool {
 	const few = 16
 	return g.c <= few && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1
@@ -103,8 +103,7 @@ func (g *Geometry) Input(y, x, i, j int) int32 {
 	return int32(4 * g.c * (iy*g.w + ix))
 }
 
-// Needs returns which positions of the input are read by positions [from, to)
-// of the output, in whole rows.
+// Needs returns the range of input positions that positions [from, to) of the output read, in whole rows.
 func (g *Geometry) Needs(from, to int) (first, last int) {
 	top := from/g.ow*g.Stride[0] - g.Pad[0]
 	bottom := (to-1)/g.ow*g.Stride[0] - g.Pad[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
@@ -125,7 +124,7 @@ func (g *Geometry) forward() *kernel.Window {
 	return kernel.NewWindow(in, out, g.taps, g.cg, g.og)
 }
 
-// forwardAt returns the offsets of the weights of forward, for a group.
+// forwardAt returns the offsets of the weights of one group, for the windows that forward returns.
 func (g *Geometry) forwardAt(group int) (at []int, step int) {
 	for t := range g.taps {
 		for k := range g.cg {
@@ -141,7 +140,7 @@ func (g *Geometry) paddedWidth() int { return g.w + g.Pad[1] + g.Pad[3] }
 // paddedHeight returns the height of a padded image.
 func (g *Geometry) paddedHeight() int { return g.h + g.Pad[0] + g.Pad[2] }
 
-// paddedLen returns the values of a padded image.
+// paddedLen returns the number of values in a padded image.
 func (g *Geometry) paddedLen() int { return g.paddedHeight() * g.paddedWidth() * g.c }
 
 // A padded image has its zeros in memory, so that taps need no bounds check, at the cost of a
@@ -166,9 +165,9 @@ func (g *Geometry) pad(padded, image []float32) {
 	clear(padded[(g.h+g.Pad[0])*paddedRow : g.paddedLen()])
 }
 
-// paddedRows writes rows [from, to) of a padded image to the worker's private memory. ring
-// is the number of rows in the ring buffer of the image, and paddedRing in the one of the
-// padded image; 0 means all rows.
+// paddedRows writes rows [from, to) of a padded image to the worker's private memory. ring is the number of
+// rows in the ring buffer of the image, and paddedRing that in the ring buffer of the padded image. 0 means
+// that all rows are stored.
 func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, from, to int) []float32 {
 	if ring == 0 {
 		ring = g.h
@@ -204,8 +203,8 @@ func (g *Geometry) nearRows() int {
 	return max(1, (bytes/(4*g.paddedWidth()*g.c)-g.sees(1))/g.Stride[0]+1)
 }
 
-// narrowForward is forward over padded images: a tap is a row of the kernel,
-// its run kw*C values.
+// narrowForward returns the windows of the convolution over padded images. A tap is then a whole row of the
+// kernel, and reads a run of kw*C values.
 func (g *Geometry) narrowForward() *kernel.Window {
 	positions := g.oh * g.ow
 	in, out := make([]int32, g.Kernel[0]*positions), make([]int32, positions)
@@ -219,7 +218,7 @@ func (g *Geometry) narrowForward() *kernel.Window {
 	return kernel.NewWindow(in, out, g.Kernel[0], g.Kernel[1]*g.c, g.o)
 }
 
-// narrowAt returns the offsets of the weights of narrowForward.
+// narrowAt returns the offsets of the weights for the window that narrowForward returns.
 func (g *Geometry) narrowAt() (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for j := range g.Kernel[1] {
@@ -238,14 +237,14 @@ func (g *Geometry) narrowAt() (at []int, step int) {
 //	         6 7 8        phase (1,0): taps 1 7          2
 //	                      phase (1,1): taps 0 2 6 8      4       (padding 1)
 
-// phase is the positions of the input that use the same taps of the kernel:
-// those with the same remainder by the stride.
+// phase is the positions of the input that use the same taps of the kernel. Their rows have the same
+// remainder modulo the stride, and so have their columns.
 type phase struct {
 	window *kernel.Window
 	taps   []int // numbers of the taps
 }
 
-// backward returns the windows of the gradient for the input, which run over
+// backward returns the windows of the gradient for the input, one for each phase. They read the gradient of
 // the output.
 func (g *Geometry) backward() []phase {
 	var phases []phase
@@ -257,7 +256,7 @@ func (g *Geometry) backward() []phase {
 	return phases
 }
 
-// phase returns the input positions (ry + n*sh, rx + m*sw).
+// phase returns the phase with the input positions (ry + n*sh, rx + m*sw) for all n and m.
 func (g *Geometry) phase(ry, rx int) phase {
 	var f phase
 	for t := range g.taps {
@@ -283,8 +282,8 @@ func (g *Geometry) phase(ry, rx int) phase {
 	return f
 }
 
-// output returns the byte offset of the output that tap (i, j) reads from input (y, x), or
-// -1 without one. The stride must divide the remainder.
+// output returns the byte offset of the output that tap (i, j) reads from input (y, x), or -1 if it would
+// be outside the image. The tap must belong to the phase of the input.
 func (g *Geometry) output(y, x, i, j int) int32 {
 	oy, ox := y+g.Pad[0]-i*g.Dilation[0], x+g.Pad[1]-j*g.Dilation[1]
 	if oy < 0 || ox < 0 || oy/g.Stride[0] >= g.oh || ox/g.Stride[1] >= g.ow {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// The estimated length of tables equals their actual length.
+// TestOffsets checks that the estimated length of tables of offsets is the actual length.
 func TestOffsets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 200 {

@@ -18,25 +18,25 @@ import (
 //
 // 	bias + sum of weight * (x - zero)  =  bias - zero * sum of weight  +  sum of weight * x
 //
-// Padding consists of bytes equal to zero in this formula.
+// The bytes of padding are equal to the zero point (zero in this formula).
 
 // productInt8 is the products of a node of int8: windows with weights, one for each group,
 // and the conversion from sums to results.
 type productInt8 struct {
 	weight, bias, by *run.Value
 	sections         []sectionInt8
-	depthwise        *kernel.DepthwiseInt8 // nil: sections
+	depthwise        *kernel.DepthwiseInt8 // nil if the sections compute the products
 	q                class.Int8
 	zero             int32 // zero point of the operand
 	float            bool  // results are float32
-	step             int   // weights of an output channel
+	step             int   // number of weights of an output channel
 	changed          func() bool
 }
 
 // sectionInt8 has the weights of one group, and the numbers of its first channels.
 type sectionInt8 struct {
 	window  *kernel.Int8
-	at      []int // first weight of each (tap, value)
+	at      []int // for each tap and value, the offset of its weight for the first output channel
 	in, out int
 	data    []int8
 	kernel.Requantise
@@ -60,8 +60,8 @@ func newProductInt8(c *plan.Compiler) *productInt8 {
 	return p
 }
 
-// add adds the section of a group, with n elements of Start and By, and weights of the given number of
-// bytes.
+// add adds a section with the weights of one group. The section has n sums and factors (Start and By), and
+// its packed weights have the given number of bytes.
 func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, at []int, in, out, n, bytes int) {
 	s := sectionInt8{window: w, at: at, in: in, out: out, data: plan.ReservePacked[int8](c, bytes)}
 	s.Requantise = kernel.Requantise{Int8: p.q, Start: make([]int32, n), By: make([]float32, n)}
@@ -112,7 +112,7 @@ func finite(by float32) float32 {
 	return max(min(by, math.MaxFloat32), -math.MaxFloat32)
 }
 
-// do computes positions [from, to) of panels [first, last) of a section for the row in.
+// do computes positions [from, to) of panels [first, last) of a section. in is one row of the operand.
 func (p *productInt8) do(f *run.Frame, w *run.Worker, s *sectionInt8, win *kernel.Int8, first, last int, out,
 	in []byte, from, to int) {
 	switch {
@@ -168,7 +168,7 @@ func buildConvInt8(c *plan.Compiler) run.Action {
 // widthOf returns the width of a position of a map in elements of four bytes.
 func widthOf(y *run.Value) int { return max(1, y.Channels*y.DType.Size()/4) }
 
-// workInt8 estimates the nanoseconds for a number of products.
+// workInt8 estimates the time of a number of products, in nanoseconds.
 func workInt8(c *plan.Compiler, products int) int {
 	perNanosecond := 1
 	if c.Kernels().Bytes() {

@@ -28,7 +28,7 @@ type matrixPack struct {
 	fills    uint64
 
 	mu     sync.Mutex
-	direct uint64 // value of fills when the weights of the windows were packed
+	direct uint64 // value of the field fills when the weights for windows were packed
 }
 
 // matrixSection has the weights of one window, like packSection.
@@ -48,8 +48,8 @@ func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []p
 	return productAction(c, g, p, x, y)
 }
 
-// The few positions that matrix units leave over are computed by the windows of the same
-// product. The first worker that needs the weights of the windows packs them.
+// Windows compute the few positions that matrix units do not. The first worker that needs the weights in
+// the order for windows packs them.
 
 // withMatrix adds matrix units to a product that does not have them yet.
 func withMatrix(c *plan.Compiler, p *product, key string) *product {
@@ -100,8 +100,8 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 	p.filter.weight.State().Rest()
 }
 
-// fillDirect packs the weights for windows, which few positions need, in the
-// worker that needs them first.
+// fillDirect packs the weights in the order for windows. Only few positions need them, so the worker that
+// needs them first packs them.
 func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,8 +116,8 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 	m.direct = m.fills
 }
 
-// panelsAtOnce returns the number of panels in a unit of matrix units. Positions are staged
-// again for each unit, but workers share the units of heavy weights.
+// panelsAtOnce returns the number of panels in a unit of matrix units. With large units, positions are
+// staged less often. With small ones, workers can share heavy weights.
 func panelsAtOnce(weights int64, light int) int {
 	if weights > int64(light) {
 		return 2

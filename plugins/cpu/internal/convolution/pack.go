@@ -9,30 +9,30 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Packed weights outlive a run. They are packed again when the stamp of a state tensor that
-// they depend on has changed. In the last run of a program heavy weights need not be kept,
-// and use memory that all layers share in turn (lend, pass).
+// Packed weights outlive a run. They are packed again when the stamp of a state tensor that they depend on
+// has changed. In the last run of a program heavy weights need not be kept. The layers then pack them in
+// the same memory, one layer after the other (lend, pass).
 
-// pack is a matrix of weights in the order of the kernels' reads. It is packed again when
-// the weights have changed.
+// pack has weights in the order that kernels read. They are packed again when the original weights have
+// changed.
 type pack struct {
 	sections []packSection
 	stamp    uint64      // stamp of the filter when it was packed
-	memory   [][]float32 // memory of the sections while they use memory for a last run; otherwise nil
+	memory   [][]float32 // original memory of the sections while they use lent memory; otherwise nil
 }
 
 // packSection has the weights of one window.
 type packSection struct {
 	window  *kernel.Window
-	at      []int        // first weight of each (tap, value)
-	order   kernel.Order // at as an order
-	step    int          // values between output channels
-	in, out int          // first channels of the section, of the input and of the output
+	at      []int        // for each tap and value, the offset of its weight for the first output channel
+	order   kernel.Order // the offsets in at as an order
+	step    int          // distance in values between the weights of two output channels
+	in, out int          // first channel of the section, in the input and in the output
 	data    []float32
-	whole   []bool // by panel of a window that Trims: the weights are not Trimmable
+	whole   []bool // for each panel, if the window Trims taps: its weights do not allow it (Trimmable)
 }
 
-// shared returns the value stored for a filter under this key, or builds it.
+// shared returns the value that is stored for a filter under this key. If there is none, it calls build.
 func shared[P arena.Packed](c *plan.Compiler, t *filter, key string, build func() P) P {
 	w := t.weight
 	if w.State() == nil {
@@ -49,7 +49,7 @@ func shared[P arena.Packed](c *plan.Compiler, t *filter, key string, build func(
 	return p
 }
 
-// packFor returns the pack of a filter with this key.
+// packFor returns the pack that is stored for a filter under this key. If there is none, it makes one.
 func packFor(c *plan.Compiler, t *filter, key string, sections func() []packSection) *pack {
 	return shared(c, t, key, func() *pack {
 		p := &pack{sections: sections()}
@@ -71,8 +71,8 @@ func (p *pack) Bytes() (n int64) {
 	return n
 }
 
-// fill packs the weights if they have changed since they were packed. If the node works
-// alone, and in the last run, pass discards them.
+// fill packs the weights if they have changed since they were packed. In the last run, the weights of a
+// node that runs alone are packed in lent memory, and pass discards them.
 func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {
@@ -90,7 +90,7 @@ func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 	t.weight.State().Rest()
 }
 
-// lend gives the sections memory that lasts until pass.
+// lend gives the sections memory that is shared by all layers. It is valid until pass is called.
 func (p *pack) lend(f *run.Frame) {
 	workspace := f.Passing(int(p.Bytes() / 4))
 	for i := range p.sections {
@@ -101,7 +101,7 @@ func (p *pack) lend(f *run.Frame) {
 	}
 }
 
-// pass restores the memory of the sections.
+// pass undoes lend: the sections get back the memory that they had before.
 func (p *pack) pass() {
 	for i, data := range p.memory {
 		p.sections[i].data = data

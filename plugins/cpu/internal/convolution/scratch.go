@@ -13,7 +13,7 @@ import (
 // allocates nothing.
 type scratch struct {
 	tiles tiles
-	// segments are the segments that a gradient by pairs adds together; calls are the lines of one call.
+	// segments are the segments that a gradient by pairs processes together; calls are the lines of one call.
 	segments []segment
 	calls    [][2]int32
 }

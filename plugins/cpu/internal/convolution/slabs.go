@@ -18,17 +18,17 @@ import (
 //	slabs      |--- slab 0 (72) ----|------ slab 1 (75) ----|
 //	tasks      slab 0: panels 0-3, panels 4-7;  slab 1: panels 0-3, panels 4-7
 
-// slabs are the tasks of one section of a product: the positions of all rows are divided
-// into count slabs, the panels into cuts ranges.
+// slabs describes the tasks of one section of a product. The positions of all rows are divided into count
+// slabs, and the panels into cuts ranges.
 type slabs struct{ section, positions, count, cuts int }
 
-// leastSlab leaves space in the last slab for an incomplete tile.
+// leastSlab is the number of positions of a slab that leaves space for an incomplete tile.
 const leastSlab = kernel.SlabPositions - kernel.SlabTile
 
 // bySlabs reports whether kernels compute the product by slabs; outCount is the number of
 // values of a row's result.
 func (p *product) bySlabs(f *run.Frame, outCount int) bool {
-	const most = math.MaxInt32 / 4 // distance in values between two results of a slab
+	const most = math.MaxInt32 / 4 // maximum distance, in values, between two results of a slab
 	other := func(section packSection) bool {
 		w := section.window
 		return w.Taps*w.Run == 0 || (kernel.SlabPositions/max(w.Positions(), 1)+2)*outCount > most
@@ -84,7 +84,7 @@ func cutsOf(panels, slabs, threads int) int {
 	return max(1, min(panels, (perThread*threads+slabs-1)/max(slabs, 1)))
 }
 
-// from returns the first position of slab i, which is a multiple of the tile.
+// from returns the first position of slab i. It is a multiple of the number of positions of a tile.
 func (s *slabs) from(i int) int {
 	if i == s.count {
 		return s.positions

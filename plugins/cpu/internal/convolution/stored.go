@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Code for maps of both float32 and bfloat16 uses stored: one of two slices, depending on
-// the map. The choice is made once for a run.
+// stored lets the same code work on maps of float32 and of bfloat16. One of its two slices is used,
+// depending on the map. The choice is made once for a run.
 
 // stored is a slice of values and the memory after them, as bfloat16 in two bytes each or,
 // if half is nil, as float32.
@@ -27,7 +27,7 @@ func storedIn(f *run.Frame, v *run.Value) stored {
 	return stored{float: f.Slack(v)}
 }
 
-// from returns the values from i on.
+// from returns the values of s that begin at index i.
 func (s stored) from(i int) stored {
 	if s.half != nil {
 		return stored{half: s.half[i:]}
@@ -71,7 +71,7 @@ func (s stored) workspace(workspace []float32) stored {
 	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(workspace))), len(workspace))}
 }
 
-// copy copies lines of n values each to lines that are step values apart.
+// copy copies lines of n values each. In the destination, the lines begin step values apart.
 func (s stored) copy(to stored, n, step, lines int) {
 	for i := range lines {
 		if s.half != nil {

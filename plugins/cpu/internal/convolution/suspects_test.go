@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// For any range of rows of tiles, inspect finds the tiles that suspectsOf, the definition, finds by
-// looking at one tile at a time.
+// A suspect is a tile that must be computed by windows. For any range of rows of tiles, inspect finds the
+// same suspects as suspectsOf, which looks at one tile at a time and is the definition.
 func TestSuspectsOfOneTile(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 22))
 	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {
@@ -23,7 +23,7 @@ func TestSuspectsOfOneTile(t *testing.T) {
 			images := nearTheLeast(r, 6, 32, size[0], size[1])
 			for image := range 6 {
 				x := pixels(images.Rows(image, image+1))
-				if image == 5 { // some tiles are 0, one holds a value that outweighs the others
+				if image == 5 { // some tiles are 0, and one has a value much larger than all others
 					clear(x[:len(x)/3])
 					x[len(x)-100] = 1
 				}
@@ -77,7 +77,7 @@ func pixels(x tensor.Tensor) []float32 {
 	return out
 }
 
-// tilesToInspect returns tiles that can be inspected.
+// tilesToInspect returns a block of tiles for which inspect can be called.
 func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide int) *tiles {
 	g := kernel.Winograd{Tiles: shape, In: channels, Out: channels}
 	one := graph.Window{Dilation: [2]int{1, 1}}
@@ -86,7 +86,7 @@ func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide
 	return &tiles{k: k, frame: &run.Frame{Kernels: kernels}}
 }
 
-// padded fills paddedRows.
+// padded copies the part of image x that rows [from, to) of tiles read, with padding, to t.paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
 	t.paddedRows = make([]float32, ((to-from)*t.k.Side+2*t.k.Border())*t.k.paddedStep())
 	t.pad(tileOperands{in: stored{float: x}}.in, 0, from, to)

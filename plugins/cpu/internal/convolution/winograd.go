@@ -29,9 +29,9 @@ import (
 // tiles (winogradPack.apart), they are computed by windows instead. The decision depends
 // on values and never on how the work is divided.
 
-// winograd is a convolution by tiles (kernel.Winograd) of each of its phases
-// (class.Layer.Phase). Tiles with too wide a range of operands are computed by windows: see
-// suspects.
+// winograd is a convolution by Winograd tiles (kernel.Winograd), separately for each of its phases
+// (class.Layer.Phase). If the operands of a tile differ too much in magnitude, windows compute the tile:
+// see suspects.
 type winograd struct {
 	g *Geometry
 	kernel.Winograd
@@ -44,14 +44,13 @@ type winograd struct {
 	alone   bool      // no other node runs between the transform of the weights and the end of apply
 }
 
-// tiles returns the tiles of an algorithm for the convolution.
+// tiles returns the geometry of the convolution by the tiles of algorithm a.
 func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 	return kernel.Winograd{Tiles: a.Tiles(), In: g.c, Out: g.o}
 }
 
-// buildWinograd builds a convolution by tiles. direct computes the same result by windows.
-// With back, the action is the gradient of the convolution that the filter of direct
-// belongs to.
+// buildWinograd builds a convolution by tiles. direct computes the same result by windows. If back is true,
+// the action is the gradient of the convolution that has the filter of direct.
 func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
 	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, result: y,
@@ -64,7 +63,7 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 		func() *winogradPack { return newWinogradPack(c, t, back) })
 	inserts := c.Epilogue().Plus == nil
 	c.OnLayout(func() { direct.locate(x, y) })
-	rows := t.Side * g.ow // positions of a row of tiles
+	rows := t.Side * g.ow // number of positions of the result in a row of tiles
 	row := tileOperandsOf(c, x, y)
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		o := row(f, w, i)
@@ -106,11 +105,11 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 	return run.BySpan(a)
 }
 
-// step returns the values from one position of the result to the next.
+// step returns the distance in values between two positions of the result.
 func (k *winograd) step() int { return k.result.Step() }
 
-// imageAndResult returns the image and the result of the current node. The convolution accepts each of
-// them as a half, and also an image that is added to the result.
+// imageAndResult returns which values of the current node may be halves: the image, the result, and an
+// image that is added to the result.
 func imageAndResult(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	if e := c.Epilogue(); e.Plus == x {
 		return [][]*run.Value{{y}}
@@ -127,7 +126,7 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 	}
 }
 
-// panels computes part piece of pieces of the panels of a whole row.
+// panels divides the panels of a whole row into pieces parts, and computes the part with index piece.
 func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
@@ -137,7 +136,7 @@ func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pi
 	}
 }
 
-// someRows computes part piece of pieces of the rows of tiles of an image.
+// someRows divides the rows of tiles of an image into pieces parts, and computes the part with index piece.
 func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
@@ -159,8 +158,8 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 // Weights change once in a step of training and never in prediction; a run first checks
 // their stamp.
 
-// prepare transforms the weights if they have changed, and packs them for
-// windows if these compute everything.
+// prepare transforms the weights if they have changed. If windows compute everything, it packs the weights
+// for windows.
 func (k *winograd) prepare(f *run.Frame) error {
 	k.direct.prepareBias(f)
 	copy(k.bias, k.direct.filter.add)
@@ -175,9 +174,9 @@ func (k *winograd) prepare(f *run.Frame) error {
 // tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
-// lightRows returns the number of rows of tiles that are processed together if weights are light.
-// Together they have the given number of tiles, or more if the tiles are so small, because of few
-// channels, that more of them fit into bytes.
+// lightRows returns the number of rows of tiles that are processed together if weights are light. These
+// rows have about the given number of tiles. With few channels tiles are small, and there may be as many as
+// fit into bytes.
 func (k *winograd) lightRows(tiles, bytes int) int {
 	return k.blockRows(max(tiles, bytes/(4*(k.InLen(1)+k.OutLen(1)))))
 }

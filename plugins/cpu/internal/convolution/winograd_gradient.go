@@ -31,8 +31,8 @@ type winogradGradient struct {
 	g *Geometry
 	kernel.Winograd
 	rows, columns int // rows and columns of tiles in an image
-	some          int // rows of tiles that are processed together, at most
-	chain         int // rows of tiles with products in one chain, a divisor of the field some; 0: all
+	some          int // maximum number of rows of tiles that are processed together
+	chain         int // rows of tiles that one chain of products includes: a divisor of some; 0: all
 	chunks        chunks
 	window        *kernel.Window
 	plain         *kernel.Window // window of the convolution
@@ -41,12 +41,12 @@ type winogradGradient struct {
 	leaves        *arena.Slot          // gradients of the chunks of replicas that have several chunks
 	orders        map[int]kernel.Order // orders of the gradients, by the number of input channels
 	all           []chunk              // all chunks of the run
-	adds          bool                 // the run adds the gradient to sums
+	adds          bool                 // in this run, the gradient is added to existing sums
 }
 
-// gradientWorkspace is memory for one chunk at a time.
+// gradientWorkspace is the memory in which one chunk at a time is computed.
 type gradientWorkspace struct {
-	v, d, sums *arena.Slot // transformed tiles of both operands; sums of all frequencies
+	v, d, sums *arena.Slot // transformed tiles of x and of dy; sums of all frequencies
 	gradientGuard
 }
 
@@ -90,11 +90,11 @@ func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 	all := k.some * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
 	return &gradientWorkspace{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
-		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // at distances of SumsStep
+		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // sums, SumsStep values apart
 		newGuard(c, k)}
 }
 
-// tapsOrder returns the offsets of [taps][n] gradients that are stored as [n][taps].
+// tapsOrder returns the offsets at which gradients in the order [taps][n] are stored as [n][taps].
 func tapsOrder(taps, n int) kernel.Order {
 	at := make([]int, taps*n)
 	for i := range at {
@@ -103,13 +103,13 @@ func tapsOrder(taps, n int) kernel.Order {
 	return kernel.NewOrder(at)
 }
 
-// chunk is images [from, to) of replica r: chunk number i of count. If count is not 1, the
-// gradient of the chunk is leaf number leaf.
+// chunk is images [from, to) of replica r. It is chunk number i of the count chunks of the replica. If
+// count is not 1, the gradient of the chunk is stored as leaf number leaf.
 type chunk struct{ r, i, count, from, to, leaf int }
 
-// run computes the gradients of all replicas. Each worker computes one chunk at a time, so
-// that its tiles stay in the worker's caches. If some workers would be idle, all workers
-// share one chunk after the other.
+// run computes the gradients of all replicas. Each worker computes one chunk at a time, so that its tiles
+// stay in the worker's caches. If some workers would be idle, all workers compute the same chunk, and then
+// the next one.
 func (k *winogradGradient) run(f *run.Frame) {
 	k.list(f)
 	k.adds = f.Adds(k.dw)
@@ -171,7 +171,7 @@ func (k *winogradGradient) blockWidth(threads int) int {
 // blocks returns the number of blocks of the given number of input channels.
 func (k *winogradGradient) blocks(width int) int { return (k.g.c + width - 1) / width }
 
-// task returns a task of a chunk, one of Panels() * blocks(width).
+// task returns one task of a chunk, by its index. A chunk has Panels() * blocks(width) tasks.
 func (k *winogradGradient) task(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	width, n int) *tapsTask {
 	panel, k0 := n/k.blocks(width), n%k.blocks(width)*width
@@ -214,8 +214,8 @@ func (k *winogradGradient) join(f *run.Frame, width int) {
 	})
 }
 
-// transform transforms row q of the tiles of a chunk, which becomes row i of
-// those that are processed together, and measures it.
+// transform transforms row q of the tiles of a chunk and measures it for the guard. The result is row i of
+// the rows that are processed together.
 func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns

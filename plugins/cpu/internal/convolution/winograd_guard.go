@@ -18,11 +18,11 @@ import (
 // windows. All gradients are computed by windows if a channel of the result's gradient fails, or more
 // than a quarter of the input's channels.
 type gradientGuard struct {
-	sizes *arena.Slot // sizes of every row of tiles of a chunk: see measure
+	sizes *arena.Slot // sums and maxima of every row of tiles of a chunk: see measure
 
-	size, most []float32 // sizes of a chunk
-	uneven     []bool    // input channels that fail
-	apart      bool      // so much fails that windows compute all gradients
+	size, most []float32 // sum of magnitudes and maximum of each channel, over a chunk
+	uneven     []bool    // input channels with gradients that windows must compute
+	apart      bool      // so many channels fail that windows compute all gradients
 }
 
 func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
@@ -31,7 +31,7 @@ func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
 		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.g.c)}
 }
 
-// measured returns the number of values that are stored for a row of tiles.
+// measured returns the number of sums and maxima that measure stores for a row of tiles.
 func (k *winogradGradient) measured() int { return 2 * (k.g.c + k.g.o) }
 
 // measure sums the magnitudes of the values in row y of the tiles of an image, which is row
@@ -49,7 +49,7 @@ func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y i
 	kernels.Sizes(s[2*k.g.c:2*k.g.c+k.g.o], s[2*k.g.c+k.g.o:], lineOf(k.dy, k.g.ow*k.g.o, k.g.oh))
 }
 
-// judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk
+// judge decides for which channels of a chunk windows (implicit GEMM) must compute the gradient. The chunk
 // has the given number of rows of tiles.
 func (g *gradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 	clear(g.size)

@@ -24,7 +24,7 @@ func tileOperandsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run
 	}
 }
 
-// image returns the operands of image i of several.
+// image returns the operands for image i, if o has the operands of several images.
 func (o tileOperands) image(k *winograd, i int) tileOperands {
 	in, out := i*k.g.c*k.g.h*k.g.w, i*k.result.RowStep()
 	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
@@ -42,8 +42,7 @@ func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 	return unpacked
 }
 
-// storedRow returns the elements of v for row i. A value stored as bfloat16 is returned
-// as it is stored.
+// storedRow returns the elements of v for row i, without converting bfloat16 to float32.
 func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
 	if v.IsHalf() {
 		return stored{half: f.Half(v, w, i)}
@@ -51,7 +50,7 @@ func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
 	return stored{float: f.At(v, w, i)}
 }
 
-// widen sets dst to the first values.
+// widen converts the first len(dst) values of s to float32 and stores them in dst.
 func (s stored) widen(k *kernel.Set, dst []float32) {
 	if s.half != nil {
 		k.WidenBF16(dst, s.half[:len(dst)])
@@ -60,7 +59,7 @@ func (s stored) widen(k *kernel.Set, dst []float32) {
 	copy(dst, s.float)
 }
 
-// floats returns len(workspace) values as float32, in place or in workspace.
+// floats returns the first len(workspace) values of s as float32. It converts bfloat16 in workspace.
 func (s stored) floats(k *kernel.Set, workspace []float32) []float32 {
 	if s.half == nil {
 		return s.float[:len(workspace)]

@@ -18,20 +18,20 @@ import (
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
 	kernel.Winograd
-	order  kernel.Order // order of (tap, input channel)
-	step   int          // values between output channels
+	order  kernel.Order // offsets of the weights, by tap and input channel
+	step   int          // distance in values between the weights of two output channels
 	data   []float32
-	memory []float32 // memory of data while data uses memory for a last run; otherwise nil
+	memory []float32 // original memory of data while it uses lent memory; otherwise nil
 	apart  bool      // the range of the weights is too wide for tiles: windows compute everything
 	stamp  uint64    // stamp of the filter when it was transformed
 	fills  uint64
 
 	mu     sync.Mutex
-	direct uint64 // value of fills when the weights of the windows were packed
+	direct uint64 // value of the field fills when the weights for windows were packed
 }
 
-// newWinogradPack returns memory for the weights of g. If back is true, they are the weights of
-// the convolution that g computes the gradient of.
+// newWinogradPack returns memory for the weights of g. If back is true, g is the gradient of a convolution,
+// and the weights are the weights of that convolution.
 func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
 	taps := g.Taps()
 	at, step := make([]int, taps*g.TapRows()), taps*g.In
@@ -41,7 +41,7 @@ func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPa
 	for i := range at {
 		switch t, k := i/g.TapRows(), i%g.TapRows(); {
 		case k == g.In:
-			at[i] = -1 // no weight
+			at[i] = -1 // there is no weight here
 		case back:
 			at[i] = k*g.Out*taps + taps - 1 - t
 		default:
@@ -55,8 +55,8 @@ func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPa
 // Bytes returns the memory of the transformed weights.
 func (p *winogradPack) Bytes() int64 { return int64(4 * len(p.data)) }
 
-// fill transforms the weights if they have changed since they were transformed. If the node
-// works alone, and in the last run, pass discards them.
+// fill transforms the weights if they have changed since they were transformed. In the last run, the
+// weights of a node that runs alone are stored in lent memory, and pass discards them.
 func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {
@@ -81,15 +81,15 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	t.weight.State().Rest()
 }
 
-// pass restores the memory of the weights.
+// pass gives the weights back the memory that they had before fill.
 func (p *winogradPack) pass() {
 	if p.memory != nil {
 		p.data, p.memory = p.memory, nil
 	}
 }
 
-// gather copies the weights of a panel to taps, [tap][TapRows][PanelWidth], and
-// reports whether they are even.
+// gather copies the weights of a panel to taps, [tap][TapRows][PanelWidth], and reports whether the weights
+// are even: see the method even.
 func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, panel int) bool {
 	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
 	f.Kernels.Gather(taps, width, width, f.F32(filter.weight)[first*p.step:], p.order, p.step,
@@ -117,8 +117,8 @@ func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
 	return true
 }
 
-// fillDirect packs the weights for windows, which few tiles need, in the
-// worker that needs them first.
+// fillDirect packs the weights in the order for windows. Only few tiles need them, so the worker that needs
+// them first packs them.
 func (p *winogradPack) fillDirect(f *run.Frame, direct *product) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

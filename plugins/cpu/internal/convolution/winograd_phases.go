@@ -27,7 +27,7 @@ func newPhases(g *Geometry, side int) phases {
 	return p
 }
 
-// rowsOfAll returns the rows of tiles of all phases of an image.
+// rowsOfAll returns the number of rows of tiles in all phases of an image.
 func (p *phases) rowsOfAll() int { return p.rows * p.every * p.every }
 
 // imageOf returns the image that phase q belongs to.
@@ -48,9 +48,9 @@ func (k *winograd) position(q, y, x int) int {
 	return (top+k.every*y)*k.g.w + left + k.every*x
 }
 
-// sideBySide calls do for pixels [x0, x1) of row y of phase q, once for each range that is
-// contiguous in the image: with its first pixel, the position of that pixel in the image,
-// and the number of pixels.
+// sideBySide divides pixels [x0, x1) of row y of phase q into ranges that are contiguous in the image. It
+// calls do for each range with its first pixel, the position of that pixel in the image, and the number of
+// pixels.
 func (k *winograd) sideBySide(q, y, x0, x1 int, do func(x, at, count int)) {
 	count := 1
 	if k.every == 1 {

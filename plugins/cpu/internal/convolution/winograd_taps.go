@@ -16,8 +16,8 @@ import (
 //	         | task 1 | task 4 | task 7 |
 //	         +--------+--------+--------+
 
-// tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
-// a panel of width output channels: one of a number of tasks.
+// tapsTask is one of the tasks of a chunk. It computes the gradient of input channels [k0, k1) and a panel
+// of width output channels.
 type tapsTask struct {
 	k *winogradGradient
 	f *run.Frame
@@ -27,8 +27,8 @@ type tapsTask struct {
 	number, panel, k0, k1, width int
 }
 
-// add adds the products of the given number of rows of tiles to the sums; with last, it
-// computes the gradient from the sums.
+// add adds the products of the given number of rows of tiles to the sums. If last is set, it then computes
+// the gradient from the sums.
 func (t *tapsTask) add(rows int, first, last bool) {
 	all, n, kernels := t.k.some*t.k.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	step := t.k.SumsStep(n)
@@ -76,8 +76,8 @@ func (t *tapsTask) withoutTiles() {
 	t.finish(taps)
 }
 
-// result returns the memory for the gradient of the chunk: a leaf, or workspace if the
-// chunk is the whole replica.
+// result returns the memory in which the gradient of the chunk is computed: a leaf, or workspace if the
+// replica has only one chunk.
 func (t *tapsTask) result(workspace []float32) []float32 {
 	if t.count == 1 {
 		return workspace
@@ -85,17 +85,16 @@ func (t *tapsTask) result(workspace []float32) []float32 {
 	return t.leafOf(0, len(workspace))
 }
 
-// leafOf returns n values of the chunk that is the given number of chunks after this one.
+// leafOf returns n values of the gradient of the chunk that is behind chunks after this one.
 func (t *tapsTask) leafOf(behind, n int) []float32 {
 	at := (t.leaf+behind)*t.k.dw.Count + t.k.Taps()*t.at()
 	return run.Temp[float32](t.f, t.k.leaves, at+n)[at:]
 }
 
-// at returns the offset of the task's values among the values of all input channels and
-// panels.
+// at returns the offset of the task's values in an array with the values of all panels and input channels.
 func (t *tapsTask) at() int { return t.k.g.c*t.panel*kernel.PanelLanes + t.k0*t.width }
 
-// finish writes the gradient of a replica that is one chunk.
+// finish writes the gradient of a replica that consists of one chunk.
 func (t *tapsTask) finish(taps []float32) {
 	if t.count == 1 {
 		t.unpack(taps)
@@ -108,7 +107,8 @@ func (t *tapsTask) join() {
 	t.unpack(t.sum(collective.Root(t.count), t.k.Taps()*(t.k1-t.k0)*t.width))
 }
 
-// sum returns the n values of a node of the tree, in the place of its first leaf.
+// sum adds the leaves of a node of the tree, n values each, and returns the sum, which overwrites the first
+// leaf.
 func (t *tapsTask) sum(node collective.Node, n int) []float32 {
 	all := t.leafOf(node.From, n)
 	if !node.Leaf() {
@@ -135,7 +135,7 @@ func (t *tapsTask) unpack(taps []float32) {
 	}
 }
 
-// mend computes again, by windows, those gradients that tiles do not compute well.
+// mend computes by windows the gradients that tiles have computed with too little precision.
 func (t *tapsTask) mend(taps []float32) {
 	for k := t.k0; k < t.k1; {
 		to := k

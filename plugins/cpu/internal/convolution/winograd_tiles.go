@@ -15,25 +15,25 @@ import (
 // 	             the image is copied, the rest is dropped
 // 	lines        results as float32 if they are stored as bfloat16, narrowed at the end
 
-// tiles is a block of rows of tiles, which may reach over several phases and images,
-// and a worker's memory for it.
+// tiles is a block of rows of tiles, with a worker's memory for it. The rows may belong to several phases
+// and images.
 type tiles struct {
 	k            *winograd
 	frame        *run.Frame
 	worker       *run.Worker
-	tileOperands           // operands, beginning with the first image
-	from, to     int       // rows of tiles
+	tileOperands           // the operands of all images of the block
+	from, to     int       // range of rows of tiles
 	v, m         []float32 // transformed tiles, products of a panel
 	paddedRows   []float32 // rows of a phase, padded
 	edge         []float32 // outputs of a row of tiles, some of them beyond the image
-	lines        []float32 // outputs of all rows of tiles, where the result is a half
-	suspects     []int     // tiles with too wide a range of values, by index in the block
-	sums         []float32 // sums of blocks of an image: see inspect
+	lines        []float32 // outputs of all rows of tiles as float32, if the result is a half
+	suspects     []int     // tiles that windows must compute, by index in the block
+	sums         []float32 // sums of blocks of two by two pixels: see inspect
 	most         []uint32
 }
 
-// newTiles returns the rows of tiles [from, to) of images. o holds the operands from the
-// first image on.
+// newTiles returns a block with the rows of tiles [from, to), counted over all images. o has the operands
+// of all images.
 func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, to int) *tiles {
 	t := &scratchOf(w).tiles
 	*t = tiles{k: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
@@ -53,20 +53,20 @@ func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, t
 	return t
 }
 
-// lineLen returns the outputs of a row of tiles.
+// lineLen returns the number of output values of a row of tiles.
 func (k *winograd) lineLen() int { return k.Side * k.g.ow * k.g.o }
 
 // count returns the number of tiles.
 func (t *tiles) count() int { return (t.to - t.from) * t.k.columns }
 
-// paddedStep returns the values of a padded row.
+// paddedStep returns the number of values in a padded row.
 func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2*k.Border()) * k.g.c }
 
-// edgeStep returns the values of a row of edge.
+// edgeStep returns the number of values in a row of edge.
 func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
 
-// segments calls do for every phase that the block has rows of: its number,
-// rows [from, to) of its tiles, and the first tile's place in the block.
+// segments calls do for every phase that has rows in the block: with the phase's number, the range [from,
+// to) of its rows of tiles, and the index in the block of the first tile.
 func (t *tiles) segments(do func(q, from, to, first int)) {
 	for r := t.from; r < t.to; {
 		from := r % t.k.rows
@@ -79,7 +79,7 @@ func (t *tiles) segments(do func(q, from, to, first int)) {
 // image returns the operands of the image that phase q belongs to.
 func (t *tiles) image(q int) tileOperands { return t.tileOperands.image(t.k, t.k.imageOf(q)) }
 
-// do computes panels [p0, p1) of the block.
+// do computes the results of panels [p0, p1) for all tiles of the block.
 func (t *tiles) do(p0, p1 int) {
 	kernels := t.frame.Kernels
 	t.segments(func(q, from, to, first int) {
@@ -109,8 +109,8 @@ func (t *tiles) do(p0, p1 int) {
 	}
 }
 
-// pad copies the pixels that rows [from, to) of the tiles of phase q read to paddedRows, with
-// zeros around it.
+// pad copies the pixels that rows [from, to) of the tiles of phase q read to paddedRows, with zeros around
+// them.
 func (t *tiles) pad(image stored, q, from, to int) {
 	high, width := t.k.size(q)
 	border := t.k.Border()
@@ -165,12 +165,12 @@ func (t *tiles) output(p, q, y, first int) {
 	t.eachEdge(edge, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
 }
 
-// edges are the pixels [inside, width) of the first height lines of a row of tiles. They
-// are stored in edge and are inside the image.
+// edges describes pixels of a row of tiles that are stored in edge but are inside the image: pixels
+// [inside, width) of the first height lines.
 type edges struct{ inside, width, height int }
 
-// eachEdge calls do for each of these pixels, with its offset in edge and its offset from
-// the first pixel of the row in the result.
+// eachEdge calls do for each pixel of e, with its offset in edge and its offset from the first pixel of the
+// row in the result.
 func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	for dy := range e.height {
 		for x := e.inside; x < e.width; x++ {
@@ -179,8 +179,8 @@ func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	}
 }
 
-// resultAt returns the result from index at. If the result will be narrowed later, it returns the
-// lines from index line instead.
+// resultAt returns the result from element at on. If the result is narrowed to bfloat16 later, it returns
+// the field lines from element line on instead.
 func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
 	if o.out.half != nil {
 		return t.lines[line:]
@@ -195,7 +195,7 @@ func (t *tiles) store(o tileOperands, from, to, first, p0, p1 int) {
 	t.k.narrow(o.out.half[at:][:n], t.lines[first/t.k.columns*t.k.lineLen():], p0, p1)
 }
 
-// narrow narrows the channels of panels [p0, p1) of whole pixels.
+// narrow rounds the channels of panels [p0, p1) to bfloat16, for whole pixels.
 func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
 	c0, c1 := p0*kernel.WinogradLanes, min(p1*kernel.WinogradLanes, k.g.o)
 	if c0 == 0 && c1 == k.g.o {
@@ -207,8 +207,9 @@ func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
 	}
 }
 
-// window computes the outputs of a tile of the block by windows: the channels of panels [p0, p1), and the
-// other channels in the same panels of direct.
+// window computes the outputs of one tile of the block by windows. It computes the channels of panels [p0,
+// p1). The panels of direct are larger, so it also computes the other channels in the same panels of
+// direct.
 func (t *tiles) window(tile, p0, p1 int) {
 	r := t.from + tile/t.k.columns
 	q, y0, x0 := r/t.k.rows, r%t.k.rows*t.k.Side, tile%t.k.columns*t.k.Side

@@ -22,7 +22,7 @@ var activationOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.PreluGradSlope: buildPreluGradSlope,
 }
 
-// functions are the operations that package kernel has as functions of one element.
+// functions are the operations with functions of one element that package kernel computes.
 var functions = map[graph.Op]kernel.Function{
 	graph.Exp: kernel.Exp, graph.Log: kernel.Log, graph.Sigmoid: kernel.Sigmoid, graph.Tanh: kernel.Tanh,
 	graph.Silu: kernel.Silu, graph.Softplus: kernel.Softplus, graph.Elu: kernel.Elu,

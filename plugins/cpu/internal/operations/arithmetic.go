@@ -37,7 +37,7 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.ReduceProd: buildReduce,
 }
 
-// elementary computes a function that package kernel has for float32, and f for float64.
+// elementary returns an action for a function that package kernel has for float32. For float64 it uses f.
 func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, f)
@@ -45,7 +45,8 @@ func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	return buildActivation(c)
 }
 
-// rounded computes the result of f in float64, rounded to float32, by a function of package kernel.
+// rounded returns an action for a function of package kernel. Its results must equal the results of f in
+// float64, rounded to float32.
 func rounded(c *plan.Compiler, of kernel.Function, f func(float64) float64) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, f)
@@ -59,7 +60,8 @@ func buildRound(c *plan.Compiler) run.Action {
 	return rounded(c, of[c.Node().Text("mode")], class.Rounding(c.Node()))
 }
 
-// buildAffine rounds the product and the sum, if there is one.
+// buildAffine computes product plus sum element by element. It rounds the product, and the sum if there is
+// one.
 func buildAffine(c *plan.Compiler) run.Action {
 	by, add := c.Node().Float("by"), c.Node().Float("add")
 	if add == 0 {
@@ -91,13 +93,13 @@ func buildBinary(c *plan.Compiler) run.Action {
 	return binaryAction(a, b, y, of32(c.Node()), do)
 }
 
-// of32 returns the function of a node of two operands on float32.
+// of32 returns the function that computes one element of a node with two operands of float32.
 func of32(n *graph.Node) func(a, b float32) float32 {
 	f := class.Arithmetic(n)
 	return func(a, b float32) float32 { return float32(f(float64(a), float64(b))) }
 }
 
-// combination returns the function that computes a node for slices of equal length.
+// combination returns the function of package kernel that computes a node for slices of equal length.
 func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
 	of, ok := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul,
 		graph.Div: kernel.Div, graph.Max: kernel.Max, graph.Min: kernel.Min}[n.Op]
@@ -149,9 +151,8 @@ func scaleByRow(x, s, y *run.Value) run.Action {
 			Over: []*run.Value{x}}})
 }
 
-// scaled multiplies the channels of x with elements of s, as the gradient of a
-// batch norm with constant statistics does: it normalises from 0, and adds -0,
-// which leaves every product as it is.
+// scaled multiplies the channels of x by elements of s, as the gradient of a batch norm with constant
+// statistics does. It uses the kernel for normalising, with mean 0 and summand -0, which change no product.
 func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 	a := kernel.NewAffine(x.Channels)
 	prepare := func(f *run.Frame) error {
@@ -163,8 +164,8 @@ func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 	return normaliseAction(c, x, prepare, func(*run.Frame, int) kernel.Affine { return a })
 }
 
-// binaryAction computes y unit by unit. Operands are broadcast to the shape, and an operand
-// of a kind with fewer units is used for every unit of y. If do is not nil, it computes
+// binaryAction computes y unit by unit. Operands are broadcast to the shape of y. If an operand has fewer
+// units, for example one for all rows, it is used for several units of y. If do is not nil, it computes
 // contiguous elements.
 func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 	do func(y, a, b []T)) run.Action {
@@ -188,14 +189,13 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 	}})
 }
 
-// fewElements are computed one by one.
+// fewElements is the least number of elements that are computed together. Fewer are computed one by one.
 const fewElements = 8
 
-// repeated is the buffer for one element of an operand, repeated for many elements of the
-// other.
+// repeated is a buffer for repeating one element of an operand, if the other operand has many elements.
 type repeated[T float32 | float64] [256]T
 
-// each computes contiguous elements. An operand with step 0 has one value for all of them.
+// each calls do for pieces of contiguous elements. An operand with step 0 has one element for all of y.
 func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
 	if stepA == 0 {
 		a = r.filled(len(y), a[0])
@@ -214,7 +214,7 @@ func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) 
 	}
 }
 
-// filled returns up to n elements, all v.
+// filled returns at most n elements that all have the value v.
 func (r *repeated[T]) filled(n int, v T) []T {
 	some := r[:min(n, len(r))]
 	for i := range some {

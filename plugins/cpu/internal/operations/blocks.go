@@ -11,19 +11,19 @@ import (
 // alone: single rows, or rows that together have no more positions than are summed in
 // float32. The blocks of a replica are added along the canonical tree.
 type blocks struct {
-	rows int // rows of a block
+	rows int // number of rows of a block
 }
 
 // blocksOf returns the blocks of v.
 func blocksOf(v *run.Value) blocks { return blocks{max(1, kernel.BlockPositions/max(v.Positions, 1))} }
 
-// OneBlock reports whether a row of v is a block, and has its channels last.
+// OneBlock reports whether each row of v is a separate block, and is stored with its channels last.
 func OneBlock(v graph.Variable) bool {
 	x := run.NewValue(v)
 	return x.Last && blocksOf(x).rows == 1
 }
 
-// each calls do for every block: its number among all, and its rows.
+// each calls do for every block, with its number among all blocks, and its rows.
 func (b blocks) each(f *run.Frame, do func(w *run.Worker, block, from, to int)) {
 	f.Each(b.first(f, len(f.Rows)), func(w *run.Worker, block int) {
 		r := 0
@@ -44,9 +44,8 @@ func (b blocks) first(f *run.Frame, r int) int {
 	return n
 }
 
-// addAlongTree calls add for every node of the canonical tree over n leaves, lower nodes
-// first. to and from are the first leaves of the node's halves: add adds the value at from
-// to the value at to.
+// addAlongTree calls add for every node of the canonical tree over n leaves, lower nodes first. to and from
+// are the first leaves of the node's two halves. add must add the value at from to the value at to.
 func addAlongTree(n collective.Node, add func(to, from int)) {
 	if n.Leaf() {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// blockwise computes float64 values for each replica, total, from the rows of operands that have one
-// layout. compute computes the partial values of some positions of a block from these positions of the
-// operands; row is the first row of the block. computeHalf does the same if all operands are halves. add
-// adds partial values to the total.
+// blockwise computes some float64 values for each replica (total) from the rows of operands. All operands
+// have the same layout. compute computes the partial values of some positions of a block from these
+// positions of the operands; row is the first row of the block. computeHalf does the same if all operands
+// are halves. add adds partial values to the total.
 type blockwise struct {
 	x, total    *run.Value
 	operands    []*run.Value
@@ -46,7 +46,7 @@ func (o *blockwise) action(c *plan.Compiler) run.Action {
 	return a
 }
 
-// finish adds the partial values of blocks [from, to), the blocks of replica r.
+// finish adds the partial values of blocks [from, to) along the tree. These are the blocks of replica r.
 func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, to int) {
 	if from == to {
 		none := w.Doubles(o.total.Count)
@@ -75,7 +75,7 @@ func (o *blockwise) row(f *run.Frame, w *run.Worker, i int, partial []float64) {
 	}, o.add)
 }
 
-// views computes a partial value from the worker's views of the operands.
+// views computes a partial value from the operands' values in w.Views, or in w.HalfViews if half is set.
 func (o *blockwise) views(f *run.Frame, w *run.Worker, row int, partial []float64, half bool) {
 	if half {
 		o.computeHalf(f, w, row, partial, w.HalfViews[:len(o.operands)])
@@ -102,7 +102,7 @@ func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, partial []f
 	o.views(f, w, from, partial, half)
 }
 
-// setDoubles sets unit i of v, which is float64 or float32.
+// setDoubles sets unit i of v to x. The elements of v are float64 or float32.
 func setDoubles(f *run.Frame, v *run.Value, i int, x []float64) {
 	if v.DType.Size() == 8 {
 		copy(run.Row(f.F64(v), v, i), x)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// buildCompare compares with another value, or with 0.
+// buildCompare compares elements with elements of another value, or with 0.
 func buildCompare(c *plan.Compiler) run.Action {
 	switch do := compared(c.Kernels(), c.Node().Text("of")); {
 	case c.In(1) != nil:
@@ -22,8 +22,8 @@ func buildCompare(c *plan.Compiler) run.Action {
 	}
 }
 
-// compared returns the function that compares slices of equal length. of is the attribute
-// "of" of Compare.
+// compared returns the function of package kernel that compares slices of equal length. of is the attribute
+// of the node that selects the comparison.
 func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
 	turned := map[string]kernel.Operation{"greater": kernel.Less, "greater_equal": kernel.AtMost}
 	if o, ok := turned[of]; ok {
@@ -47,8 +47,8 @@ func buildWhere(c *plan.Compiler) run.Action {
 	return whereAction(c, kernels.Pick)
 }
 
-// whereAction copies the elements that the condition selects from one operand, and then from the other.
-// If pick is not nil, it is used for contiguous elements.
+// whereAction first copies elements of one operand where the condition is true, and then elements of the
+// other operand elsewhere. If pick is not nil, it is used for contiguous elements.
 func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b []T)) run.Action {
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
 	strides, ofTest := y.Strides(), broadcast(test, y.Shape)
@@ -79,8 +79,8 @@ func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b 
 	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 4, Row: row})
 }
 
-// pick copies elements of x to y where the condition test equals yes. If step is 0, x has one element for
-// all of y.
+// pick copies elements of x to y where test is not 0 (yes) or where it is 0 (not yes). If step is 0, x has
+// one element for all of y.
 func (r *repeated[T]) pick(y, test, x []T, step int, yes bool, pick func(y, test, a, b []T)) {
 	for len(y) > 0 {
 		n := len(y)

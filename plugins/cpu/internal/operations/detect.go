@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// detectOps are the ends of detectors.
+// detectOps are the operations at the end of networks that detect objects.
 var detectOps = map[graph.Op]plan.Builder{graph.Detect: buildDetect}
 
 // buildDetect computes the boxes of each row with the arithmetic of package detection.

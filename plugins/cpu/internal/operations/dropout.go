@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// buildDropout draws in the logical order of a row's elements.
+// buildDropout draws random numbers for the elements of a row in their logical order.
 func buildDropout(c *plan.Compiler) run.Action {
 	x, ident, y := c.In(0), c.In(1), c.Out(0)
 	if ident == nil {

@@ -23,19 +23,19 @@ import (
 //	p   p0 p0 p0 | p1 p1 p1 | p2 p2 p2 | ...      ofPosition
 type elementwise struct {
 	y       *run.Value
-	in      []*run.Value // the operands; nil is 0
+	in      []*run.Value // the operands; an operand that is nil counts as 0
 	periods []int        // period of each operand, in elements, or ofPosition; 0: an element for each of y
 	cyclic  bool         // some operand has a period other than 0
 	do      func(y []float32, x [][]float32)
 }
 
-// ofPosition stands for the period of an operand with one element for each position.
+// ofPosition is the period, in elementwise.periods, of an operand with one element for each position.
 const ofPosition = -1
 
 // patternElements is the maximum number of elements of a pattern.
 const patternElements = 1024
 
-// patterns is memory for the patterns of three operands.
+// patterns is a pool of memory for the patterns of three operands.
 var patterns = sync.Pool{New: func() any { return new([3][patternElements]float32) }}
 
 var zero = []float32{0}
@@ -67,8 +67,9 @@ func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ..
 	return e.action(c)
 }
 
-// periodOf returns the number of elements of y after which the elements of v repeat, 0 if v has an element
-// for each, or ofPosition. It reports whether one of these cases applies.
+// periodOf returns the number of elements after which the elements of v repeat in y. It returns 0 if v has
+// an element for each element of y, and ofPosition if v has one for each position. Otherwise it returns
+// false.
 func periodOf(v, y *run.Value) (int, bool) {
 	switch {
 	case v != nil && sameLayout(v, y):
@@ -95,7 +96,7 @@ func periodOf(v, y *run.Value) (int, bool) {
 	return 0, false
 }
 
-// action returns the action.
+// action returns the action that computes y.
 func (e *elementwise) action(c *plan.Compiler) run.Action {
 	y := e.y
 	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -132,8 +133,7 @@ func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 	}
 }
 
-// first returns the first operand with the layout of the result. Only this one may be a
-// ring.
+// first returns the first operand with the layout of the result. No other operand may be stored in a ring.
 func (e *elementwise) first() *run.Value {
 	for k, v := range e.in {
 		if e.periods[k] == 0 {
@@ -143,8 +143,8 @@ func (e *elementwise) first() *run.Value {
 	return nil
 }
 
-// some computes len(y) elements of unit i. It reads the same elements of the operands, from index from
-// on.
+// some computes len(y) elements of unit i from index from on. It reads the elements of the operands with
+// the same indices.
 func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32) {
 	x := w.Views[:len(e.in)]
 	for k, v := range e.in {
@@ -180,7 +180,7 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	e.pieces(y, x, p, from, most)
 }
 
-// pieces computes the elements from an index on, a limited number at a time.
+// pieces computes elements from index from on, at most the given number at a time.
 func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]float32, from, most int) {
 	of, channels := [3][]float32{}, e.y.Channels
 	copy(of[:], x)
@@ -207,8 +207,8 @@ func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]
 	}
 }
 
-// each fills p with the elements of s, each of them once for every channel. p begins with a channel of the
-// first position.
+// each fills p with elements of s. Each element belongs to one position and is repeated for all its
+// channels. p begins with the given channel of the first position.
 func each(p, s []float32, channel, channels int) []float32 {
 	for at := p; len(at) > 0; s, channel = s[1:], 0 {
 		n := min(len(at), channels-channel)
@@ -220,7 +220,7 @@ func each(p, s []float32, channel, channels int) []float32 {
 	return p
 }
 
-// repeat fills p with repetitions of s, starting with element from of the repetition.
+// repeat fills p with repetitions of s, beginning with element from of s.
 func repeat(p, s []float32, from int) []float32 {
 	n := copy(p, s[from%len(s):])
 	for n < len(p) {
@@ -255,8 +255,8 @@ func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	}
 }
 
-// contiguous returns the stored index of position p of v, and how many of n positions from
-// p on are contiguous.
+// contiguous returns the stored index of position p of v. some is the number of positions from p on, up to
+// n, that are stored contiguously.
 func contiguous(v *run.Value, p, n int) (at, some int) {
 	if ring := v.Ring; ring > 0 {
 		return p % ring, min(n, ring-p%ring)

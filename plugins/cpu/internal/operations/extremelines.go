@@ -9,23 +9,25 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// The extremes of many short lines, for example the best class of every box, are computed for some lines
-// at once: they are transposed into memory of the worker, and halved there until one element of each is left.
+// An extreme is a maximum or a minimum. The extremes of many short lines, for example the best class of
+// every box, are computed for some lines at once: the lines are transposed into memory of the worker, and
+// halved there until one element of each is left.
 //
 //	lines    a0 a1 a2 a3 a4 | b0 b1 b2 b3 b4        transposed  a0 b0 | a1 b1 | a2 b2 | a3 b3 | a4 b4
 //	                                                halved      a0,3 b0,3 | a1,4 b1,4 | a2 b2
 
 const (
-	longestLine = 256  // elements of the longest line that is reduced with others
+	longestLine = 256  // maximum number of elements of a line that is reduced together with others
 	linesAtOnce = 64   // maximum number of lines that are transposed together
 	lineSpare   = 8192 // maximum number of elements that are transposed together
 )
 
-// lineOf returns the length of the lines of x if its reduction has one element for each line in memory, in
-// the order of the lines, or 0. to holds the strides of the result for the axes of x.
+// lineOf returns the length of the lines of x. Its reduction must have one element for each line in memory,
+// in the order of the lines; otherwise lineOf returns 0. to has the strides of the result for the axes of
+// x.
 func lineOf(x *run.Value, to []int) int {
 	shape, steps := slices.Clone(x.Shape), slices.Clone(to)
-	if x.Last { // in memory its first axis is the last
+	if x.Last { // the first axis of x is the last in memory
 		shape, steps = append(shape[1:], shape[0]), append(steps[1:], steps[0])
 	}
 	n, outer := 1, len(shape)

@@ -12,7 +12,7 @@ import (
 type groupNorm struct {
 	kernels     *kernel.Set
 	channels    int
-	size        int // channels of a group
+	size        int // number of channels in a group
 	eps         float64
 	scale, bias *run.Value // may be nil
 }
@@ -38,8 +38,8 @@ func buildGroupNorm(c *plan.Compiler) run.Action {
 	}}
 }
 
-// piece returns the range of a piece of a row of n values, in whole positions. Workers that
-// share a row each compute its moments, and then normalise their pieces.
+// piece returns the range of values of one piece of a row of n values, in whole positions. If workers share
+// a row, each of them computes the moments of the whole row, and then normalises its piece.
 func (g *groupNorm) piece(n, piece, pieces int) (from, to int) {
 	first, last := schedule.RangeOf(piece, pieces, n/g.channels)
 	return first * g.channels, last * g.channels
@@ -67,7 +67,7 @@ func buildGroupNormGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// gradient sets values [from, to) of dx from the row x and dy.
+// gradient sets values [from, to) of a row of dx, computed from the rows x and dy.
 func (g *groupNorm) gradient(w *run.Worker, dx, x, dy []float32, from, to int) {
 	groups, n := g.groups(w, x), g.channels
 	scratch := w.Doubles(3 * n)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildImage looks every byte up in a table per channel.
+// buildImage converts bytes to float32 with a table of results for each channel.
 func buildImage(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	if y.Channels > mostImageChannels {
@@ -69,7 +69,7 @@ func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
 	}
 }
 
-// mostImageChannels limits the size of the tables, which need 1 KiB per channel.
+// mostImageChannels is the maximum number of channels. The table of a channel needs 1 KiB.
 const mostImageChannels = 1 << 12
 
 // imageTables returns a table for each channel with the result for every byte.

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// moved returns the action of a node that is only a move. Many reshapes and transpositions, and slices of
-// all elements, leave every element of a row where it is in memory. They copy nothing if the result has the
-// place of the operand.
+// moved returns the action of a node that only moves elements. Many reshapes and transpositions, and slices
+// of all elements, leave every element of a row where it is in memory. If the result then has the memory of
+// the operand, nothing is copied.
 func moved(c *plan.Compiler, m *move) run.Action {
 	if !m.whole() {
 		return m.action()
@@ -35,13 +35,13 @@ func moved(c *plan.Compiler, m *move) run.Action {
 	}
 	c.OnLayout(func() {
 		if y.IsOver(x) {
-			a.Work, a.Idle = 0, !c.BF16() // a bf16 program rounds the result
+			a.Work, a.Idle = 0, !c.BF16() // a bf16 program must round the result, so there is work
 		}
 	})
 	return a
 }
 
-// whole reports whether the move copies rows of x, of four bytes an element, as they are stored.
+// whole reports whether the move copies complete rows of x in their order, with elements of four bytes.
 func (m *move) whole() bool {
 	return !m.fill && m.x.Kind == graph.Rows && m.y.Kind == graph.Rows && m.y.DType.Size() == 4 &&
 		m.x.Count == m.y.Count && tensor.Count(m.shape) == m.y.Count && m.src.from == 0 && m.dst.from == 0 &&

@@ -52,7 +52,7 @@ func bytewise(c *plan.Compiler, do func(f *run.Frame, y []byte, x [][]byte, n in
 	return a
 }
 
-// factor returns an attribute of the node as the float32 that multiplies.
+// factor returns an attribute of the node, rounded to the float32 that kernels multiply by.
 func factor(c *plan.Compiler, key string) float32 { return float32(c.Node().Float(key)) }
 
 func buildQuantize(c *plan.Compiler) run.Action {
@@ -104,5 +104,6 @@ func buildMulInt8(c *plan.Compiler) run.Action {
 		}}})
 }
 
-// bytesWidth returns the width of a position of that many bytes in elements of four bytes.
+// bytesWidth returns the width of a position in elements of four bytes, if it has the given number of
+// bytes.
 func bytesWidth(bytes int) int { return max(1, bytes/4) }

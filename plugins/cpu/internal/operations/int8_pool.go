@@ -13,14 +13,14 @@ func buildMaxPoolInt8(c *plan.Compiler) run.Action {
 	})
 }
 
-// mean turns sums of bytes into bytes of a mean.
+// mean converts sums of bytes to the bytes of their mean.
 type mean struct {
 	class.Int8
 	zero int32   // zero point of the operand
-	by   float64 // factor of one element
+	by   float64 // factor for one element
 }
 
-// of sets y to the means for sums, each of n elements: a sum divided by count.
+// of sets y to means. Each of sums has n elements, and is divided by count.
 func (m mean) of(y []byte, sums []int32, n, count int) {
 	by, less := class.MeanBy(m.by, count), m.zero*int32(n)
 	for ch, sum := range sums {

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// buildQuantizeWeight divides the output channels over the threads.
+// buildQuantizeWeight builds the quantisation of a weight. Each thread quantises some of the output
+// channels.
 func buildQuantizeWeight(c *plan.Compiler) run.Action {
 	weight, bias, q, steps, by, back := c.In(0), c.In(1), c.Out(0), c.Out(1), c.Out(2), c.Out(3)
 	s, channels := class.WeightsInt8Of(c.Node()), bias.Count
@@ -31,5 +32,5 @@ func buildQuantizeWeight(c *plan.Compiler) run.Action {
 	})
 }
 
-// leastQuantized is the number of weights that are worth a second thread.
+// leastQuantized is the minimum number of weights for which a second thread is worthwhile.
 const leastQuantized = 4096

@@ -17,12 +17,12 @@ var rowNormOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.GroupNormGrad: buildGroupNormGrad,
 }
 
-// layerNorm normalises lines.
+// layerNorm normalises lines: the elements of a row along the normalised axes.
 type layerNorm struct {
 	lines       *lineLayout
 	eps         float64
 	scale, bias *run.Value    // may be nil
-	affine      kernel.Affine // scale and bias per channel of the normalised value; subtracts 0
+	affine      kernel.Affine // scale and bias for each channel of the normalised value; its means are 0
 }
 
 func buildLayerNorm(c *plan.Compiler) run.Action {
@@ -53,7 +53,7 @@ func buildLayerNorm(c *plan.Compiler) run.Action {
 	return a
 }
 
-// prepare copies scale and bias.
+// prepare copies scale and bias to the form that kernels read.
 func (l *layerNorm) prepare(f *run.Frame) {
 	for k := range l.lines.length {
 		scale, bias := scaleAndBias(f, l.scale, l.bias, k)
@@ -61,7 +61,8 @@ func (l *layerNorm) prepare(f *run.Frame) {
 	}
 }
 
-// scaleAndBias returns element k of scale and of bias. If one is absent, its value changes nothing.
+// scaleAndBias returns element k of scale and of bias. If one of them is nil, it returns a number with no
+// effect.
 func scaleAndBias(f *run.Frame, scale, bias *run.Value, k int) (by, add float64) {
 	by, add = 1, class.NoAdd
 	if scale != nil {
@@ -90,7 +91,7 @@ func affineIn(scratch []float32, n int) kernel.Affine {
 		Add: scratch[3*n : 4*n : 4*n]}
 }
 
-// numbers returns the numbers of the normalisation of n lines.
+// numbers returns the means and factors with which n interleaved lines are normalised.
 func (l *layerNorm) numbers(w *run.Worker, x []float32, n int, scratch []float32) kernel.Affine {
 	m, a := moments(w, l.lines.kernels, x, n), affineIn(scratch, n)
 	for i := range n {
@@ -99,7 +100,7 @@ func (l *layerNorm) numbers(w *run.Worker, x []float32, n int, scratch []float32
 	return a
 }
 
-// sideBySide normalises interleaved lines. It is a lineWork.
+// sideBySide normalises interleaved lines. It has the type lineWork.
 func (l *layerNorm) sideBySide(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32) {
 	l.lines.kernels.Normalise(y, in[0], l.numbers(w, in[0], n, scratch), kernel.Epilogue{})
 	if l.scale == nil && l.bias == nil {
@@ -110,13 +111,13 @@ func (l *layerNorm) sideBySide(w *run.Worker, y []float32, in [][]float32, n int
 	}
 }
 
-// linear sets y to by*x + add, each rounded.
+// linear sets y to by*x + add. The product and the sum are rounded.
 func (l *layerNorm) linear(y, x []float32, by, add float32) {
 	l.lines.kernels.Apply(kernel.AffineOf, y, x, by, add, func(v float32) float32 { return float32(by*v) + add })
 }
 
-// apart normalises n lines with contiguous elements. For their sums the lines are
-// interleaved.
+// apart normalises n separate lines, each with contiguous elements. To compute their sums, it copies the
+// lines so that they are interleaved.
 func (l *layerNorm) apart(w *run.Worker, y, x []float32, from, n int) {
 	size := n * l.lines.length
 	scratch := w.Floats(size + 5*n)
@@ -142,7 +143,7 @@ func buildLayerNormGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// gradient computes the gradient of interleaved lines from x and dy. It is a lineWork.
+// gradient computes the gradient of interleaved lines from x and dy. It has the type lineWork.
 func (l *layerNorm) gradient(w *run.Worker, dx []float32, in [][]float32, n int, scratch []float32) {
 	x, dy := in[0], in[1]
 	m := moments(w, l.lines.kernels, x, n)
@@ -158,7 +159,7 @@ func (l *layerNorm) gradient(w *run.Worker, dx []float32, in [][]float32, n int,
 	l.lines.kernels.NormaliseGradient(dx, x, dy, a, slopes)
 }
 
-// rowSums sets sums to S1 and S2 of adjacent channels, given their means.
+// rowSums sets sums to the sums S1 and S2 of the gradient, for adjacent channels with the given means.
 func rowSums(w *run.Worker, kernels *kernel.Set, sums, means []float64, x, dy []float32) {
 	n := len(means)
 	eachSpan(w, n, len(x), sums, func(partial []float64, from, to int) {

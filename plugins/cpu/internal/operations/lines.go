@@ -22,10 +22,10 @@ import (
 // lineLayout is the memory layout of the lines of a row.
 type lineLayout struct {
 	kernels *kernel.Set
-	length  int   // length of a line
-	many    int   // number of interleaved lines; 0: they are separate
-	tight   bool  // a line is contiguous and followed by the next
-	bases   []int // offsets of the lines
+	length  int   // number of elements of a line
+	many    int   // number of lines that are interleaved in memory; 0: lines are separate
+	tight   bool  // lines are contiguous and follow each other
+	bases   []int // offset of the first element of each line
 	offsets []int // offset of each element from the offset of its line
 }
 
@@ -55,7 +55,7 @@ func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 	return l
 }
 
-// offsetsOf returns the offsets of the elements of a shape, in its order.
+// offsetsOf returns the offset of each element of a shape, in logical order.
 func offsetsOf(shape, strides []int) []int {
 	var all []int
 	layout.Walk(shape, layout.RowMajor(shape), strides, nil, func(n, _, at, _, _, step, _ int) {
@@ -66,21 +66,21 @@ func offsetsOf(shape, strides []int) []int {
 	return all
 }
 
-// sideBySideLines is the number of lines that are interleaved.
+// sideBySideLines is the number of lines that are copied and interleaved at once.
 const sideBySideLines = 32
 
-// inPlace reports whether the lines are processed in place: there are enough of them for
-// vectors, and enough blocks for the pieces.
+// inPlace reports whether the lines are processed without copying them: enough lines are interleaved for
+// vectors, and there are enough blocks for all pieces.
 func (l *lineLayout) inPlace(pieces int) bool {
 	const lanes = 8
 	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
 }
 
-// lineWork computes y of n interleaved lines. y may be an operand.
+// lineWork computes n interleaved lines of y from the same lines of the operands. y may be an operand.
 // scratch holds 5*n values.
 type lineWork func(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32)
 
-// each does work for part piece of pieces of the lines of a row.
+// each divides the lines of a row into pieces parts, and does work for the part with index piece.
 func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pieces int, work lineWork) {
 	if !l.inPlace(pieces) {
 		l.chunks(piece, pieces, func(from, n int) { l.gathered(w, y, in, from, n, work) })
@@ -96,7 +96,8 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 	}
 }
 
-// chunks calls do for each group of lines that are interleaved at once.
+// chunks does the same as each with groups of lines that are interleaved at once: do receives the first
+// line and the number of lines of a group.
 func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
 	for i, end := schedule.RangeOf(piece, pieces, all); i < end; i++ {
@@ -104,7 +105,7 @@ func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	}
 }
 
-// gathered does work for n lines that are interleaved.
+// gathered copies n lines so that they are interleaved, does work for them, and copies the results back.
 func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, n int, work lineWork) {
 	size := n * l.length
 	scratch := w.Floats(len(in)*size + 5*n)
@@ -117,7 +118,7 @@ func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, 
 	l.scatter(y, views[0], from, n)
 }
 
-// gather copies n lines of x, interleaved.
+// gather copies n lines of x to contiguous memory, where they are interleaved.
 func (l *lineLayout) gather(to, x []float32, from, n int) {
 	if l.tight {
 		l.kernels.Transpose(to, x[from*l.length:], n, l.length)

@@ -28,8 +28,8 @@ type labelled struct {
 	logits, labels, weight *run.Value
 	ignore                 int
 	smoothing              float64
-	weighted               bool      // class weights apply to the targets, not to the labels
-	classes                []float64 // weights; nil: 1
+	weighted               bool      // class weights multiply the targets, not whole labels
+	classes                []float64 // weights of the classes; nil: all are 1
 	name                   string
 }
 
@@ -43,8 +43,8 @@ func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
 	return l
 }
 
-// each calls do for the positions of a row that count, with the label and the logits. A
-// label that is not a class fails the row.
+// each calls do for the positions of a row that are not ignored, with the label and the logits. If a label
+// is not a class, each records an error for the row.
 func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
 	x, classes := f.At(l.logits, w, r), l.logits.Channels
 	for p, label := range layout.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
@@ -67,7 +67,7 @@ func (l *labelled) targets() (target, other float64) {
 	return other + (1 - l.smoothing), other
 }
 
-// weightsTargets reports whether class weights apply to targets instead of labels.
+// weightsTargets reports whether class weights multiply the targets instead of weighting whole labels.
 func (l *labelled) weightsTargets() bool { return l.weighted }
 
 // target returns the target of class k, times its weight if targets are weighted.
@@ -82,7 +82,7 @@ func (l *labelled) target(k, label int, target, other float64) float64 {
 	return t
 }
 
-// sum returns the sum of the targets of all classes: 1 unless they are weighted.
+// sum returns the sum of the targets of all classes. It is 1 unless class weights apply to targets.
 func (l *labelled) sum(label int, target, other float64) float64 {
 	if !l.weightsTargets() {
 		return 1
@@ -107,8 +107,8 @@ func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 	return weight
 }
 
-// perReplica returns an action that sums n float64 per row over the rows of each replica in
-// order. do adds the values of a row.
+// perReplica returns an action that computes n sums of float64 for each replica, over its rows in order. do
+// adds the values of one row.
 func perReplica(c *plan.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
 	sum []float64)) run.Action {
 	y, rows := c.Out(0), c.Temp(0, 0, 8*n)
@@ -225,8 +225,8 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// buildCorrect counts the labels that are the first maximum of their logits, and all labels that are not
-// ignored.
+// buildCorrect counts the correct predictions: labels with the largest logit, or the first of several equal
+// ones. It also counts all labels that are not ignored.
 func buildCorrect(c *plan.Compiler) run.Action {
 	l := labelledOf(c, nil)
 	return perReplica(c, 2, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
@@ -239,7 +239,7 @@ func buildCorrect(c *plan.Compiler) run.Action {
 	})
 }
 
-// largest returns the index of the first maximum.
+// largest returns the index of the first element that is the maximum.
 func largest(x []float32) int {
 	best := 0
 	for k, v := range x {

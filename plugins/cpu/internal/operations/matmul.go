@@ -27,8 +27,8 @@ type matMul struct {
 	a, b, y *run.Value
 	kernels *kernel.Set
 	window  *kernel.Window
-	order   kernel.Order // order of a column of the right operand
-	step    int          // values between its columns
+	order   kernel.Order // offsets of the elements of a column of the right operand
+	step    int          // distance in values between the columns of the right operand
 	round   kernel.Factor
 	copies  bool // the left operand is copied first: it is stored transposed, or has to be rounded
 }
@@ -59,7 +59,7 @@ func buildMatMul(c *plan.Compiler) run.Action {
 	return run.ByUnit(m.y.Kind, &run.ByRows{Work: max(work, 1), Row: m.unit})
 }
 
-// unit computes piece of pieces of a unit of the result.
+// unit divides a unit of the result into pieces parts, and computes the part with index piece.
 func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 	a, b := layout.View[float32](f.Unit(m.a, w, m.y.Kind, i)), layout.View[float32](f.Unit(m.b, w, m.y.Kind, i))
 	y := layout.View[float32](f.Unit(m.y, w, m.y.Kind, i))
@@ -83,7 +83,7 @@ func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 	}
 }
 
-// copied returns the number of values in a copy of a left matrix.
+// copied returns the number of values that a copy of one left matrix needs.
 func (m *matMul) copied() int {
 	if m.copies {
 		return m.M * m.K

@@ -31,13 +31,13 @@ func (r region) slice(begin, step []int) region {
 	return p
 }
 
-// move copies one region of x to another of y, unit by unit.
+// move copies a region of each unit of x to a region of the same unit of y.
 type move struct {
 	x, y  *run.Value
 	shape []int
 	src   region
 	dst   region
-	fill  bool // set y to value first
+	fill  bool // all of y is first set to value
 	value float64
 }
 
@@ -62,7 +62,7 @@ func (m *move) action() run.Action {
 	}})
 }
 
-// moveUnit moves one unit; elements are words of their size.
+// moveUnit moves one unit. T has the size of an element.
 func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
 	copyElements(m.loops(), layout.View[T](to)[m.dst.from:], layout.View[T](from)[m.src.from:])
 }
@@ -84,7 +84,7 @@ func copyElements[T uint8 | uint16 | uint64](loops []axis, dst, src []T) {
 	}
 }
 
-// setAll sets all elements of a unit of y.
+// setAll sets all elements of a unit of y to value.
 func (m *move) setAll(unit []byte) {
 	switch {
 	case math.Float64bits(m.value) == 0:
@@ -107,8 +107,8 @@ func fill[T float32 | float64 | uint8](x []T, v T) {
 // axis is one loop of a move.
 type axis struct{ n, to, from int }
 
-// byRuns returns the action for elements of four bytes. A row can be cut along the outermost loop, and, where
-// every position goes to the same position, by spans.
+// byRuns returns the action for elements of four bytes. A row can be cut along the outermost loop. If every
+// position is moved to the same position, the action can also compute spans.
 func (m *move) byRuns() *run.ByRows {
 	loops := m.loops()
 	words := func(f *run.Frame, w *run.Worker, i int) (dst, src []uint32) {
@@ -179,8 +179,8 @@ func (m *move) loops() []axis {
 	return joined(loops)
 }
 
-// joined sorts loops by their step in y, so that the last loop has the smallest. A loop
-// that continues where the next one ends is merged with it.
+// joined sorts loops by their step in y, so that the last loop has the smallest one. If one loop continues
+// where the next one ends, it merges the two.
 func joined(loops []axis) []axis {
 	loops = slices.DeleteFunc(loops, func(a axis) bool { return a.n == 1 })
 	slices.SortStableFunc(loops, func(a, b axis) int { return b.to - a.to })

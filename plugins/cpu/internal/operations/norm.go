@@ -22,14 +22,14 @@ var normOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.BatchNorm:           buildBatchNorm,
 }
 
-// stats is a view of moments: n, then C means, then C sums of squared deviations.
+// stats views the elements of moments: n, then C means, then C sums of squared deviations.
 type stats []float64
 
 func (m stats) channels() int         { return len(m) / 2 }
 func (m stats) means() []float64      { return m[1 : 1+len(m)/2] }
 func (m stats) deviations() []float64 { return m[1+len(m)/2:] }
 
-// inverse returns 1/sqrt(Q/|n| + eps) of channel c; moments of zero values have variance 0.
+// inverse returns 1/sqrt(Q/|n| + eps) of channel c. If there are no values, the variance is 0.
 func (m stats) inverse(c int, eps float64) float64 {
 	variance := 0.0
 	if m[0] != 0 {
@@ -81,13 +81,13 @@ func buildSelectMoments(c *plan.Compiler) run.Action {
 	})
 }
 
-// affines holds one Affine per set of statistics, and the slopes that the gradient needs as well.
+// affines has one Affine for each set of statistics, and the slopes for the gradient.
 type affines struct {
 	sets   []kernel.Affine
 	slopes [][]float32
 }
 
-// grow allocates n sets of the given number of channels.
+// grow makes space for n sets of statistics with the given number of channels.
 func (a *affines) grow(n, channels int) {
 	for len(a.sets) < n {
 		a.sets = append(a.sets, kernel.NewAffine(channels))
@@ -95,7 +95,7 @@ func (a *affines) grow(n, channels int) {
 	}
 }
 
-// setOf returns the index of the set that a row uses.
+// setOf returns the index of the set of statistics that a row uses.
 func setOf(f *run.Frame, m *run.Value, row int) int {
 	if m.Kind == graph.Replica {
 		return f.Replica(row)
@@ -114,7 +114,7 @@ func buildNormalise(c *plan.Compiler) run.Action {
 		func(f *run.Frame, i int) kernel.Affine { return a.sets[setOf(f, m, i)] })
 }
 
-// normalise fills all sets with the numbers of a normalisation by moments.
+// normalise computes all sets for normalising by the moments m.
 func (a *affines) normalise(f *run.Frame, m, gamma, beta *run.Value, eps float64) {
 	a.grow(f.Units(m.Kind), gamma.Count)
 	for r := range f.Units(m.Kind) {
@@ -125,8 +125,8 @@ func (a *affines) normalise(f *run.Frame, m, gamma, beta *run.Value, eps float64
 	}
 }
 
-// normaliseAction normalises rows with the numbers that set returns for each, and applies
-// the operations that were fused with the node.
+// normaliseAction returns an action that normalises rows. set returns the numbers for a row. The action
+// also does the work of operations that were fused with the node.
 func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) error,
 	set func(f *run.Frame, i int) kernel.Affine) run.Action {
 	y, epilogue := c.Out(0), c.Epilogue()

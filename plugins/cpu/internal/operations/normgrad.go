@@ -29,16 +29,15 @@ func buildNormaliseGradSums(c *plan.Compiler) run.Action {
 	return o.action(c)
 }
 
-// gradientSums returns the means of the block that contains row i, and the slices of partial for
-// its sums.
+// gradientSums returns the means for row i, and the parts of partial in which its two sums are stored.
 func gradientSums(f *run.Frame, partial []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
 	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
 	return partial[:of.channels()], partial[of.channels():], of.means()
 }
 
-// slopeSums computes and sums the gradient of an activation other than a relu. The value
-// that the activation saves is an operand, or is computed again: this costs less than
-// writing it in the forward pass and reading it here.
+// slopeSums computes the gradient of an activation other than a relu, and sums it. The value that the
+// activation saves is an operand, or is computed again. Computing it costs less than writing it in the
+// forward pass and reading it here.
 func slopeSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
 	kernels, of := c.Kernels(), mask.Slope
 	activation, _ := graph.ActivationNamed(of.Text("of"))
@@ -87,7 +86,7 @@ func slopeSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 	return action
 }
 
-// maskedSums compiles the gradient of an activation together with its sums.
+// maskedSums compiles the gradient of a relu or relu6 together with the sums of this gradient.
 func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
 	kernels, bf16 := c.Kernels(), c.BF16()
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, c.Out(1), dy, c.In(3)}, add: addTo[float64]}
@@ -151,8 +150,8 @@ func buildNormaliseGradInput(c *plan.Compiler) run.Action {
 			}}})
 }
 
-// gradient fills set r for dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), or dx = gamma*s*dy if the
-// statistics are constant.
+// gradient sets the numbers of set r so that dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), or dx =
+// gamma*s*dy if the statistics are constant.
 func (a *affines) gradient(r int, m stats, sums []float64, gamma []float32, eps float64) {
 	for ch, g := range gamma {
 		s := m.inverse(ch, eps)

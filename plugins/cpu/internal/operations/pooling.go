@@ -47,7 +47,7 @@ func windowsOf(c *plan.Compiler, in, out []int) windows {
 	return all
 }
 
-// geometry returns the geometry of the current pool node.
+// geometry returns the geometry of a convolution with the windows of the current pool node.
 func geometry(c *plan.Compiler, x, y *run.Value) *convolution.Geometry {
 	return convolution.NewGeometry(c.Window(), x.Shape, y.Shape)
 }
@@ -76,7 +76,7 @@ func buildMaxPool(c *plan.Compiler) run.Action {
 		Span: span, Positions: y.Positions, Step: 1, Width: n, Needs: geometry(c, x, y).Needs, Rings: true}})
 }
 
-// buildMaxPoolGrad finds the maximum of every window again.
+// buildMaxPoolGrad builds the gradient of a max pool. It computes the maximum of every window again.
 func buildMaxPoolGrad(c *plan.Compiler) run.Action {
 	x, dy, dx := c.In(0), c.In(1), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
@@ -113,7 +113,7 @@ func (w windows) quads(positions int) (pixels []int32, all bool) {
 	return pixels, len(pixels) == positions
 }
 
-// divisors returns the divisor of the average over each window.
+// divisors returns, for each window, the number by which its sum is divided.
 func divisors(c *plan.Compiler, seen windows) []float32 {
 	d := make([]float32, len(seen))
 	k := c.Node().Ints("kernel")
@@ -160,7 +160,7 @@ func buildAvgPoolGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// buildGlobalAvgPool cuts a row by channels.
+// buildGlobalAvgPool builds a global average pool. Workers that share a row compute different channels.
 func buildGlobalAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return &run.ByRows{Work: x.Count / 16, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {

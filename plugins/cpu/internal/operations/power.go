@@ -7,11 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// raised holds powers that a few operations of float64 compute to within a relative error
-// of 2^-52, as tensor.Pow does. Both round to the same float32. Only one float32 has a
-// power of this kind nearer than a relative 2^-51 to the midpoint of two float32 values
-// (the inverse of a root, 2.4 * 2^-53), and there both round alike for every exponent of
-// the number.
+// raised has a function for each exponent for which a few operations of float64 suffice. Its relative error
+// is within 2^-52, as in tensor.Pow, and both results round to the same float32. They could round
+// differently only within a relative 2^-51 of the midpoint of two float32 values. For these exponents, only
+// one float32 has a power so near a midpoint (the inverse of a root, 2.4 * 2^-53), and there both round
+// alike, whatever the exponent of the number.
 var raised = map[float32]func(x float64) float64{
 	3:    func(x float64) float64 { return x * x * x },
 	0.5:  root,
@@ -19,7 +19,7 @@ var raised = map[float32]func(x float64) float64{
 	-1:   func(x float64) float64 { return 1 / x },
 }
 
-// root is the square root, with C's special cases of a power: +0 of -0, +Inf of -Inf.
+// root returns the square root with the special cases of C's pow: +0 for -0, and +Inf for -Inf.
 func root(x float64) float64 {
 	if x < 0 && !math.IsInf(x, -1) {
 		return math.NaN()
@@ -27,7 +27,7 @@ func root(x float64) float64 {
 	return math.Sqrt(math.Abs(x))
 }
 
-// power sets y to a to the power of b. y may be a.
+// power sets y to a raised to the power b, element by element. y may be a.
 func power(kernels *kernel.Set, y, a, b []float32) {
 	a, b = a[:len(y)], b[:len(y)]
 	if len(y) > 0 && alike(b) {

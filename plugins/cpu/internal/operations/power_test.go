@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestPower compares powers with their definition, of numbers of all sizes.
+// TestPower compares powers of numbers of all sizes with their definition.
 func TestPower(t *testing.T) {
 	inf := float32(math.Inf(1))
 	a := []float32{0, float32(math.Copysign(0, -1)), inf, -inf, float32(math.NaN()), 1, -1, 4, -4, 1e-45, -1e-45,

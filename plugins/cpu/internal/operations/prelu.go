@@ -18,12 +18,12 @@ func buildPreluGradInput(c *plan.Compiler) run.Action {
 	}, c.In(0), c.In(2))
 }
 
-// repeatedSlopes is the least number of adjacent slopes, so that vectors are long even with
-// few channels.
+// repeatedSlopes is the approximate number of slopes that are stored one after the other. With few
+// channels, slopes are repeated, so that vectors are long.
 const repeatedSlopes = 512
 
-// bySlopes returns an action by elements. do receives slices of equal length of the result,
-// the slopes of its channels, and each operand.
+// bySlopes returns an action that computes elements. do receives slices of equal length: of the result, of
+// the slopes for its elements, and of each operand.
 func bySlopes(c *plan.Compiler, do func(k *kernel.Set, y, slopes []float32, x [][]float32),
 	operands ...*run.Value) run.Action {
 	y, slope := c.Out(0), c.In(1)
@@ -49,7 +49,7 @@ func bySlopes(c *plan.Compiler, do func(k *kernel.Set, y, slopes []float32, x []
 		Spans: run.Spans{Span: span, Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true}})
 }
 
-// buildPreluGradSlope sums in float64: rows in order, positions in order.
+// buildPreluGradSlope sums in float64, row by row, and in a row position by position.
 func buildPreluGradSlope(c *plan.Compiler) run.Action {
 	x, dy, ds := c.In(0), c.In(1), c.Out(0)
 	return run.Whole(func(f *run.Frame) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// buildReduce sums, multiplies or compares in float64, in logical order, unit by unit.
+// buildReduce reduces each unit: it sums, multiplies or compares in float64, in logical order.
 func buildReduce(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	to := reducedStrides(x.Shape, y.Strides(), c.Node().Ints("axes"), c.Node().Bool("keep"))
@@ -75,8 +75,8 @@ func reducedStrides(shape, result, axes []int, keep bool) []int {
 	return out
 }
 
-// overPositions reports whether a result with those strides for the axes of x, which has its channels
-// last, is one sum over the positions of each channel. The positions can then be added one after the
+// overPositions reports whether a reduction of x sums all positions of each channel. to has the strides of
+// the result for the axes of x, which has its channels last. The positions can then be added one after the
 // other, all channels at a time.
 func overPositions(x *run.Value, to []int) bool {
 	for i, step := range to[1:] {
@@ -87,10 +87,9 @@ func overPositions(x *run.Value, to []int) bool {
 	return to[0] == 1 && x.Channels > 0
 }
 
-// keepsOrder reports whether the elements of x that are reduced to one element of the
-// result are in logical order in memory too. to holds the strides of the result. If the
-// first axis of x is stored last, this requires that it is the only reduced axis or not
-// reduced.
+// keepsOrder reports whether elements of x that are reduced to one element of the result have their logical
+// order in memory, too. to has the strides of the result. If the first axis of x is stored last, this is
+// the case if it is the only reduced axis, or is not reduced.
 func keepsOrder(x *run.Value, to []int) bool {
 	if !x.Last || to[0] != 0 || x.Shape[0] == 1 {
 		return true
@@ -103,25 +102,27 @@ func keepsOrder(x *run.Value, to []int) bool {
 	return true
 }
 
-// sums reports whether a reduction adds.
+// sums reports whether a reduction is a sum or a mean.
 func sums(op graph.Op) bool { return op == graph.ReduceSum || op == graph.ReduceMean }
 
-// extreme reports whether a reduction computes a maximum or a minimum. The order is free.
+// extreme reports whether a reduction computes a maximum or a minimum. The order of the elements does not
+// matter.
 func extreme(op graph.Op) bool { return op == graph.ReduceMax || op == graph.ReduceMin }
 
-// extremes computes the maximum or the minimum of numbers.
+// extremes computes maxima, or minima.
 type extremes struct {
 	kernels *kernel.Set
 	op      kernel.Operation
 	one     func(a, b float32) float32
-	first   float32   // result for no numbers
-	spare   []float32 // extremesAtOnce values
+	first   float32   // result if there are no elements
+	spare   []float32 // space for extremesAtOnce values
 }
 
-// extremesAtOnce is the number of elements whose extremes are kept side by side.
+// extremesAtOnce is the number of partial extremes (maxima or minima) that are kept side by side for one
+// result.
 const extremesAtOnce = 1024
 
-// extremesOf returns the extremes of ReduceMax or ReduceMin.
+// extremesOf returns the functions and the memory that ReduceMax or ReduceMin needs.
 func extremesOf(kernels *kernel.Set, op graph.Op, spare []float32) *extremes {
 	least := float32(math.Inf(-1))
 	if op == graph.ReduceMin {
@@ -130,7 +131,7 @@ func extremesOf(kernels *kernel.Set, op graph.Op, spare []float32) *extremes {
 	return &extremes{kernels, kernel.Max, func(a, b float32) float32 { return max(a, b) }, least, spare}
 }
 
-// unit sets y to the extremes of a unit.
+// unit sets y to the maxima or minima of a unit of x.
 func (e *extremes) unit(shape, from, to []int, y, x []float32) {
 	for i := range y {
 		y[i] = e.first
@@ -150,7 +151,8 @@ func (e *extremes) unit(shape, from, to []int, y, x []float32) {
 	})
 }
 
-// line returns the extreme of y and the elements of x: of parts side by side, then of halves.
+// line returns the extreme of y and the elements of x. It first compares parts of x element by element,
+// until one part is left, then the halves of that part, and so on.
 func (e *extremes) line(y float32, x []float32) float32 {
 	const few = 16
 	if side := e.spare; len(x) > len(side) {
@@ -175,8 +177,8 @@ func (e *extremes) line(y float32, x []float32) float32 {
 	return y
 }
 
-// sumUnit adds the sums of a unit to acc. It uses vectors if both the elements and their
-// sums are contiguous.
+// sumUnit adds the elements of a unit of x to the sums in acc. It uses vectors if both the elements and
+// their sums are contiguous.
 func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x []float32) {
 	layout.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
 		switch {
@@ -198,7 +200,7 @@ func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x
 	})
 }
 
-// reduceUnit sets acc to the reduction of a unit.
+// reduceUnit sets acc to the results of reducing one unit of x.
 func reduceUnit[T float32 | float64](op graph.Op, shape, order, from, to []int, acc []float64, x []T) {
 	first, add := class.Reduction(op)
 	for i := range acc {

@@ -27,7 +27,7 @@ func buildChannelSum(c *plan.Compiler) run.Action {
 	return o.action(c)
 }
 
-// buildSumRows sums in float64, rows in order.
+// buildSumRows sums rows in float64, one after the other.
 func buildSumRows(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	strides, logical := x.Strides(), layout.RowMajor(x.Shape)

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// The extremes of a line have the bits of comparing one number after the other: on both sides of the lengths
-// that are kept side by side, with NaN and zeros of both signs at any place.
+// The extremes of a line have the same bits as if one number was compared after the other. The lengths are
+// on both sides of extremesAtOnce and its multiples. NaN and zeros of both signs occur at any place.
 func TestExtremesOfLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(59, 1))
 	lengths := []int{0, 1, 15, 16, 17, 33, extremesAtOnce - 1, extremesAtOnce, extremesAtOnce + 1,

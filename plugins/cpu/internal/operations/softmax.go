@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// line is n elements at a distance of step.
+// line has n elements, step elements apart.
 type line struct{ n, step int }
 
-// lines returns an action that calls do for every line along the node's axis, in every unit of its
-// result. do gets the beginnings of the line in x and in y.
+// lines returns an action that calls do for every line along the node's axis, in every unit of its result.
+// do receives the operands and the result, and the offset of the line in them.
 func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
 	in, out := operands(c)
 	y, axis := out[0], c.Node().Int("axis")

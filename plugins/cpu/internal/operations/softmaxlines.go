@@ -46,18 +46,18 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 	}})
 }
 
-// maxInterleaved is the maximum number of interleaved lines that are computed together, or of elements
-// of contiguous lines.
+// maxInterleaved is the maximum number of interleaved lines that are computed together. For contiguous
+// lines, it is the maximum number of their elements together.
 const maxInterleaved = 1024
 
-// softmax computes lines.
+// softmax computes the softmax, or its logarithm, of lines.
 type softmax struct {
 	line
 	kernels   *kernel.Set
 	logarithm bool
 }
 
-// contiguousLines computes adjacent lines with contiguous elements.
+// contiguousLines computes several lines that follow each other, each with contiguous elements.
 func (s *softmax) contiguousLines(y, x []float32) {
 	x = x[:len(y)]
 	for at := 0; at < len(y); at += s.n {
@@ -84,10 +84,10 @@ func (s *softmax) contiguousLines(y, x []float32) {
 	}
 }
 
-// wholeVectors is a number of elements that fills whole vectors of every kernel set.
+// wholeVectors is a multiple of the number of lanes in every set of kernels.
 const wholeVectors = 16
 
-// centre sets y to x less its largest element.
+// centre sets y to x minus the largest element of x.
 func (s *softmax) centre(y, x []float32) {
 	most := x[0]
 	for _, v := range x {
@@ -100,7 +100,8 @@ func (s *softmax) centre(y, x []float32) {
 	}
 }
 
-// lineSum is the sum of class.Softmax over a line: the chains of two blocks are interleaved.
+// lineSum returns the sum of a line as class.Softmax defines it. Two chains, of two blocks, are computed at
+// once.
 func lineSum(y []float32) float32 {
 	const n = class.BlockPositions
 	total := 0.0
@@ -122,7 +123,7 @@ func lineSum(y []float32) float32 {
 	return float32(total + float64(last))
 }
 
-// interleavedLines computes n lines with interleaved elements.
+// interleavedLines computes n lines with elements that are interleaved.
 func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	workspace := w.Floats(2 * n)
 	most, block := workspace[:n], workspace[n:]
@@ -164,7 +165,7 @@ func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	}
 }
 
-// addBlocks adds a block to the total. none skips the call before the first block.
+// addBlocks adds a block to the total. Before the first block (none), it does nothing.
 func addBlocks(total []float64, block []float32, none bool) {
 	if none {
 		return
@@ -174,7 +175,7 @@ func addBlocks(total []float64, block []float32, none bool) {
 	}
 }
 
-// stridedLine computes a line with strided elements.
+// stridedLine computes a line with elements that are not contiguous.
 func (s *softmax) stridedLine(y, x []float32, w *run.Worker) {
 	workspace := w.Floats(2 * s.n)
 	from, to := workspace[:s.n], workspace[s.n:]

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// squaresBlock is the number of elements that the lanes of a sum of squares process.
+// squaresBlock is the number of elements in a block of a sum of squares.
 const squaresBlock = 1024
 
 // buildSumSquares sums blocks of elements, and adds the sums along the canonical tree.

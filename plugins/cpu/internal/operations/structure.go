@@ -58,7 +58,7 @@ func buildConcat(c *plan.Compiler) run.Action {
 	return a
 }
 
-// unlessInserted returns the action that copies x unless x was computed in its final place.
+// unlessInserted returns an action that does what copies does, unless x was computed in its final place.
 func unlessInserted(c *plan.Compiler, x *run.Value, copies *run.ByRows) *run.ByRows {
 	a := *copies
 	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -81,7 +81,7 @@ func unlessInserted(c *plan.Compiler, x *run.Value, copies *run.ByRows) *run.ByR
 	return &a
 }
 
-// workOf returns the work of actions by rows.
+// workOf returns the sum of the fields Work of actions, all by rows.
 func workOf(actions []run.Action) (n int) {
 	for _, a := range actions {
 		n += a.(*run.ByRows).Work
@@ -89,7 +89,8 @@ func workOf(actions []run.Action) (n int) {
 	return n
 }
 
-// sequence returns an action that runs several actions. Either all of them are by rows, or all are not.
+// sequence returns an action that runs several actions one after the other. All of them must be by rows, or
+// none.
 func sequence(actions []run.Action) run.Action {
 	var whole []*run.AtOnce
 	var rows []*run.ByRows
@@ -114,12 +115,13 @@ func sequence(actions []run.Action) run.Action {
 	return together(rows)
 }
 
-// togetherWork is the work of a turn of actions that run together: some ten KiB, which stay in L1 for the
-// next of them. Many lines of the result have elements of several operands.
+// togetherWork is the work of one turn, in which all actions compute the same part of a row. The part is
+// some ten KiB, and stays in L1 until the next action needs it, because many cache lines of the result have
+// elements from several operands.
 const togetherWork = 4096
 
-// together returns an action that runs several actions by rows in sequence, a part of the row at a time.
-// They write different elements.
+// together returns an action that runs several actions by rows, one after the other, on a part of the row
+// at a time. The actions write different elements.
 func together(rows []*run.ByRows) *run.ByRows {
 	a := &run.ByRows{}
 	cut := !slices.ContainsFunc(rows, func(r *run.ByRows) bool { return r.Work == 0 })
@@ -153,7 +155,7 @@ func together(rows []*run.ByRows) *run.ByRows {
 	return a
 }
 
-// sliced returns the region of v that the current node slices.
+// sliced returns the region of v that the current node, a slice, selects.
 func sliced(c *plan.Compiler, v *run.Value) region {
 	return all(v).slice(c.Node().Ints("begin"), c.Node().SliceStep())
 }
@@ -199,8 +201,8 @@ func buildTranspose(c *plan.Compiler) run.Action {
 	return moved(c, &move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)})
 }
 
-// shuffled returns the action that interleaves channels of groups: the groups are the operands, or parts of
-// the only one.
+// shuffled returns the action that interleaves the channels of groups. Each operand is a group, or the only
+// operand consists of the groups.
 func shuffled(c *plan.Compiler) run.Action {
 	y, groups := c.Out(0), c.Shuffles()
 	n, in, first := y.Channels/groups, make([]*run.Value, groups), make([]int, groups)
@@ -278,5 +280,5 @@ func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
 	}}
 }
 
-// inOrder reports whether the elements of a unit are stored in logical order.
+// inOrder reports whether the order of a unit's elements in memory is their logical order.
 func inOrder(v *run.Value) bool { return !v.Last || v.Positions == 1 || v.Channels == 1 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 )
 
-// Ops are the operations other than products.
+// Ops are all operations except products.
 var Ops = map[graph.Op]plan.Builder{}
 
 func init() {

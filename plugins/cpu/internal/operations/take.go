@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// axisLines describes the memory layout of an axis: outer times length lines of inner
+// axisLines describes how an axis is stored in memory: as outer times length lines, each with inner
 // elements.
 type axisLines struct{ outer, length, inner int }
 
@@ -41,8 +41,8 @@ func buildTake(c *plan.Compiler) run.Action {
 	}})
 }
 
-// takenTo returns the action for a result with another layout than its operand, as maps of
-// bytes may have: a move for each index.
+// takenTo returns the action for a result that has another layout than its operand, as is possible for maps
+// of bytes. It makes one move for each index.
 func takenTo(c *plan.Compiler) run.Action {
 	x, y, axis := c.In(0), c.Out(0), c.Node().Int("axis")
 	shape := slices.Clone(y.Shape)
@@ -57,7 +57,7 @@ func takenTo(c *plan.Compiler) run.Action {
 	return sequence(moves)
 }
 
-// takeUnit copies the selected lines of one unit. Elements are words of the element size.
+// takeUnit copies the selected lines of one unit. T has the size of an element.
 func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, from []byte) {
 	dst, src := layout.View[T](to), layout.View[T](from)
 	for o := range l.outer {
@@ -87,15 +87,15 @@ func buildTakeGrad(c *plan.Compiler) run.Action {
 	}})
 }
 
-// spread adds taken lines of a gradient to the lines that they were copied from. ends and
-// all are the results of class.Takers.
+// spread computes the gradient of a take: it adds each line of a gradient to the line that was taken. ends
+// and all are the results of class.Takers.
 type spread struct {
 	axisLines
 	taken     int
 	ends, all []int
 }
 
-// spreadUnit computes one unit. Sums are float64, in the order of the taken lines.
+// spreadUnit computes one unit. It adds in float64, in the order of the taken lines.
 func spreadUnit[T float32 | float64](s *spread, to, from []byte) {
 	dst, src := layout.View[T](to), layout.View[T](from)
 	for o := range s.outer {

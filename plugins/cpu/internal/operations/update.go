@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// updateOps are the optimizers: exact sequences of correctly rounded float32
-// operations, in the order written. Constants are rounded once, before.
+// updateOps are the optimizers. Each is an exact sequence of correctly rounded float32 operations, in the
+// order in which it is written. Constants are rounded once before.
 var updateOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.SGD:        buildSGD,
 	graph.AdamW:      buildAdamW,
@@ -24,7 +24,7 @@ var updateOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 // constant returns an attribute as float32.
 func constant(c *plan.Compiler, key string) float32 { return float32(c.Node().Float(key)) }
 
-// operands returns all operands of the current node, all results, and their elements at run time.
+// operands returns all operands and all results of the current node.
 func operands(c *plan.Compiler) (in, out []*run.Value) {
 	for i := range c.Node().In {
 		in = append(in, c.In(i))
@@ -44,8 +44,8 @@ func elements(f *run.Frame, values []*run.Value) [][]float32 {
 	return all
 }
 
-// update returns an action that calls do for spans of the operands' and results' elements; scalars are
-// operands too. It checks whether the results are finite while they are in the cache.
+// update returns an action that calls do for spans of the elements of all operands and results. An operand
+// may be a scalar. While results are in the cache, the action checks whether they are finite.
 func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
 	ins, outs := operands(c)
 	for _, v := range outs {
@@ -125,7 +125,8 @@ func buildEMA(c *plan.Compiler) run.Action {
 	})
 }
 
-// buildTrustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
+// buildTrustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps) in float64. If a norm is 0, the result
+// is 1.
 func buildTrustRatio(c *plan.Compiler) run.Action {
 	weight, gradient, y := c.In(0), c.In(1), c.Out(0)
 	eta, decay, eps := c.Node().Float("eta"), c.Node().Float("weight_decay"), c.Node().Float("eps")

@@ -33,7 +33,7 @@ func (e *Exchange) run(f *Frame) error {
 		return nil
 	}
 	for _, v := range values {
-		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the root of the tree
+		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the node is the root of the tree
 			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
 		} else {
 			clear(v.Result.Bytes)
@@ -42,8 +42,8 @@ func (e *Exchange) run(f *Frame) error {
 	return nil
 }
 
-// reduction returns the reduction of one value. Its partial sums are complete when the
-// pieces added to the list are done.
+// reduction returns the reduction of one value over the members of the group. Its partial sums are complete
+// when the work that it adds to pieces is done.
 func reduction(f *Frame, n *Reduced, leaves int, local []int, pieces []piece) (
 	collective.Reduction, []piece) {
 	out := collective.Reduction{Op: n.Op, Result: tensorOf(n.To, f.Bytes(n.To))}
@@ -61,7 +61,7 @@ func reduction(f *Frame, n *Reduced, leaves int, local []int, pieces []piece) (
 	for _, node := range collective.Cover(leaves, local) {
 		partial := collective.Partial{Node: node}
 		for r := node.From; r < node.To && partial.Value.IsZero(); r++ {
-			if b := leaf(r); b != nil { // Reduce leaves the sum in the first value
+			if b := leaf(r); b != nil { // Reduce stores the sum in the first value
 				partial.Value = tensorOf(n.To, b)
 			}
 		}
@@ -78,7 +78,7 @@ func tensorOf(v *Value, b []byte) tensor.Tensor {
 	return tensor.Tensor{DType: v.DType, Shape: v.Shape, Bytes: b}
 }
 
-// piece is the reduction of a range of bytes of one node of the tree.
+// piece is a part of the work at one node of the tree: the reduction of bytes [from, to) of its value.
 type piece struct {
 	value    *Reduced
 	node     collective.Node
@@ -86,7 +86,7 @@ type piece struct {
 	from, to int
 }
 
-// cut adds the pieces of one node: moments are merged in one piece, sums are cut.
+// cut adds the pieces of one node to the list. Sums are cut into several pieces, but moments are not.
 func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byte) []piece {
 	size, step := n.To.size(), 32<<10
 	if n.Op == collective.MergeMoments {
@@ -98,7 +98,7 @@ func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byt
 	return pieces
 }
 
-// reduce combines the leaves of the piece's node in place.
+// reduce combines the values of the piece's replicas in place.
 func (p *piece) reduce(kernels *kernel.Set) {
 	if p.value.Op == collective.Sum && p.value.To.DType == tensor.F32 {
 		p.sum(kernels, p.node)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bringIn copies an input in logical order to its slot.
+// bringIn copies an input, which is in logical order, to its slot in the order of its layout.
 func (f *Frame) bringIn(v *Value) {
 	if !v.Last && !f.reduces(v) {
 		copy(f.Bytes(v), f.inputs[v.input].Bytes)
@@ -59,11 +59,11 @@ func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
 	f.eachRow(func(_ *Worker, i int) { layout.TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
 }
 
-// reduces reports whether v holds bfloat16.
+// reduces reports whether the values of v are rounded to bfloat16.
 func (f *Frame) reduces(v *Value) bool { return f.BF16() && device.StoredBF16(v.Type) }
 
-// arrange copies a row of v from its layout to logical order, or back. It transposes the row unless v is
-// stored in logical order.
+// arrange copies a row of v from its layout to logical order, or from logical order to its layout. It
+// transposes the row unless both are the same.
 func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
 	if v.Last {
 		f.Kernels.Transpose(to, from, rows, columns)

@@ -18,10 +18,10 @@ import (
 // a group.
 type chain struct {
 	first, last int
-	tiling      tiling // nil: all actions read the same positions only
+	tiling      tiling // nil: each action reads only the positions that it computes
 }
 
-// chainOf returns the number of the chain that action k belongs to.
+// chainOf returns the index of the chain that action k belongs to.
 func (g *group) chainOf(k int) int {
 	for i, c := range g.chains {
 		if k < c.last {
@@ -31,7 +31,7 @@ func (g *group) chainOf(k int) int {
 	return k
 }
 
-// row passes piece of pieces of row i through a chain.
+// row divides row i into pieces parts, and passes the part with index piece through a chain.
 func (g *group) row(c chain, f *Frame, w *Worker, i, piece, pieces int) {
 	a := g.actions[c.first:c.last]
 	switch {
@@ -56,8 +56,8 @@ func (g *group) row(c chain, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// spanOf returns the number of positions that should pass through the actions
-// together, so that their results have the given number of bytes.
+// spanOf returns the number of positions for a span. The results of all actions for these positions then
+// have about the given number of bytes.
 func spanOf(a []*ByRows, bytes int) int {
 	const tile = 12
 	width := 0
@@ -76,7 +76,7 @@ func (s *Spans) cut(piece, pieces int) (from, to int) {
 	return min(first*s.Step, s.Positions), min(last*s.Step, s.Positions)
 }
 
-// BySpan returns a with its rows computed span by span.
+// BySpan returns a. Its function Row is set, so that it computes a row span by span.
 func BySpan(a *ByRows) *ByRows {
 	span, cut := a.Span, a.Spans
 	a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
@@ -87,8 +87,8 @@ func BySpan(a *ByRows) *ByRows {
 	return a
 }
 
-// unit returns the number that the length of a span must be a multiple of: a whole tile, or 1 for windows,
-// whose spans may end inside a tile.
+// unit returns a number. The length of a span must be a multiple of it: a whole tile, or 1 for windows,
+// because spans of windows may end inside a tile.
 func (s *Spans) unit() int {
 	if s.Step == kernel.WindowPositions {
 		return 1
@@ -96,6 +96,5 @@ func (s *Spans) unit() int {
 	return s.Step
 }
 
-// whole returns the end of a span that must reach position p: the end of a whole unit, or
-// of a whole tile of a window.
+// whole rounds p, the end of a span, up to the end of a whole unit, or of a whole tile of a window.
 func (s *Spans) whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// update stores the updates of a function in the state. It copies those that were not
-// written in place.
+// update stores the updates that a function has computed in the state. Updates that were written in place
+// need no copy.
 func (f *Frame) update(fn *Function) {
 	for _, u := range fn.graph.Updates {
 		s, v := f.memory.States[u.State], fn.values[u.Value]

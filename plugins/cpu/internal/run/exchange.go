@@ -21,16 +21,16 @@ import (
 type Exchange struct {
 	Storage
 	lane   collective.Lane
-	nodes  []int // indices of the all-reduces, which are consecutive
+	nodes  []int // indices of consecutive all-reduce nodes
 	values []Reduced
 }
 
-// Reduced is one value of an exchange.
+// Reduced is one value that an exchange sums or merges.
 type Reduced struct {
 	From, To *Value
 	Op       collective.Op
 	Summed   bool // the partial sums are complete already
-	free     bool // nothing reads From afterwards: it may be overwritten
+	free     bool // nothing reads From after the exchange, so it may be overwritten
 }
 
 // Exchange returns the action for all-reduces that run together. An exchange in the lane of
@@ -42,7 +42,7 @@ func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *
 	return e
 }
 
-// lay keeps values alive while the exchange is in progress.
+// lay extends the lifetimes of values until the exchange is complete.
 func (e *Exchange) lay(fn *Function, m *arena.Memory) {
 	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
 	begins := 1 + slices.IndexFunc(fn.groups, mine)
@@ -52,10 +52,10 @@ func (e *Exchange) lay(fn *Function, m *arena.Memory) {
 		from, to := v.From.slot, v.To.slot
 		v.free = from != nil && from.To == to.From && !m.Keeps(from)
 		if e.lane == collective.Moments {
-			to.From = begins // the layout knows in which group it is awaited
+			to.From = begins // the layout determines the group that awaits the exchange
 			continue
 		}
-		to.To = end // the exchange may be in progress until then
+		to.To = end // the exchange may still be in progress at the end of the function
 		if from != nil {
 			from.To = end
 		}
@@ -65,7 +65,7 @@ func (e *Exchange) lay(fn *Function, m *arena.Memory) {
 // await waits for the exchange of moments that is in progress.
 func (f *Frame) await() error {
 	wait := f.waiting
-	if f.waiting = nil; wait == nil { // this device is alone
+	if f.waiting = nil; wait == nil { // this device is not in a group with others
 		return nil
 	}
 	defer f.block(time.Now())
@@ -88,8 +88,8 @@ func (f *Frame) awaitAll() error {
 // block adds the time since began to the time during which the run was blocked.
 func (f *Frame) block(began time.Time) { f.blocked += time.Since(began) }
 
-// Members returns the number of replicas of the group and the local ones. A device that has
-// not joined a group holds all replicas of its program.
+// Members returns the number of replicas of the group, and the replicas that this device holds. A device
+// that has not joined a group holds all replicas of its program.
 func (f *Frame) Members() (leaves int, local []int) {
 	if g := f.machine.Group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]

@@ -26,8 +26,8 @@ func (fn *Function) Explain(s schedule.Schedule) (lines []string) {
 	return lines
 }
 
-// names returns the names of nodes, each once, as in a profile: for several nodes that were
-// fused, the first.
+// names returns the names of nodes, each once, as a profile has them. If several nodes were fused, it
+// returns the name of the first.
 func (fn *Function) names(nodes []int) string {
 	var all []string
 	for _, i := range slices.Compact(slices.Clone(nodes)) {
@@ -40,7 +40,7 @@ func (fn *Function) names(nodes []int) string {
 	return strings.Join(all, ", ")
 }
 
-// reason returns why an action is not by rows, if that was a choice.
+// reason returns why an action is not by rows, if it could have been by rows.
 func reason(r runner) string {
 	a, ok := r.(*AtOnce)
 	if !ok || a.Weights == 0 {
@@ -49,7 +49,7 @@ func reason(r runner) string {
 	return fmt.Sprintf(", for its %d KiB of weights are too many to be read for every row", a.Weights>>10)
 }
 
-// together describes the part of a row that passes through a chain at a time.
+// together describes how much of a row passes through a chain at a time.
 func together(c chain, a []*ByRows, s schedule.Schedule) string {
 	switch {
 	case c.tiling != nil:

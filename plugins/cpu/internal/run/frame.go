@@ -22,21 +22,21 @@ type Frame struct {
 	Schedule schedule.Schedule
 	Rows     []int // number of rows of each replica of this device
 	Starts   []int // first row of each replica, then the number of all rows
-	Last     bool  // this is the last run, as far as known
+	Last     bool  // this is probably the last run
 
 	machine *Machine
 	memory  *arena.Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
 	areas   arena.Areas
-	profile profile // nil unless it was asked for
+	profile profile // nil unless the step requested a profile
 
-	onto  map[*Value][]tensor.Tensor // the sums that gradients are added to
-	added map[*Value]bool            // the values of onto that are added, or being added
+	onto  map[*Value][]tensor.Tensor // existing sums that gradients are added to
+	added map[*Value]bool            // values in onto that actions have added, or are adding
 
-	number   uint64                   // number of the step, for tags
-	sequence [collective.Lanes]uint64 // counts the exchanges
-	waiting  func() error             // waits for the exchange of moments in progress; nil without one
+	number   uint64                   // number of the step, which is a part of the tags of messages
+	sequence [collective.Lanes]uint64 // number of exchanges so far, by lane
+	waiting  func() error             // waits for the exchange of moments in progress; may be nil
 	pending  []func() error           // exchanges of gradients that are in progress
 	blocked  time.Duration
 
@@ -44,11 +44,11 @@ type Frame struct {
 	infinite  atomic.Bool
 
 	mu     sync.Mutex
-	err    error // error of the first row that has one
+	err    error // error of the lowest row that has one
 	errRow int
 }
 
-// FailRow records an error of a row. The error of the first row is the one reported.
+// FailRow records an error of a row. If several rows have errors, the error of the lowest row is reported.
 func (f *Frame) FailRow(row int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,14 +57,13 @@ func (f *Frame) FailRow(row int, err error) {
 	}
 }
 
-// NotFinite records that a value that is judged has an element that is infinite or NaN.
+// NotFinite records that an update of the state has an element that is infinite or NaN.
 func (f *Frame) NotFinite() { f.infinite.Store(true) }
 
 // BF16 reports whether the precision is device.BF16.
 func (f *Frame) BF16() bool { return f.machine.Reduced }
 
-// Passing returns n values of memory for packed weights, valid until the next call: see
-// passing.
+// Passing returns memory for n packed weights, with arbitrary contents. The next call overwrites it.
 func (f *Frame) Passing(n int) []float32 { return f.memory.Passing(n) }
 
 // Total returns the number of rows of all replicas.
@@ -81,7 +80,7 @@ func (f *Frame) Units(k graph.Kind) int {
 	return 1
 }
 
-// Bytes returns the memory of a value, all its units.
+// Bytes returns the memory of all units of a value.
 func (f *Frame) Bytes(v *Value) []byte {
 	switch {
 	case v.joined != nil:
@@ -94,8 +93,8 @@ func (f *Frame) Bytes(v *Value) []byte {
 	return f.areas.At(v.slot)[:v.size()*f.Units(v.Kind)]
 }
 
-// Unit returns the unit of v that goes with unit i of kind k: the same row, the replica of a row, or the
-// whole. For a half it returns the elements as float32. w is the calling worker.
+// Unit returns the unit of v that is needed for unit i of kind k: the same row, the replica of a row, or
+// the whole. If v is a half, it returns the elements as float32. w is the calling worker.
 func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	if v.half {
 		v = v.float
@@ -122,28 +121,28 @@ func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	return f.Bytes(v)[i*v.size() : (i+1)*v.size()]
 }
 
-// At returns the float32 of v that go with row i.
+// At returns the float32 elements of v that belong to row i.
 func (f *Frame) At(v *Value, w *Worker, i int) []float32 {
 	return layout.View[float32](f.Unit(v, w, graph.Rows, i))
 }
 
-// Half returns the elements of a half that go with row i.
+// Half returns the bfloat16 elements of v, which is a half, that belong to row i.
 func (f *Frame) Half(v *Value, w *Worker, i int) []uint16 {
 	return layout.View[uint16](f.unitOf(v, w, graph.Rows, i))
 }
 
-// Temp returns temporary memory for n elements of a slot.
+// Temp returns n elements of temporary memory, which slot s reserves.
 func Temp[T tensor.Element](f *Frame, s *arena.Slot, n int) []T {
 	return layout.View[T](f.areas.At(s))[:n:n]
 }
 
-// Each runs tasks on the workers of the device.
+// Each runs tasks on all workers of the device.
 func (f *Frame) Each(tasks int, do func(w *Worker, task int)) { f.machine.Pool.Each(tasks, do) }
 
-// eachRow calls do for every row, in runs of adjacent rows.
+// eachRow calls do for every row. A worker gets adjacent rows if possible.
 func (f *Frame) eachRow(do func(w *Worker, row int)) { f.Each(f.Total(), do) }
 
-// Replica returns the replica of a row.
+// Replica returns the index of the replica that a row belongs to.
 func (f *Frame) Replica(row int) int {
 	r := 0
 	for row >= f.Starts[r+1] {
@@ -155,7 +154,7 @@ func (f *Frame) Replica(row int) int {
 // Threads returns the number of workers.
 func (f *Frame) Threads() int { return len(f.machine.Pool.Workers) }
 
-// EachSpan cuts n elements into ranges of a useful size and runs do on them.
+// EachSpan divides n elements into ranges and calls do for each range, on all workers.
 func (f *Frame) EachSpan(n int, do func(w *Worker, from, to int)) {
 	ranges := max(1, min(4*f.Threads(), n/f.Schedule.Range))
 	f.Each(ranges, func(w *Worker, i int) {

@@ -7,21 +7,21 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 )
 
-// Function is a function of actions with a place for every value. A Frame runs it. It is
+// Function is a compiled function: actions, and a place in memory for every value. A Frame runs it. It is
 // immutable once Link has returned it.
 type Function struct {
 	graph    *graph.Function // the function as rewritten by the compiler: an action for each node
-	values   []*Value        // values by graph.Value
+	values   []*Value        // values, indexed by graph.Value
 	groups   []*group
 	slots    arena.Slots
-	copied   []*Value          // inputs that are copied
+	copied   []*Value          // inputs that are copied to slots
 	retained map[string]*Value // outputs that are retained, by name
 	earlier  *Function         // the function that retains values for this one, or nil
-	turned   []*Value          // values retained in another order
+	turned   []*Value          // retained values of earlier that are needed in another order
 	given    map[graph.Value]graph.Value
 }
 
-// Graph returns the function that the actions were compiled from.
+// Graph returns the graph that was compiled: the function after fusion.
 func (fn *Function) Graph() *graph.Function { return fn.graph }
 
 // Value returns the description of a value.
@@ -38,8 +38,8 @@ func (fn *Function) Groups() (nodes [][]int) {
 	return nodes
 }
 
-// Given returns the original result of the node that makes v, before other nodes were fused
-// with it.
+// Given returns the first result that the node of v had in the original function, before other nodes were
+// fused with it.
 func (fn *Function) Given(v graph.Value) graph.Value {
 	if given, ok := fn.given[v]; ok {
 		return given

@@ -23,12 +23,12 @@ import (
 type scheduler struct {
 	fn     *Function
 	groups []*group
-	rows   *group               // being gathered
-	later  []*group             // deferred
+	rows   *group               // group of rows that nodes are still added to
+	later  []*group             // groups that are deferred until then
 	made   map[graph.Value]bool // results that are complete only after a flush
 }
 
-// gather returns the groups of a function. actions holds the action of each node.
+// gather divides the nodes of a function into groups. actions has the action of each node.
 func gather(fn *Function, actions []Action) []*group {
 	s := &scheduler{fn: fn, rows: &group{}, made: map[graph.Value]bool{}}
 	for i, a := range actions {
@@ -38,11 +38,11 @@ func gather(fn *Function, actions []Action) []*group {
 	return s.groups
 }
 
-// add adds node i to the right group.
+// add adds node i to the current group of rows, to the deferred groups, or to a new group.
 func (s *scheduler) add(i int, a Action) {
 	n := &s.fn.graph.Nodes[i]
 	switch a := a.(type) {
-	case nil: // it is part of the previous exchange
+	case nil: // the node is part of the previous exchange
 	case *Exchange:
 		s.reduce(a)
 	case *AtOnce:
@@ -73,9 +73,9 @@ func (s *scheduler) reduce(a *Exchange) {
 	s.groups = append(s.groups, &group{nodes: a.nodes, alone: Whole((*Frame).await)})
 }
 
-// concern divides the deferred groups in two. before must precede the all-reduces of an
-// exchange, because these groups make or read their operands, or are exchanges and must
-// keep their order. unrelated has no connection with them.
+// concern divides the deferred groups in two lists. Groups in before must run before the all-reduces of an
+// exchange, because they make or read their operands, or are exchanges, which must keep their order. Groups
+// in unrelated have no connection with these all-reduces.
 func (s *scheduler) concern(nodes []int) (before, unrelated []*group) {
 	operands, needed := map[graph.Value]bool{}, map[graph.Value]bool{}
 	need := func(nodes []int) {
@@ -104,7 +104,7 @@ func (s *scheduler) concern(nodes []int) (before, unrelated []*group) {
 	return before, unrelated
 }
 
-// mark records the results of n that are complete only after a flush.
+// mark records results of n that are incomplete until a flush.
 func (s *scheduler) mark(n *graph.Node, all bool) {
 	for _, v := range n.Out {
 		s.made[v] = all || s.fn.values[v].Kind != graph.Rows

@@ -23,10 +23,10 @@ import (
 // If there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
-	alone   runner        // the action that is not by rows; nil in a group of rows
-	actions []*ByRows     // actions of a group of rows
-	chains  []chain       // chains of the actions
-	local   []*arena.Slot // slots of values used only in this group; times are chains
+	alone   runner        // the action, if it is not by rows; nil in a group of rows
+	actions []*ByRows     // the actions of a group of rows
+	chains  []chain       // the chains into which actions are divided
+	local   []*arena.Slot // slots of values that only this group uses; their times are chains
 	wides   []*widened    // float32 copies of halves, for actions that need float32
 }
 
@@ -89,8 +89,8 @@ func (f *Frame) Turn(i, n int) int {
 	return i
 }
 
-// cut runs the chains one after the other, with each row cut so that all workers get equal
-// shares. If a row has too few steps for that, it runs the actions one after the other.
+// cut runs the chains one after the other. It divides each row so that all workers get equal shares. If a
+// row has too few steps for that, it runs the actions one after the other instead.
 func (g *group) cut(f *Frame) {
 	most := f.mostPieces()
 	for _, c := range g.chains {
@@ -116,8 +116,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows through a chain. Each row is divided into pieces, up to the given number, or
-// into more if smaller pieces are possible.
+// eachPiece passes all rows through a chain. It divides each row into at most most pieces, or into more if
+// smaller pieces are worthwhile.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {
@@ -131,18 +131,18 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 	f.Each(f.Total()*pieces, func(w *Worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
 
-// mostPieces returns the number of pieces of a row if there are few rows: all workers then
-// get equal shares.
+// mostPieces returns the number of pieces of each row, if there are few rows. All workers then get the same
+// number of pieces.
 func (f *Frame) mostPieces() int { return f.Threads() / gcd(f.Threads(), f.Total()) }
 
-// smaller returns the number of pieces into which to cut a row of the given work and steps,
-// at least pieces. With more pieces a worker that is done can run pieces of a worker that
-// is held up because its core is busy with other work. But every cut has a cost: the edges
-// of tiles, and the elements that both neighbours need.
+// smaller returns the number of pieces into which to cut a row, at least pieces. work is the time of the
+// row, and steps its number of steps. With more pieces, a worker that is done can run pieces of a worker
+// that is held up because its core is busy with other work. But every cut has a cost: the edges of tiles,
+// and the elements that both neighbours need.
 func (f *Frame) smaller(pieces, work, steps int) int {
 	const (
-		each       = 4 // pieces per worker
-		leastSteps = 2 // steps of a piece
+		each       = 4 // number of pieces for each worker
+		leastSteps = 2 // minimum number of steps in a piece
 	)
 	if pieces < f.mostPieces() {
 		return pieces
@@ -155,5 +155,5 @@ func (f *Frame) smaller(pieces, work, steps int) int {
 // action with the given work and steps that is not by rows.
 func (f *Frame) HeavyPieces(work, steps int) int { return f.smaller(f.mostPieces(), work, steps) }
 
-// Few reports whether rows are so few that each is cut for all workers.
+// Few reports whether there are so few rows that each row is divided among all workers.
 func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < arena.LanesPerThread*f.Threads() }

@@ -56,7 +56,7 @@ func halve(l *Linker) {
 	}
 }
 
-// note records the use of values.
+// note records that u uses these values.
 func (h *halver) note(values []graph.Value, u use) {
 	for _, id := range values {
 		if id != graph.None {
@@ -65,7 +65,7 @@ func (h *halver) note(values []graph.Value, u use) {
 	}
 }
 
-// possible reports whether all actions that are not by rows accept v as a half.
+// possible reports whether v can be a half: all actions that are not by rows accept that.
 func (h *halver) possible(v *Value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool {
 		return !u.group.byRows() && !u.action.Stores().takes(v)

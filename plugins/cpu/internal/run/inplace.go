@@ -27,8 +27,8 @@ func (l *placer) updateInPlace() {
 	}
 }
 
-// elementwiseUpdate reports whether every element of op's results comes from
-// the same element of its operands.
+// elementwiseUpdate reports whether op computes every element of its results only from the same element of
+// its operands.
 func elementwiseUpdate(op graph.Op) bool {
 	return op == graph.SGD || op == graph.AdamW || op == graph.LARS || op == graph.EMA
 }

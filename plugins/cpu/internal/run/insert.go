@@ -19,7 +19,7 @@ import (
 //
 // The joined value is allocated before the first of these operands is computed.
 
-// insert finds the values that are stored among the channels of a wider one.
+// insert finds the values that can be stored among the channels of a larger value.
 func (l *placer) insert() {
 	for i := range l.fn.graph.Nodes {
 		n := &l.fn.graph.Nodes[i]
@@ -85,8 +85,8 @@ func (l *placer) insertable(id graph.Value, i int) bool {
 // moment is a time in a run: a group of nodes, and a chain of the group.
 type moment struct{ group, chain int }
 
-// begins returns the time of the first write to x, a result of node i. Values that are joined in x may be
-// written before node i runs.
+// begins returns the time of the first write to x, a result of node i. If other values are stored among its
+// channels, they may be written before node i runs.
 func (l *placer) begins(i int, x *Value) moment {
 	began := moment{l.groupOf[i], l.chainOf[i]}
 	for k := range l.fn.graph.Nodes[:i] {

@@ -29,10 +29,10 @@ type chainer struct {
 	group    *group
 	schedule schedule.Schedule
 	makers   map[graph.Value][]int // the actions that make a value or its float32 copy
-	ends     []int                 // last reader of each action's result; many if others read it
+	ends     []int                 // for each action: last reader of its result; many if there are others
 }
 
-// many is more than the actions of a group.
+// many is larger than the index of any action.
 const many = 1 << 30
 
 func newChainer(fn *Function, g *group, s schedule.Schedule) *chainer {
@@ -72,7 +72,7 @@ func (l *chainer) reads(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].In
 }
 
-// makes returns the values that action k computes, or the value that it widens.
+// makes returns the results of action k. If it only converts a half to float32, it returns that half.
 func (l *chainer) makes(k int) []graph.Value {
 	if x := l.group.actions[k].widens; x != nil {
 		return []graph.Value{x.id}
@@ -92,7 +92,7 @@ func (l *chainer) maker(v graph.Value, k int) int {
 	return last
 }
 
-// link makes the chains.
+// link divides the actions of the group into chains.
 func (l *chainer) link() {
 	for k := range l.group.actions {
 		first := k
@@ -117,7 +117,7 @@ func (l *chainer) link() {
 	l.overlay()
 }
 
-// last returns the chain that is being made.
+// last returns the chain that is still being made, which is the last one.
 func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] }
 
 // ahead returns the best first action of a chain that includes action k, which reads more of its operand
@@ -131,7 +131,7 @@ func (l *chainer) ahead(k int) int {
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
-	for i := maker + 1; i < k; i++ { // results with later readers advance like the last one
+	for i := maker + 1; i < k; i++ { // results with later readers advance like the result of k
 		if l.ends[i] > k && l.group.actions[i].Positions != l.group.actions[k].Positions {
 			return k
 		}
@@ -158,8 +158,8 @@ func (l *chainer) result(k int) *Value {
 // operand returns the first operand of an action.
 func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
 
-// laneBytes returns the bytes of results of the actions [first, last), as a chain, that are
-// live at a time.
+// laneBytes returns the maximum number of bytes that the results of actions [first, last) have in use at a
+// time, if they are one chain.
 func (l *chainer) laneBytes(first, last int) (n int) {
 	c := l.tiling(first, last)
 	for k := first; k < last-1; k++ {
@@ -168,8 +168,8 @@ func (l *chainer) laneBytes(first, last int) (n int) {
 	return n
 }
 
-// weightBytes returns the bytes of the operands of the actions [first, last) that are no
-// rows. Every step of a tiling reads them again.
+// weightBytes returns the bytes of those operands of the actions [first, last) that are not rows, for
+// example weights. Every step of a tiling reads them again.
 func (l *chainer) weightBytes(first, last int) (n int) {
 	for k := first; k < last; k++ {
 		for _, v := range l.reads(k) {
@@ -181,8 +181,8 @@ func (l *chainer) weightBytes(first, last int) (n int) {
 	return n
 }
 
-// tiling returns the steps of a chain. They are parts of its last result, in a number that
-// can be divided evenly among workers.
+// tiling returns the steps of a chain. A step computes a part of the last result. The number of steps can
+// be divided evenly among workers.
 func (l *chainer) tiling(first, last int) tiling {
 	end := l.group.actions[last-1]
 	unit, bytes := 1, 0
@@ -202,16 +202,16 @@ func (l *chainer) tiling(first, last int) tiling {
 	return c
 }
 
-// evenSteps is a number of workers that should get equal shares.
+// evenSteps divides the number of steps, so that up to that many workers get equal shares.
 const evenSteps = 4
 
-// step returns the span that every action must compute so that the last one can compute s.
+// step returns the spans that all actions must compute so that the last one can compute span s.
 func (l *chainer) step(first, last int, s span) []span {
 	all := make([]span, last-first)
 	all[last-1-first] = s
 	for k := last - 1; k >= first; k-- {
 		s, a := &all[k-first], l.group.actions[k]
-		if s.to == 0 { // not read by the chain
+		if s.to == 0 { // no later action of the chain reads the result
 			*s = all[len(all)-1]
 		}
 		unit := a.unit()

@@ -30,9 +30,9 @@ type temporary struct {
 	slot *arena.Slot
 }
 
-// NewLinker starts a function of f's nodes on a machine. given maps the results of f to the
-// original results of their nodes, before others were fused with them. earlier, unless it
-// is nil, has retained values that are inputs of this function.
+// NewLinker returns a linker for a function with the nodes of f, on a machine. given maps each result of f
+// to the original result of its node, before other nodes were fused with it. earlier, unless it is nil, has
+// retained values that are inputs of this function.
 func NewLinker(on *Machine, m *arena.Memory, f *graph.Function, given map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
 	fn := &Function{graph: f, retained: map[string]*Value{}, given: given, earlier: earlier}
@@ -52,22 +52,22 @@ func (l *Linker) Value(v graph.Value) *Value { return l.fn.values[v] }
 // BF16 reports whether v holds bfloat16, in two bytes or in four.
 func (l *Linker) BF16(v *Value) bool { return l.machine.Reduced && device.StoredBF16(v.Type) }
 
-// Temp reserves memory for a node while it runs: bytes in all, per replica, per
-// row.
+// Temp reserves memory for a node while it runs. Its size in bytes is fixed, plus perReplica for each
+// replica, plus perRow for each row.
 func (l *Linker) Temp(node int, fixed, perReplica, perRow int) *arena.Slot {
 	s := &arena.Slot{Fixed: fixed, PerReplica: perReplica, PerRow: perRow}
 	l.temps = append(l.temps, temporary{node, s})
 	return s
 }
 
-// TempValue returns a value like v in temporary memory of a node.
+// TempValue returns a value of the same type and layout as v, in temporary memory of a node.
 func (l *Linker) TempValue(node int, v *Value) *Value {
 	t := *v
 	t.slot, t.state, t.input, t.local = l.Temp(node, 0, 0, v.size()), nil, -1, false
 	return &t
 }
 
-// OnLayout registers f to be called when every value has its place.
+// OnLayout registers f to be called when every value has a place in memory.
 func (l *Linker) OnLayout(f func()) { l.onLayout = append(l.onLayout, f) }
 
 // earlierValue returns the value that the earlier function retains under a name, or nil.
@@ -78,7 +78,7 @@ func (l *Linker) earlierValue(name string) *Value {
 	return l.fn.earlier.retained[name]
 }
 
-// Function returns the function as far as it is complete: a refused one is never
+// Function returns the function, which is incomplete before Link. If a node was refused, it is never
 // linked.
 func (l *Linker) Function() *Function { return l.fn }
 

@@ -11,7 +11,8 @@ import (
 type Machine struct {
 	Kernels *kernel.Set
 	Reduced bool // the precision is device.BF16
-	// FourBytes stores maps of bfloat16 as float32 (halve.go), so that tests can compare both.
+	// FourBytes makes maps of bfloat16 use four bytes per element (halve.go). Tests compare this with two
+	// bytes.
 	FourBytes bool
 	Pool      *workers.Pool
 	Group     *device.Group // nil: this device holds all replicas

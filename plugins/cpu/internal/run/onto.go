@@ -17,7 +17,7 @@ import (
 // 	waiting   [0,1)    [0,2)    [0,2)    [0,4)
 // 	                            [2,3)
 
-// setSums sets the sums that outputs of fn are added to, in order, by output name: see Adds.
+// setSums records the sums that outputs of fn are added to, by name of the output and in order: see Adds.
 func (f *Frame) setSums(fn *Function, sums map[string][]tensor.Tensor) {
 	if len(sums) == 0 {
 		return
@@ -31,7 +31,7 @@ func (f *Frame) setSums(fn *Function, sums map[string][]tensor.Tensor) {
 	}
 }
 
-// ends reports whether v is read by one output and by nothing else.
+// ends reports whether v is an output of the function under one name, and nothing else reads it.
 func (fn *Function) ends(v graph.Value) bool {
 	outputs := 0
 	for _, o := range fn.graph.Outputs {
@@ -44,8 +44,8 @@ func (fn *Function) ends(v graph.Value) bool {
 	})
 }
 
-// Adds reports whether v, a value of one replica, is to be added with Add instead of being stored. If it
-// is, the caller must add all of it.
+// Adds reports whether v, a value of one replica, is added to sums with Add instead of being stored. If so,
+// the caller must pass all its elements to Add.
 func (f *Frame) Adds(v *Value) bool {
 	_, ok := f.onto[v]
 	if ok {
@@ -54,8 +54,8 @@ func (f *Frame) Adds(v *Value) bool {
 	return ok
 }
 
-// Add adds elements of v, which begin at index from, to the first of the sums that wait for v. It adds
-// the result to the next sum, and so on. It may overwrite elements.
+// Add adds elements of v, which begin at index from, to the first of the sums that wait for v. It adds this
+// sum to the next sum, and so on. It may overwrite elements.
 func (f *Frame) Add(v *Value, from int, elements []float32) {
 	sums := f.onto[v]
 	for i, t := range sums {
@@ -68,7 +68,7 @@ func (f *Frame) Add(v *Value, from int, elements []float32) {
 	}
 }
 
-// addStored adds the gradients that were stored although they are to be added.
+// addStored adds those gradients to sums that no action has added: they were stored first.
 func (f *Frame) addStored() {
 	for v := range f.onto {
 		if f.added[v] {

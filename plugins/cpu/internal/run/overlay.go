@@ -17,7 +17,7 @@ import (
 
 // overlay finds the results of a group that overwrite an operand.
 func (l *chainer) overlay() {
-	first := make([]int, len(l.group.actions)) // by action: the first action with its result in the same slot
+	first := make([]int, len(l.group.actions)) // for each action: the first one with its result in the same slot
 	for k := range first {
 		first[k] = k
 		if m := l.under(k); m >= 0 {
@@ -43,8 +43,8 @@ func (l *chainer) overlay() {
 	}
 }
 
-// under returns the action that made the value that the result of action k may overwrite,
-// or -1.
+// under returns the action that computes an operand of action k that the result of k may overwrite, or -1
+// if the result may overwrite no operand.
 func (l *chainer) under(k int) int {
 	y := l.rows(k)
 	for _, id := range l.reads(k) {
@@ -60,8 +60,7 @@ func (l *chainer) under(k int) int {
 	return -1
 }
 
-// rows returns the only result of action k of kind Rows. It returns nil if there are zero
-// or several.
+// rows returns the result of action k that is rows. If zero or several results are rows, it returns nil.
 func (l *chainer) rows(k int) (only *Value) {
 	for _, id := range l.makes(k) {
 		switch v := l.fn.values[id]; {
@@ -75,7 +74,8 @@ func (l *chainer) rows(k int) (only *Value) {
 	return only
 }
 
-// like reports whether v and x have as many elements of the same size, in memory of the same kind.
+// like reports whether v and x have the same number of elements, the same element size and the same kind of
+// memory.
 func (v *Value) like(x *Value) bool {
 	return v.Kind == graph.Rows && x.Kind == graph.Rows && v.DType == x.DType && v.Count == x.Count &&
 		!v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
@@ -92,8 +92,8 @@ func (l *chainer) alone(id graph.Value, k int) bool {
 	return true
 }
 
-// oneRing gives rings of one size to the results of a tiling that share memory. A ring must hold the
-// positions of the first result that a step computes and the positions of the last that it still needs.
+// oneRing gives rings of the same size to results of a tiling that share memory. A ring must have space for
+// the positions that a step computes of the first result, and for those that it still needs of the last.
 func (l *chainer) oneRing(c chain, all []int) {
 	v, most, inTurn := l.result(all[0]), 0, true
 	for _, k := range all {

@@ -19,9 +19,9 @@ import (
 // A value that is used in only one group of rows needs no slot in the arena. Its slot is in
 // the lanes, of one row each, where times are the chains of the group.
 
-// lay gives every value that the function computes a place. The place is in the arena, from
-// the group that makes the value to the last that reads it. If only one group uses the
-// value, the place is in the memory that a row has while it passes through the group.
+// lay gives every value that the function computes a place in memory. It is in the arena, in use from the
+// group that makes the value to the last group that reads it. If only one group uses the value, the place
+// is in the memory of a lane, which a row has while it passes through the group.
 func lay(linker *Linker) {
 	fn := linker.fn
 	l := &placer{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
@@ -68,7 +68,7 @@ type placer struct {
 	chainOf []int // chain of each node in its group
 }
 
-// wides assigns a slot in a lane to every widened value.
+// wides gives each float32 copy of a half a slot in a lane.
 func (l *placer) wides() {
 	for _, g := range l.fn.groups {
 		for _, x := range g.wides {
@@ -78,7 +78,7 @@ func (l *placer) wides() {
 	}
 }
 
-// result assigns a slot to result v of node i.
+// result gives result v of node i a slot.
 func (l *placer) result(i int, v graph.Value) {
 	x := l.fn.values[v]
 	if x.joined != nil {
@@ -134,7 +134,7 @@ func (l *placer) replaced(i int, v graph.Value) *Value {
 	return nil
 }
 
-// move moves all values of a group from a slot of its lanes to the slot in the arena of the
+// move moves values of a group from a slot of its lanes to a slot in the arena. This is the slot of an
 // operand that they overwrite, so that the row is written only once.
 func (l *placer) move(g *group, from, to *arena.Slot) {
 	in := func(v *Value) bool { return v.local && v.slot == from }
@@ -149,8 +149,8 @@ func (l *placer) move(g *group, from, to *arena.Slot) {
 	g.local = slices.DeleteFunc(g.local, func(s *arena.Slot) bool { return s == from })
 }
 
-// lastUse returns the last group that reads v, and the index of the last reader in it. A
-// value made by node i is in use at least in that node's group.
+// lastUse returns the last group that reads v, and the index in this group of the chain that reads it last.
+// If v is made by node i, it is in use at least in the group of node i.
 func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	if i >= 0 {
 		group, chainIndex = l.groupOf[i], l.chainOf[i]
@@ -170,7 +170,7 @@ func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	return group, chainIndex
 }
 
-// slot gives v a slot in the arena from one group to another.
+// slot gives v a slot in the arena. The slot is in use from one group to another.
 func (l *placer) slot(v *Value, from, to int) {
 	v.slot = &arena.Slot{From: from, To: to, Summed: v.summed}
 	switch v.Kind {
@@ -184,12 +184,12 @@ func (l *placer) slot(v *Value, from, to int) {
 	l.fn.slots.Arena = append(l.fn.slots.Arena, v.slot)
 }
 
-// keep moves v to the slots that outlive the run.
+// keep gives v a slot that keeps its contents after the run.
 func (l *placer) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
 	if v.slot == nil || m.Keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
-		return // values other than leaves are copied, because they would hold a region until the next run
+		return // other values are copied: as leaves they would hold a region until the next run
 	}
 	l.fn.slots.Arena = slices.DeleteFunc(l.fn.slots.Arena, func(s *arena.Slot) bool { return s == v.slot })
 	if v.slot.Area = areaOf(l.fn.graph.Name, v); v.slot.Area != arena.InArena {

@@ -28,7 +28,7 @@ func (p profile) run(f *Frame, g *group, fn *Function) error {
 	for k := range spent {
 		all += spent[k].Load()
 	}
-	for k, node := range g.nodes[:len(spent)] { // all-reduces of an exchange are one action
+	for k, node := range g.nodes[:len(spent)] { // several all-reduces may be one action
 		spentHere := took
 		if g.byRows() {
 			spentHere = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
@@ -38,7 +38,7 @@ func (p profile) run(f *Frame, g *group, fn *Function) error {
 	return err
 }
 
-// timed returns an action by rows that adds its running time in nanoseconds to spent.
+// timed returns an action that does the same as a, and adds its running time in nanoseconds to spent.
 func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	add := func(began time.Time) { spent.Add(int64(time.Since(began))) }
 	t := *a

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// areaOf returns the area where a function keeps v.
+// areaOf returns the kind of memory that stores v, a value that the function retains.
 func areaOf(function string, v *Value) arena.Area {
 	switch {
 	case function == graph.Forward:
@@ -31,8 +31,8 @@ func regions(function string) []arena.Area {
 	return nil
 }
 
-// hold assigns the regions of fn to the frame that will run it. It reports whether the slot
-// that fn reads exists.
+// hold assigns to the frame the regions that fn fills, and the region of the slot that it reads. It reports
+// whether that slot exists.
 func (f *Frame) hold(fn *Function, slot int) bool {
 	c := device.Capacity{Rows: f.Total(), Replicas: len(f.Rows)}
 	if e := fn.earlier; e != nil && len(e.slots.Retained) > 0 {
@@ -44,7 +44,7 @@ func (f *Frame) hold(fn *Function, slot int) bool {
 	return true
 }
 
-// addsAll reports whether every output that fn may add to sums will be added.
+// addsAll reports whether this run adds every output that fn may add to sums.
 func (f *Frame) addsAll(fn *Function) bool {
 	for _, v := range fn.retained {
 		if _, ok := f.onto[v]; !ok && v.slot != nil && v.slot.Area == arena.InSums {
@@ -66,7 +66,7 @@ func (f *Frame) release(fn *Function, slot int, ok bool) {
 	}
 }
 
-// leafBytes returns the number of bytes of leaves that are yielded in place in an area.
+// leafBytes returns the number of bytes of the outputs that are yielded without a copy, in an area.
 func (f *Frame) leafBytes(fn *Function, a arena.Area) (n int) {
 	for _, o := range fn.graph.Outputs {
 		if v := fn.values[o.Value]; o.Keep && v.inLeaves() && v.slot.Area == a && !f.added[v] {
@@ -76,13 +76,13 @@ func (f *Frame) leafBytes(fn *Function, a arena.Area) (n int) {
 	return n
 }
 
-// inLeaves reports whether v may be yielded in place.
+// inLeaves reports whether output v may be yielded without a copy.
 func (v *Value) inLeaves() bool {
 	return v.slot != nil && v.slot.Area >= arena.InLeaves && !v.Last && !v.half
 }
 
-// yield returns output v. If possible it is stored in the memory of leaves until Spent, or
-// in the sum that it was added to.
+// yield returns output v as a tensor. If v is a leaf, the tensor is not a copy: it uses the memory of
+// leaves until Spent is called, or the sum that v was added to.
 func (f *Frame) yield(v *Value) tensor.Tensor {
 	switch {
 	case !v.inLeaves():
@@ -94,7 +94,8 @@ func (f *Frame) yield(v *Value) tensor.Tensor {
 	return tensor.Tensor{DType: v.DType, Shape: f.shape(v), Bytes: f.Bytes(v)}
 }
 
-// turnHeld copies a retained value of the earlier function, with its channel axis moved.
+// turnHeld copies a value that the earlier function has retained, because this function needs another
+// layout.
 func (f *Frame) turnHeld(v *Value) {
 	from, rows, columns := v.from, v.Channels, v.Positions
 	if from.Last {

@@ -6,30 +6,30 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 )
 
-// A row may be whole in the arena, or in a lane while it passes through its group, or it may be a
-// ring of a few image rows. A bf16 program stores it with two bytes per element (a half) if all its
-// readers accept that; otherwise a float32 copy, its float32, is stored in the lane.
+// A row may be stored as a whole in the arena, or in a lane while it passes through its group, or as a ring
+// of a few image rows. A bf16 program stores it with two bytes per element (a half) if all its readers
+// accept that. For other readers a float32 copy is stored in the lane.
 
-// Value is the compiler's description of one value of a function.
+// Value describes one value of a function for the compiler and the executor.
 type Value struct {
 	layout.Layout
 	Name string
 
-	// The place of the value, decided by the Linker:
+	// The Linker decides the place of the value:
 	slot    *arena.Slot  // its piece of memory, unless it is state or an input
 	local   bool         // the slot is in the memory of a lane, not in the arena
-	private bool         // in the lane of the worker even if rows are few
-	half    bool         // its elements are bfloat16 of two bytes
-	float   *Value       // the float32 of a half in a lane, during a group that needs it
-	over    *Value       // a value of the group that shares its memory, if both are local
-	joined  *Value       // the wider value that contains its channels; nil if its memory is separate
-	first   int          // its first channel there
-	slack   bool         // an input that has to be copied, because kernels read past its end
-	adds    bool         // its action adds it with Frame.Add if possible
-	summed  bool         // its action writes one replica of it, the sum of all
-	judged  bool         // its action calls Frame.NotFinite if an element is infinite or NaN
-	state   *arena.State // the state tensor that it is, or that it overwrites in place
-	from    *Value       // the value of the earlier function, in another order, that this is a copy of
+	private bool         // in a lane of the worker, also if workers share a row
+	half    bool         // elements are bfloat16 of two bytes
+	float   *Value       // float32 copy of a half in a lane, during a group that needs one
+	over    *Value       // another value of the group that uses the same memory, if both are local
+	joined  *Value       // the larger value that this one is stored in, among its channels; or nil
+	first   int          // first channel of this value in joined
+	slack   bool         // an input that is copied, because kernels read past its end
+	adds    bool         // the action that makes it adds it to sums with Frame.Add if possible
+	summed  bool         // the action that makes it writes the sum of all replicas in place of one
+	judged  bool         // the action that makes it calls Frame.NotFinite if an element is infinite or NaN
+	state   *arena.State // the state tensor that the value is, or overwrites in place
+	from    *Value       // the value of the earlier function that this one is a copy of, in another order
 	input   int          // index of the input, or -1
 }
 
@@ -45,15 +45,14 @@ func NewValue(v graph.Variable) *Value {
 // SetSlack records that kernels read past the end of v, so that memory follows it.
 func (v *Value) SetSlack() { v.slack = true }
 
-// AllowAdding allows v to be added to sums instead of being stored: the action that makes it can do
-// both.
+// AllowAdding records that the action that makes v can add v to sums instead of storing it.
 func (v *Value) AllowAdding() { v.adds = true }
 
 // SetSummed records that the action that makes v sums it over the replicas and writes only
 // one of them.
 func (v *Value) SetSummed() { v.summed = true }
 
-// width returns the bytes of an element.
+// width returns the size of an element in bytes.
 func (v *Value) width() int {
 	if v.half {
 		return 2
@@ -61,14 +60,14 @@ func (v *Value) width() int {
 	return v.DType.Size()
 }
 
-// size returns the bytes of one unit.
+// size returns the size of one unit in bytes.
 func (v *Value) size() int { return v.Count * v.width() }
 
-// storedBytes returns the bytes of one unit that are stored at a time.
+// storedBytes returns how many bytes of one unit are in memory at a time. In a ring, these are not all.
 func (v *Value) storedBytes() int { return v.StoredCount() * v.width() }
 
-// Reach returns the number of bytes of v that a run of the given rows reads or writes, and
-// the number that is stored for v at a time. For rows in a lane the latter is one row.
+// Reach returns the number of bytes of v that a run of the given rows reads or writes. stored is the number
+// of bytes that v has in memory at a time. For rows in a lane this is one row.
 func (v *Value) Reach(rows int) (bytes, stored int) {
 	bytes, stored = v.storedBytes(), v.storedBytes()
 	if v.state == nil && v.Kind == graph.Rows {
@@ -80,7 +79,8 @@ func (v *Value) Reach(rows int) (bytes, stored int) {
 	return bytes, stored
 }
 
-// InOrder returns a value like v, without a place, with elements in the order of its shape.
+// InOrder returns a value of the same type as v, with elements in the order of its shape. It has no place
+// in memory.
 func (v *Value) InOrder() *Value {
 	l := layout.Layout{Type: v.Type, Count: v.Count, Channels: 1, Positions: v.Count}
 	return &Value{Layout: l, input: -1}
@@ -93,7 +93,7 @@ func (v *Value) IsHalf() bool { return v.half }
 // IsOverOperand reports whether v overwrites an operand of the action that makes it.
 func (v *Value) IsOverOperand() bool { return v.over != nil && v.slot == v.over.slot }
 
-// IsOver reports whether v has the place of x, with the same elements in the same memory.
+// IsOver reports whether v has the same place in memory as x, element by element.
 func (v *Value) IsOver(x *Value) bool {
 	return v.slot != nil && v.slot == x.slot && v.local == x.local && v.joined == nil && x.joined == nil
 }
@@ -128,22 +128,21 @@ func (f *Frame) F32(v *Value) []float32 {
 	return layout.View[float32](f.Bytes(v))
 }
 
-// F64 returns the elements of v in all its units.
+// F64 returns the float64 elements of all units of v.
 func (f *Frame) F64(v *Value) []float64 { return layout.View[float64](f.Bytes(v)) }
 
-// Row returns unit i of a value with elements x.
+// Row returns unit i of v. x has the elements of all units.
 func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count] }
 
-// Slack returns the elements of v and the slack after them.
+// Slack returns the elements of v, followed by memory that kernels may read past their end.
 func (f *Frame) Slack(v *Value) []float32 {
 	b := f.Bytes(v)
 	return layout.View[float32](b[:len(b)+arena.Slack])
 }
 
-// widened is the float32 of a half for a row that passes through a group, in the memory of
-// a lane. A separate action makes it before its first reader. Or the action that makes the
-// half writes the float32 first, which is then narrowed span by span while it is in the
-// cache.
+// widened is the float32 copy of a half, for one row that passes through a group. It is in the memory of a
+// lane. Either a separate action makes it before its first reader. Or the action that computes the half
+// writes the float32 first, which is then converted to the half span by span while it is in the cache.
 type widened struct {
 	id          graph.Value
 	half, float *Value

@@ -15,8 +15,8 @@ type widener struct {
 	wides  map[*Value]*widened
 }
 
-// widen adapts the actions of a group to halves, and rounds values that they store as
-// bfloat16.
+// widen inserts conversions for halves among the actions of a group. It also makes actions round the
+// results that they store as bfloat16.
 func widen(l *Linker, g *group) {
 	w := &widener{linker: l, group: g, wides: map[*Value]*widened{}}
 	for k, a := range g.actions {
@@ -25,7 +25,8 @@ func widen(l *Linker, g *group) {
 	g.nodes, g.actions = w.nodes, w.done
 }
 
-// add adds the action of a node, after the actions that it needs.
+// add adds the action of a node to the group. If the action needs float32 copies of halves, the conversions
+// come first.
 func (w *widener) add(node int, a *ByRows) {
 	n := &w.linker.fn.graph.Nodes[node]
 	var wides []*widened
@@ -46,11 +47,11 @@ func (w *widener) add(node int, a *ByRows) {
 	w.nodes, w.done = append(w.nodes, node), append(w.done, w.stores(n, a))
 }
 
-// apart reports whether v is a half that the action does not accept.
+// apart reports whether v is a half, but action a needs it as float32.
 func (w *widener) apart(a *ByRows, v *Value) bool { return v.half && !a.takes(v) }
 
-// need returns the float32 of a value for the next action, and adds the action that makes
-// it unless it exists.
+// need returns the float32 copy of a half for the next action. If the copy does not exist yet, it adds the
+// action that makes it.
 func (w *widener) need(node int, id graph.Value) *widened {
 	v := w.linker.fn.values[id]
 	if w.wides[v] == nil {
@@ -60,7 +61,7 @@ func (w *widener) need(node int, id graph.Value) *widened {
 	return w.wides[v]
 }
 
-// newWide records the float32 of a half that action k reads or makes first.
+// newWide records that the float32 copy of a half begins with action k, which reads or makes it.
 func (w *widener) newWide(id graph.Value, k int) {
 	v := w.linker.fn.values[id]
 	float := *v
@@ -69,7 +70,7 @@ func (w *widener) newWide(id graph.Value, k int) {
 	w.group.wides = append(w.group.wides, w.wides[v])
 }
 
-// widening returns the action that makes the float32 of a half.
+// widening returns the action that computes the float32 copy of a half.
 func (w *widener) widening(id graph.Value) *ByRows {
 	kernels, v := w.linker.machine.Kernels, w.linker.fn.values[id]
 	return BySpan(&ByRows{widens: w.wides[v], Work: v.Count / 16, Spans: Spans{
@@ -83,12 +84,12 @@ func (w *widener) widening(id graph.Value) *ByRows {
 // storing describes how a result of an action is converted when it is stored.
 type storing struct {
 	value   *Value
-	widened *widened // float32 of a result that is narrowed
-	round   bool     // the action has not rounded it
+	widened *widened // float32 copy of the result, which is converted to the half
+	round   bool     // the result must be rounded, because the action has not done it
 }
 
-// stores returns the action of node n with its results rounded, unless they already are,
-// and with results that it cannot write as halves narrowed.
+// stores returns the action of node n with conversions of its results. Results that the action does not
+// round are rounded, and results that it cannot write as halves are converted to halves.
 func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 	var all []storing
 	for _, id := range n.Out {
@@ -116,7 +117,7 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 		return BySpan(a)
 	default:
 		row := a.Row
-		a.Work = 0 // the work of a piece is not known here
+		a.Work = 0 // 0, because the work of a piece is unknown
 		a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 			row(f, w, i, piece, pieces)
 			for _, s := range all {
@@ -127,8 +128,8 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 	return a
 }
 
-// store stores elements [from, to) of row i. The float32 itself is rounded only if it is
-// read again.
+// store rounds elements [from, to) of row i to bfloat16. If the result is a half, store writes them to the
+// half, and rounds the float32 copy only if later actions read it.
 func (s *storing) store(f *Frame, w *Worker, i, from, to int) {
 	x, kernels := f.At(s.value, w, i)[from:to], f.Kernels
 	if s.round && (s.widened == nil || s.widened.last > s.widened.first) {

@@ -9,26 +9,25 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Fused describes the work of later nodes that were fused into a node. The operands of
-// these nodes follow the operands of the node: first the operands of a batch norm, then the
-// value to add.
+// Fused describes the work of later nodes that were fused into a node. Their operands were appended to the
+// operands of the node: first the operands of a batch norm, then the value to add.
 type Fused struct {
 	Given graph.Value // the result of the node in the original function
 	Norm  *class.Norm // batch norm folded into the weights of a product, or nil
 	Plus  bool        // a value is added to the result
-	Relu  bool        // the result is bounded to 0 below and most above
+	Relu  bool        // the result is limited to the range from 0 to Most
 	Most  float32
 	// Groups is the number of groups of channels that a transposition or a concatenation interleaves;
 	// 0: no interleaving.
 	Groups  int
-	Regions []Region // the parts of its operands that a concatenation reads; nil: all
+	Regions []Region // the parts of its operands that a concatenation reads; nil: it reads whole operands
 }
 
-// Fuse returns fn with fewer nodes. Batch norms become part of the products before them (class.Fold).
-// Products of a value and its gate become one node, and so do shuffles of channels. Additions and
-// activations become part of the product or normalisation before them if they are its only readers; the
-// results then have the same bits as those of separate nodes. The map has the fused work of a node under
-// the result of the last node that was fused into it.
+// Fuse returns fn with fewer nodes. Batch norms become part of the products before them (class.Fold). The
+// product of a value and its gate becomes one node, and so does a shuffle of channels. An addition or an
+// activation becomes part of the product or normalisation before it, if nothing else reads that. The
+// results then have the same bits as with separate nodes. The map has the fused work of each node. Its key
+// is the result of the last node that was fused into it.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
@@ -59,8 +58,8 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	return u.result(), u.fused
 }
 
-// withEpilogue are the operations that can add a value to their results and bound them before
-// they are written.
+// withEpilogue are operations with kernels that can add a value to their results, and apply a relu or
+// relu6, before they write them.
 var withEpilogue = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
 
 // fuser is the state of fuse.
@@ -105,7 +104,8 @@ func (u *fuser) result() *graph.Function {
 	return u.fn
 }
 
-// gated joins the product of a value and its gate into one node, if nothing else reads the gate.
+// gated replaces a gate and the product of x with this gate by one node, for example sigmoid and mul by
+// silu. The gate must have no other reader.
 func (u *fuser) gated(i int) {
 	for k, x := range u.fn.Nodes[i].In {
 		gate := u.fn.Nodes[i].In[1-k]
@@ -121,7 +121,8 @@ func (u *fuser) gated(i int) {
 	}
 }
 
-// node tries to fuse node i into the end of the node that makes its operand.
+// node tries to fuse node i, an addition or activation, into the epilogue of the node that computes its
+// operand.
 func (u *fuser) node(i int) {
 	n := u.fn.Nodes[i]
 	source, plus := graph.None, graph.None
@@ -162,8 +163,8 @@ func (u *fuser) node(i int) {
 	}
 }
 
-// alone reports whether one of these operations computes v, v is not fused into another node yet,
-// and v is read once.
+// alone reports whether v is the only result of one of these operations, has only one reader, and is not
+// fused into another node yet.
 func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 	i, ok := u.made[v]
 	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&
@@ -171,8 +172,8 @@ func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 }
 
 // addends returns the operands of an addition. source is an operand that only the addition reads and that
-// takesEpilogue accepts. If both are, it is the later one. plus is the other operand. Both are graph.None
-// if source does not exist.
+// takesEpilogue accepts. If it accepts both operands, source is the one that is computed later. plus is the
+// other operand. If takesEpilogue accepts neither, both results are graph.None.
 func (u *fuser) addends(i int) (source, plus graph.Value) {
 	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
 	if a == b || !u.alike(a, b) {
@@ -190,7 +191,8 @@ func (u *fuser) addends(i int) (source, plus graph.Value) {
 	return graph.None, graph.None
 }
 
-// takesEpilogue reports whether a node withEpilogue computes v alone, and has no epilogue yet.
+// takesEpilogue reports whether an operation in withEpilogue computes v, only one node reads v, and the
+// operation has no epilogue yet.
 func (u *fuser) takesEpilogue(v graph.Value) bool {
 	return u.rows(v) && u.alone(v, withEpilogue...) && !u.fused[v].Plus && !u.fused[v].Relu
 }
@@ -200,13 +202,13 @@ func (u *fuser) rows(v graph.Value) bool {
 	return u.fn.Values[v].Type.Kind == graph.Rows && u.fn.Values[v].Type.DType == tensor.F32
 }
 
-// alike reports whether a and b are rows of float32 of one shape.
+// alike reports whether a and b are both rows of float32 and have the same shape.
 func (u *fuser) alike(a, b graph.Value) bool {
 	return u.rows(a) && u.rows(b) && slices.Equal(u.fn.Values[a].Type.Shape, u.fn.Values[b].Type.Shape)
 }
 
-// operandsOf returns the operands of a node in a form that others may be appended to: a
-// product without a bias has graph.None in its place.
+// operandsOf returns the operands of a node so that others can be appended. If a product has no bias, it
+// inserts graph.None in place of the bias.
 func operandsOf(n *graph.Node) []graph.Value {
 	in := slices.Clone(n.In)
 	if slices.Contains(class.Folded, n.Op) && len(in) == 2 {

@@ -7,24 +7,22 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Mask describes additional work of a node that computes the sums for the gradient of a normalisation:
-// it also computes the gradient of an activation after the normalisation, which it adds to
-// the sums. The node's additional operands are the value that the activation saves and
-// then the value added to the gradient. Its second result is the gradient. If Norm is set,
-// the node computes the saved value again, and has gamma and beta of Norm as operands
-// instead.
+// Mask describes additional work of a node that computes the sums for the gradient of a normalisation. The
+// node first computes the gradient of the activation after the normalisation, and then sums this gradient,
+// which is its second result. Its additional operands are the value that the activation saves and the value
+// that is added to the gradient first. If Norm is set, the node computes the saved value again, and has
+// gamma and beta of Norm as operands instead.
 type Mask struct {
 	Plus  bool
-	Most  float32     // bound of a relu6: results from it on are masked; NaN for a relu
+	Most  float32     // bound of a relu6: where its result is Most or more, the gradient is 0; NaN for a relu
 	Slope *graph.Node // the gradient of another activation; nil for a relu or relu6
-	Norm  *graph.Node // the normalisation with the result that the activation saves, or nil
+	Norm  *graph.Node // the normalisation that computes the value that the activation saves, or nil
 }
 
-// Masks returns fn with the gradients of activations fused into the sums that read them first,
-// together with additions that serve only these gradients. The results have the same bits as the
-// separate nodes. The keys of masks are the results of the sums. oneBlock reports whether a
-// normalised value is summed row by row, ends is the result of Fuse, and slopes enables activations
-// other than relu and relu6.
+// Masks returns fn with the gradients of activations fused into the nodes that sum them first. It also
+// fuses additions that serve only these gradients. The results have the same bits as with separate nodes.
+// The keys of masks are the results of the sums. oneBlock reports whether a normalised value is summed row
+// by row, ends is the result of Fuse, and slopes enables activations other than relu and relu6.
 func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool, ends map[graph.Value]Fused,
 	slopes bool) (fused *graph.Function, masks map[graph.Value]Mask) {
 	u := newFuser(fn)
@@ -79,8 +77,8 @@ func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 	masks[sums.Out[0]] = m
 }
 
-// again returns the normalisation of x by these moments that has y as its only result, so
-// that y can be computed again; or nil.
+// again returns the node that normalises x by these moments, if y is its only result, so that y can be
+// computed again. Otherwise it returns nil.
 func (u *fuser) again(y, x, moments graph.Value) *graph.Node {
 	i, ok := u.made[y]
 	if _, ends := u.fused[y]; !ok || ends {

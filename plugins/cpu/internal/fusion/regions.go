@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Region is the part that a concatenation reads of the operand of a slice. If Shape is nil, it is the
-// whole operand.
+// Region is the part of a slice's operand that a concatenation reads. If Shape is nil, it is the whole
+// operand.
 //
 //	x  slice  a ──┐                       x ──┐ part of x
 //	x  slice  b ──┴ concatenate           x ──┴ concatenate
@@ -43,8 +43,8 @@ func (u *fuser) regions(i int) {
 	u.fused[n.Out[0]] = f
 }
 
-// onlyConcatenated reports whether v is a slice that is read only by concatenations, or by
-// slices that satisfy this too.
+// onlyConcatenated reports whether v is a slice with only concatenations as readers, or slices that in turn
+// have only concatenations as readers.
 func (u *fuser) onlyConcatenated(v graph.Value) bool {
 	i, ok := u.made[v]
 	if !ok || u.gone[i] || u.fn.Nodes[i].Op != graph.Slice {
@@ -63,8 +63,8 @@ func (u *fuser) onlyConcatenated(v graph.Value) bool {
 	return reads == u.uses[v]
 }
 
-// past moves one reader of a slice to the operand of the slice, and returns the operand.
-// The last reader removes the slice.
+// past lets one reader of slice v read the operand of the slice instead, and returns the operand. If it was
+// the last reader, past removes the slice.
 func (u *fuser) past(v graph.Value) graph.Value {
 	i := u.made[v]
 	x := u.fn.Nodes[i].In[0]
@@ -84,8 +84,8 @@ func (u *fuser) ofChannels(slice *graph.Node) bool {
 		!slices.ContainsFunc(slice.SliceStep()[1:], func(n int) bool { return n < 1 })
 }
 
-// of returns the part of the operand of slice that corresponds to part p of its result, which has this
-// shape.
+// of returns a part of the operand of slice: the part that p is in the result of slice. shape is the shape
+// of the result.
 func (p Region) of(slice *graph.Node, shape []int) Region {
 	begin, step := slice.Ints("begin"), slice.SliceStep()
 	if p.Shape == nil {

@@ -39,9 +39,9 @@ func (u *fuser) shuffle(i int) {
 	}
 }
 
-// transposed returns, for a transposition between two reshapes, the second reshape, the
-// operand of the first, and the number of interleaved groups of channels. to is -1 for any
-// other node.
+// transposed examines node i. If it is a transposition between two reshapes, it returns the index of the
+// second reshape (to), the operand of the first one (x), and the number of interleaved groups of channels.
+// For any other node, to is -1.
 func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
 	n := u.fn.Nodes[i]
 	from, to := n.In[0], u.reader(n.Out[0])
@@ -58,8 +58,8 @@ func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
 	return to, x, split[0]
 }
 
-// taken returns the number of groups of channels that a take interleaves, or 0 if it does
-// anything else.
+// taken returns the number of groups of channels that node n, a selection by indices, interleaves. It
+// returns 0 if the node does anything else.
 func (u *fuser) taken(n *graph.Node) int {
 	index, shape := n.Ints("index"), u.fn.Values[n.In[0]].Type.Shape
 	if n.Int("axis") != 0 || len(shape) < 2 || len(index) != shape[0] || len(index) < 4 || index[1] < 2 ||
@@ -127,9 +127,8 @@ func (u *fuser) apart(i int, x graph.Value, groups int) {
 	u.uses[x] += groups
 }
 
-// flatten changes a concatenation, node i, so that it directly concatenates the operands of its
-// operands, if these are concatenations along the same axis that nothing else reads. Each part then has
-// only one destination.
+// flatten changes a concatenation, node i. If its operands are concatenations along the same axis that
+// nothing else reads, it directly concatenates their operands. Each part is then copied only once.
 func (u *fuser) flatten(i int) {
 	n := u.fn.Nodes[i]
 	var in []graph.Value
@@ -146,7 +145,7 @@ func (u *fuser) flatten(i int) {
 	u.fn.Nodes[i].In = in
 }
 
-// swapped returns the permutation of that many axes that exchanges the first two.
+// swapped returns the permutation that exchanges the first two of the given number of axes.
 func swapped(axes int) (perm []int) {
 	for i := range axes {
 		perm = append(perm, i)

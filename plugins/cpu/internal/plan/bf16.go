@@ -12,10 +12,10 @@ import (
 // in the cache. Kernel.Pairs rounds its results itself. The Linker decides later which of
 // these values are stored with two bytes (run/halve.go).
 
-// rounded returns the action of the node with its results rounded. The linker rounds the
-// results of an action by rows, when it is known which of them are halves.
+// rounded returns the action of the node, which also rounds its results. For an action by rows, the linker
+// adds the rounding later, when it is known which results are halves.
 func (c *Compiler) rounded(a run.Action) run.Action {
-	if a == nil { // refused, or computed by another node's action
+	if a == nil { // the node was refused, or another node's action computes it
 		return nil
 	}
 	s := a.Stores()
@@ -40,7 +40,7 @@ func (c *Compiler) rounded(a run.Action) run.Action {
 		}
 		for _, v := range results {
 			if v.IsHalf() {
-				continue // the action has narrowed it
+				continue // the action has already stored it as bfloat16
 			}
 			x := f.F32(v)
 			f.EachSpan(len(x), func(_ *run.Worker, from, to int) { kernels.RoundBF16(x[from:to]) })
@@ -50,8 +50,8 @@ func (c *Compiler) rounded(a run.Action) run.Action {
 	return a
 }
 
-// selecting are the operations with results that are values of their operands, 0, or a
-// bound that is a bfloat16.
+// selecting are operations that only select values. Their results are values of their operands, 0, or a
+// bound that bfloat16 represents.
 var selecting = []graph.Op{graph.Relu, graph.Relu6, graph.MaxPool, graph.Concat, graph.Slice, graph.SliceGrad,
 	graph.Reshape, graph.Transpose, graph.Take, graph.BroadcastTo}
 

@@ -15,9 +15,8 @@ type Operations struct {
 	OneBlock func(v graph.Variable) bool
 }
 
-// Compile compiles fn and lists the nodes that cannot be run. If there are any, the
-// function is useful only for their names. earlier, unless it is nil, has retained values
-// that are inputs of fn.
+// Compile compiles fn and lists the nodes that the device cannot run. If there are any, the returned
+// function must not be run. earlier, unless it is nil, has retained values that are inputs of fn.
 func Compile(on *run.Machine, m *arena.Memory, fn *graph.Function, earlier *run.Function,
 	ops Operations) (*run.Function, []device.Refusal) {
 	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}
@@ -46,7 +45,7 @@ func Compile(on *run.Machine, m *arena.Memory, fn *graph.Function, earlier *run.
 	return c.linker.Link(actions), nil
 }
 
-// build compiles the node.
+// build compiles the current node with builder b.
 func (c *Compiler) build(b Builder) run.Action {
 	if b == nil {
 		return c.Refuse("this device does not have the operation")

@@ -25,21 +25,21 @@ type Compiler struct {
 	memory  *arena.Memory
 	linker  *run.Linker
 	fn      *graph.Function // the function after fusion
-	index   int             // index of the node
+	index   int             // index of the current node
 	fused   map[graph.Value]fusion.Fused
 	masks   map[graph.Value]fusion.Mask
-	// follows reports, for the result of an all-reduce, that its node directly followed
-	// another all-reduce in the original function.
+	// follows contains the result of an all-reduce if its node directly follows another all-reduce in the
+	// original function.
 	follows  map[graph.Value]bool
 	closing  map[graph.Value]bool // first results of exchanges that no node reads
-	summed   map[*run.Value]bool  // gradients that are already summed over the replicas held
+	summed   map[*run.Value]bool  // gradients that come as a sum over the replicas of this device
 	refusals []device.Refusal
 }
 
 // Kernels returns the kernels of the device.
 func (c *Compiler) Kernels() *kernel.Set { return c.machine.Kernels }
 
-// Schedule returns how work is cut on the device.
+// Schedule returns how the device divides work.
 func (c *Compiler) Schedule() schedule.Schedule { return c.machine.Schedule }
 
 // Threads returns the number of workers.
@@ -57,10 +57,10 @@ func (c *Compiler) HoldsBF16(v *run.Value) bool { return c.linker.BF16(v) }
 // Function returns the name of the function.
 func (c *Compiler) Function() string { return c.fn.Name }
 
-// Graph returns the function after fusion. Builders read it.
+// Graph returns the function after fusion. Builders may read it, but not change it.
 func (c *Compiler) Graph() *graph.Function { return c.fn }
 
-// Node returns the current node. Builders read it.
+// Node returns the current node. Builders may read it, but not change it.
 func (c *Compiler) Node() *graph.Node { return &c.fn.Nodes[c.index] }
 
 // NodeName returns the name of the node, for messages.
@@ -72,7 +72,7 @@ func (c *Compiler) Window() graph.Window { return c.fn.WindowOf(c.Node()) }
 // Layer returns the node, which is a product, in the form for the choice of an algorithm.
 func (c *Compiler) Layer() (l class.Layer, ok bool) { return class.LayerOf(c.fn, c.Node()) }
 
-// In returns operand i of the node, nil if it is absent.
+// In returns operand i of the node, or nil if it is absent.
 func (c *Compiler) In(i int) *run.Value {
 	in := c.Node().In
 	if i >= len(in) || in[i] == graph.None {
@@ -109,8 +109,7 @@ func (c *Compiler) Region(i int) (p fusion.Region, ok bool) {
 	return regions[i], true
 }
 
-// OnlySummed reports whether the only reader of the node's first result is an
-// all-reduce by sum.
+// OnlySummed reports whether the node's first result has a single reader, which is an all-reduce that sums.
 func (c *Compiler) OnlySummed() bool {
 	v, readers := c.Node().Out[0], 0
 	for i := range c.fn.Nodes {
@@ -133,17 +132,17 @@ func (c *Compiler) ComesSummed(v *run.Value) {
 	v.SetSummed()
 }
 
-// Temp reserves memory for the node while it runs: bytes in all, per replica, per
-// row.
+// Temp reserves memory for the node while it runs. Its size in bytes is fixed, plus perReplica for each
+// replica, plus perRow for each row.
 func (c *Compiler) Temp(fixed, perReplica, perRow int) *arena.Slot {
 	return c.linker.Temp(c.index, fixed, perReplica, perRow)
 }
 
-// TempValue returns a value like v in temporary memory of the node.
+// TempValue returns a value of the same type and layout as v, in temporary memory of the node.
 func (c *Compiler) TempValue(v *run.Value) *run.Value { return c.linker.TempValue(c.index, v) }
 
-// OnLayout registers f to be called when every value has its place. Only then is it known
-// which of them are halves or rings.
+// OnLayout registers f to be called when every value has a place in memory. Only then is it known which
+// values are halves, and which are stored in rings.
 func (c *Compiler) OnLayout(f func()) { c.linker.OnLayout(f) }
 
 // Packed returns the packed weights that another node has stored under a key, or nil.
@@ -155,10 +154,10 @@ func (c *Compiler) SetPacked(key string, p arena.Packed) { c.memory.SetPacked(ke
 // ReservePacked returns n zeros for packed weights.
 func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return arena.Reserve[T](c.memory, n) }
 
-// AllowPassing allows the node's action to request n values with run.Frame.Passing.
+// AllowPassing makes calls of run.Frame.Passing for up to n values possible.
 func (c *Compiler) AllowPassing(n int) { c.memory.AllowPassing(n) }
 
-// Refuse refuses the node: the host may decompose it, or use another device.
+// Refuse records that the device cannot run the node. The host may decompose it, or use another device.
 func (c *Compiler) Refuse(why string) run.Action {
 	given := *c.Node()
 	if len(given.Out) > 0 {

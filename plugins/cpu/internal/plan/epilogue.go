@@ -8,7 +8,7 @@ import (
 // Epilogue is applied to the result of a node before it is written. It consists of later
 // nodes that were fused with the node.
 type Epilogue struct {
-	Plus *run.Value // value that is added; nil without one
+	Plus *run.Value // value that is added; nil if there is none
 	relu bool
 	most float32
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// exchanges returns the results of the all-reduces that follow another, and the
-// first results of the exchanges that only the end of the function waits for.
+// exchanges returns two sets. follows has the results of all-reduces that follow another one. closing has
+// the first results of exchanges that only the end of the function waits for.
 func exchanges(fn *graph.Function) (follows, closing map[graph.Value]bool) {
 	follows, closing = map[graph.Value]bool{}, map[graph.Value]bool{}
 	for _, e := range fn.Exchanges() {

@@ -27,12 +27,12 @@ var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.Sli
 	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.ReduceMax, graph.ReduceMin,
 	graph.SumRows}
 
-// alike are operations among them that copy parts of their operands: the result has the same layout, so that
-// elements stay neighbours.
+// alike are the operations of anyOrder that copy parts of their operands. The result has the same layout,
+// so that elements stay neighbours.
 var alike = []graph.Op{graph.Slice, graph.SliceGrad, graph.Concat, graph.Pad}
 
-// oneOrder are the operations with operands and results of one shape and the same layout,
-// in any order.
+// oneOrder are operations for which all operands and results have one shape and must have the same layout.
+// Any layout is possible.
 var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
 	graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine,
 	graph.Exp, graph.Log, graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax,
@@ -43,12 +43,13 @@ var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, g
 // orders decides the memory layout of the values of a function.
 type orders struct {
 	fn   *graph.Function
-	of   []graph.Value        // by value: another value that must have the same layout, or the value itself
-	last map[graph.Value]bool // values that others refer to: whether their channels are last
+	of   []graph.Value        // for each value: another value that must have the same layout, or itself
+	last map[graph.Value]bool // for each value that others refer to: whether its channels are last
 }
 
-// order returns fn with copies of the values that are needed in both orders, and the values that are
-// stored in the order of their shape. If a result gets another number, order changes its key in fused.
+// order decides the layout of values. It returns fn with copies of values that are needed in both orders,
+// and the set of values that are stored in the order of their shape. If a result gets another number, order
+// changes its key in fused.
 func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	o := &orders{fn: fn, last: map[graph.Value]bool{}}
 	shuffles := func(n *graph.Node) bool { return len(n.Out) > 0 && fused[n.Out[0]].Groups > 0 }
@@ -66,13 +67,13 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 	return o.copied(fused)
 }
 
-// wants reports whether a node needs the order of the shape.
+// wants reports whether a node needs its operands and results in the order of the shape.
 func (o *orders) wants(n *graph.Node) bool {
 	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
 }
 
-// turns reports whether the best layout of the result of a node differs from the best layout of its
-// operand. It does for a transposition, and for a reshape that changes the first axis.
+// turns reports whether a node changes which layout is best: its result should have another layout than its
+// operand. This is so for a transposition, and for a reshape that changes the first axis.
 func (o *orders) turns(n *graph.Node) bool {
 	if n.Op != graph.Transpose && n.Op != graph.Reshape || !o.ordered(n.In[0]) || !o.ordered(n.Out[0]) {
 		return false
@@ -81,7 +82,7 @@ func (o *orders) turns(n *graph.Node) bool {
 	return n.Op == graph.Transpose || x[0] != y[0]
 }
 
-// ordered reports whether v may be stored channels last.
+// ordered reports whether v may be stored channels last: it is rows of float32 with two axes or more.
 func (o *orders) ordered(v graph.Value) bool {
 	if v == graph.None {
 		return false
@@ -106,12 +107,12 @@ func (o *orders) join(v, w graph.Value) {
 	o.last[a] = o.last[a] || o.last[b]
 }
 
-// note records the layouts that a node needs for its operands and results. A node that
-// shuffles channels needs them last.
+// note records which layouts a node needs for its operands and results. A node that shuffles channels needs
+// channels last.
 func (o *orders) note(n *graph.Node, shuffles bool) {
 	in := n.In
 	if slices.Contains(inShape, n.Op) {
-		in = in[2:] // the value that an epilogue adds to the result
+		in = in[2:] // also the value that an epilogue adds, but not the operands before it
 	}
 	for _, v := range slices.Concat(in, n.Out) {
 		switch {
@@ -129,7 +130,7 @@ func (o *orders) note(n *graph.Node, shuffles bool) {
 	}
 }
 
-// copied inserts copies at nodes that need values in another order.
+// copied inserts copies of values before nodes that need them in another order.
 func (o *orders) copied(fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	inOrder := map[graph.Value]bool{}
 	for v := range o.fn.Values {

@@ -16,14 +16,13 @@ type Predictor struct {
 	Machine machine.Description
 	Rates   machine.Rates
 	On      *run.Machine
-	Rows    int // rows of a run
+	Rows    int // number of rows of a run
 	Threads int
 	State   int // bytes of the program's state
 }
 
-// Times returns the estimated run times of the nodes of a compiled function, by the first
-// results that they had in the original function. The time of a node includes nodes that
-// were fused into it.
+// Times returns the estimated run times of the nodes of a compiled function. A key is the first result that
+// the node had in the original function. The time of a node includes nodes that were fused into it.
 func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
 	times := map[graph.Value]time.Duration{}
 	nodes := fn.Graph().Nodes
@@ -64,15 +63,15 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	case class.Depthwise, class.DepthwiseRows:
 		w.Depthwise = 2 * float64(pixels*taps*l.O)
 	default:
-		const lanes = kernel.Lanes / 2 // the narrowest windows
+		const lanes = kernel.Lanes / 2 // number of channels of the smallest windows
 		run, width := l.C/l.Groups, (l.O/l.Groups+lanes-1)/lanes*lanes
 		w.Products = 2 * float64(pixels*taps*run*l.Groups*width) * begins(l, taps, run)
 	}
 	return w
 }
 
-// begins returns the factor that accounts for the work of a register block before and after
-// its chains, and for every tap. This work counts as some additional values of a run.
+// begins returns a factor for the work of a register block before and after its chains, and at the
+// beginning of every tap. This work counts as some additional values of a run.
 func begins(l class.Layer, taps, run int) float64 {
 	const perTile, perTap = 5, 1
 	if l.Narrow() { // a row of the kernel is one tap
@@ -81,8 +80,8 @@ func begins(l class.Layer, taps, run int) float64 {
 	return 1 + perTile/float64(max(taps*run, 1)) + perTap/float64(max(run, 1))
 }
 
-// tiles returns the work of a product by Winograd tiles. transforms is the number of
-// operations for a transformed value of a tile.
+// tiles returns the work of a product by Winograd tiles. transforms is the number of operations for
+// transforming one value of a tile.
 func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule.Work {
 	phase, phases := l.Phase(), l.Dilation[0]*l.Dilation[1]
 	tiles := phases * ((phase.OH + t.Side - 1) / t.Side) * ((phase.OW + t.Side - 1) / t.Side)
@@ -91,7 +90,8 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 		Transforms: float64(values * transforms * (l.C + l.O))}
 }
 
-// reach adds the bytes of a value to the bytes that caches or memory transfer.
+// reach adds the bytes of a value to those that are transferred from or to the cache, or memory, that holds
+// it.
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
 	l2, l3 := p.Machine.L2.PerCore(), p.Machine.L3.PerCore()
 	bytes, stored := v.Reach(p.Rows)

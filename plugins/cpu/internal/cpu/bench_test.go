@@ -31,8 +31,8 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// measure reports the images per second of run, which computes the given number of
-// images in a call, and the processor time per image.
+// measure reports how many images run computes per second, and the processor time per image. One call of
+// run computes the given number of images.
 func measure(b *testing.B, images int, run func()) {
 	run()
 	began, used := time.Now(), processTime()

@@ -32,10 +32,10 @@ func TestTrainSameBitsBF16(t *testing.T) {
 		input models.Size
 	}{{"resnet20", models.Size{}}, {"resnet18", small}, {"mobilenetv2", small}} {
 		t.Run(c.name, func(t *testing.T) {
-			want := map[string]string{} // by class
+			want := map[string]string{} // digest of each class
 			for i, set := range kernel.Sets() {
 				if set == kernel.Generic {
-					continue // slow, and alone in its class
+					continue // skipped because it is slow, and the only set of its class
 				}
 				for _, threads := range [][]int{{1, 3}, {2}}[min(i, 1)] {
 					got := trainDigest(t, openBF16(t, set.Name, threads), c.name, c.input)
@@ -51,8 +51,8 @@ func TestTrainSameBitsBF16(t *testing.T) {
 	}
 }
 
-// However nodes are fused, grouped and laid out, values that are stored are
-// bfloat16, and all have the same bits for any number of workers.
+// At precision bf16 all stored values can be represented as bfloat16, however nodes are fused, grouped and
+// laid out. They have the same bits for any number of workers.
 func TestRandomProgramsBF16(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 98))

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operations that move bytes between operations of int8 move them to the right place, for
-// any layout of both.
+// Some operations move bytes between operations of int8. They move each byte to the right place, for any
+// layout of the operand and of the result.
 func TestBytesThatMove(t *testing.T) {
 	const ends = "b = dequantize(%, scale=0.5, zero=3)\ny = relu(b)"
 	for _, c := range []opCase{

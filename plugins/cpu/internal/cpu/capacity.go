@@ -13,7 +13,7 @@ import (
 // retained values of a stage.
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
-	const many = 1 << 20 // so many rows that the memory that does not grow with them is negligible
+	const many = 1 << 20 // with so many rows, memory that does not grow with their number is negligible
 	needed := func(rows int) int {
 		c := r.capacity
 		c.Rows, c.Replicas = rows, max(c.Replicas, 1)
@@ -62,9 +62,9 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	return nil
 }
 
-// trainingBytes returns the memory that training needs in addition to state, arena and
-// regions: packed weights, which last, and temporary data on the heap. In a stream of
-// predictions heavy weights use shared memory in turn.
+// trainingBytes returns the memory that training needs in addition to state, arena and regions. These are
+// packed weights, which are kept, and temporary data on the heap. For predictions, all layers share the
+// memory for heavy weights.
 func (r *runner) trainingBytes() int {
 	if r.functions[graph.Train] == nil && r.functions[graph.Backward] == nil {
 		return 0

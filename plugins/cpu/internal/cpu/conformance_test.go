@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// openDivided opens a device that divides all work over more threads than the rows of most cases occupy. The
-// images of the cases are so small that they would not be divided.
+// openDivided opens a device that divides all work among many threads, more than most cases have rows.
+// Without this, the images of the cases are too small to be divided.
 func openDivided(ctx context.Context, o device.Options) (device.Device, error) {
 	o.Threads = 5
 	d, err := Provider{}.Open(ctx, device.DefaultID, o)
@@ -25,10 +25,11 @@ func openDivided(ctx context.Context, o device.Options) (device.Device, error) {
 	return d, err
 }
 
-// Every set of kernels of this machine keeps the contract. Sets of one class have the same bits
-// (TestOpsAgainstRef, TestTrainSameBits, the tests of package kernel). Therefore make test runs all cases
-// with the set that users get, and with the sets of other classes all cases but the ones about dividing
-// rows ("rows: ..."). With BNCTL_CONFORMANCE=rest, as in make check, the test runs the remaining cases.
+// TestConformance checks that every set of kernels of this machine keeps the contract. Sets of one class
+// have the same bits (TestOpsAgainstRef, TestTrainSameBits, the tests of package kernel). Therefore make
+// test runs all cases only with the set that users get. With the sets of other classes it omits the cases
+// about dividing rows ("rows: ..."). With BNCTL_CONFORMANCE=rest, as in make check, the test runs the
+// remaining cases.
 func TestConformance(t *testing.T) {
 	rest := os.Getenv("BNCTL_CONFORMANCE") == "rest"
 	first, err := kernel.Pick("auto", false)

@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// testdata/division.txt has cases of all operations, forwards and backwards, as ops.txt has, for shapes that
-// are drawn: {C} is a number of channels, {O} another, {H} and {W} the height and width of an image, and
-// {2*C+1} is computed.
+// testdata/division.txt has cases of all operations, forwards and backwards, in the format of ops.txt.
+// Their shapes are drawn: {C} is a number of channels, {O} another, {H} and {W} are the height and width of
+// an image, and expressions such as {2*C+1} are computed.
 
 // divisionDraw is one case with its shapes, its state and inputs, and how work is divided.
 type divisionDraw struct {
@@ -33,10 +33,10 @@ func (d *divisionDraw) String() string {
 	return fmt.Sprintf("%s, seed %d\n%s%s\n%s%+v", d.name, d.seed, d.c.state, d.c.inputs, d.c.body, d.schedule)
 }
 
-// shapeOf draws {C}, {O}, {H} and {W} of a case.
+// shapeOf draws the sizes {C}, {O}, {H} and {W} for a case.
 type shapeOf func(r *rand.Rand, c opCase, draw uint64) map[string]int
 
-// drawDivision draws a case.
+// drawDivision draws shapes, values and a schedule for a case.
 func drawDivision(t *testing.T, c opCase, seed uint64, shape shapeOf, real schedule.Schedule) *divisionDraw {
 	t.Helper()
 	name := fnv.New64()
@@ -49,13 +49,14 @@ func drawDivision(t *testing.T, c opCase, seed uint64, shape shapeOf, real sched
 	return d
 }
 
-// edgeChannels are numbers just below, at and just above the sizes of vectors and panels of all kernels,
-// and the least channels of walks over all columns. There are odd numbers and primes among them.
+// edgeChannels are numbers just below, at and just above the sizes of vectors and panels of all kernels.
+// They also include odd numbers, primes, and the minimum for which a kernel walks over all columns of a
+// position.
 var edgeChannels = []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 37, 47, 48, 49, 61,
 	63, 64, 65, 79, 80, 81, 95, 96, 97, 113, 127, 128, 129, 160, 176, 181, 184, 191, 192, 193, 239, 255, 257}
 
-// longSums names the cases that sum over positions. Some draws of them have more positions
-// than one span.
+// longSums matches the names of cases that sum over positions. Some draws of these cases have more
+// positions than one span.
 var longSums = regexp.MustCompile("^(moments|normalise|batch|global_avg_pool$|sums$|reductions of pix|group_)")
 
 // pickChannels draws one of edgeChannels.
@@ -67,9 +68,9 @@ func pickChannels(r *rand.Rand, least, most int) int {
 	}
 }
 
-// smallShapes returns a draw of shapes with at most the given number of products of an image with a
-// weight. In every other draw, each of two threads gets more channels than the minimum of all kernels, and
-// some channels fill no vector.
+// smallShapes returns a function that draws shapes. A product of an image with a weight has at most the
+// given number of multiplications. In every other draw, each of two threads gets more channels than the
+// minimum of all kernels, and some channels fill no vector.
 func smallShapes(most int) shapeOf {
 	return func(r *rand.Rand, c opCase, draw uint64) map[string]int { return drawShape(r, c, draw, most) }
 }
@@ -103,8 +104,9 @@ func isqrt(n int) (root int) {
 	return root
 }
 
-// drawSchedule draws how work is divided. Every other draw divides all work as often as threads allow; the
-// others have the schedule of this machine, or its numbers and extreme ones at random.
+// drawSchedule draws how work is divided. Every other draw divides all work into the maximum number of
+// tasks. The other draws have the schedule of this machine, or a random mix of its numbers and extreme
+// ones.
 func drawSchedule(r *rand.Rand, s schedule.Schedule, draw uint64) schedule.Schedule {
 	const all = 1 << 40
 	pick := func(real, few, many int) int { return []int{real, few, many}[r.IntN(3)] }

@@ -20,9 +20,9 @@ import (
 // A divisionFault is one wrong division in a run: a task of a call of Frame.Each that is left out or done twice,
 // or a range of schedule.RangeOf that is left out, begins late, ends early, or overlaps its neighbour.
 type divisionFault struct {
-	call, task, times int    // call of Each, from 0 on; -1: a fault of RangeOf
-	part              [3]int // i, parts and n
-	from, to          int    // added to the range
+	call, task, times int    // number of the call of Each, from 0; -1: the fault is in RangeOf
+	part              [3]int // arguments i, parts and n of RangeOf
+	from, to          int    // numbers that are added to the bounds of the range
 	all               bool   // the whole range is left out
 }
 
@@ -36,8 +36,8 @@ func (f divisionFault) String() string {
 	return fmt.Sprintf("range %v is moved by %d, %d", f.part, f.from, f.to)
 }
 
-// doubles reports whether the fault only repeats work that is done elsewhere. Unless
-// results are added to existing values, they are then correct.
+// doubles reports whether the fault only repeats work that is also done elsewhere. The results are then
+// correct, unless they are added to existing values.
 func (f divisionFault) doubles() bool {
 	return f.times == 2 || f.call < 0 && !f.all && f.from <= 0 && f.to >= 0
 }
@@ -45,18 +45,18 @@ func (f divisionFault) doubles() bool {
 // divisions watches the divisions of a run. It makes one of them faulty if fault is set.
 type divisions struct {
 	fault *divisionFault // may be nil
-	calls []int          // tasks of every call of Each
+	calls []int          // number of tasks of every call of Each
 	broke atomic.Bool    // a task panicked
 
-	// Without a fault, tasks run one at a time.
+	// While no fault is set, tasks run one at a time.
 	mu     sync.Mutex
-	parts  map[[3]int]bool // ranges that are not empty, of divisions into several
-	now    [2]int          // call and task
+	parts  map[[3]int]bool // ranges that are not empty, without divisions into one part
+	now    [2]int          // current call and task
 	empty  map[[2]int]bool // tasks that have only empty ranges
-	filled map[[2]int]bool // tasks that have other ranges too
+	filled map[[2]int]bool // tasks that have at least one range that is not empty
 }
 
-// each is workers.Pool.Fault.
+// each is the hook for workers.Pool.Fault.
 func (d *divisions) each(tasks int, do func(w *workers.Worker, task int)) func(w *workers.Worker, task int) {
 	call := len(d.calls)
 	d.calls = append(d.calls, tasks)
@@ -83,7 +83,7 @@ func (d *divisions) each(tasks int, do func(w *workers.Worker, task int)) func(w
 	}
 }
 
-// part is schedule.RangeFault.
+// part is the hook for schedule.RangeFault.
 func (d *divisions) part(i, parts, n, from, to int) (int, int) {
 	key := [3]int{i, parts, n}
 	if d.fault == nil {
@@ -132,8 +132,8 @@ func (d *divisions) faults() (all []divisionFault) {
 	return all
 }
 
-// watched runs a draw with a fault or without one, in memory that nothing else has used. It returns nil after
-// a panic.
+// watched runs a draw while w watches its divisions, in memory that nothing else has used. If w has a
+// fault, it is made. watched returns nil if the run panics.
 func (d *divisionDraw) watched(t *testing.T, b *backend, rows int, w *divisions) (out []tensor.Tensor) {
 	t.Helper()
 	x, err := b.load(d.program, device.Capacity{Rows: rows, Replicas: 1})
@@ -162,27 +162,27 @@ func (d *divisionDraw) watched(t *testing.T, b *backend, rows int, w *divisions)
 	return o.Outputs
 }
 
-// differs reports whether got differs from want, or is nil.
+// differs reports whether results differ from want. If got is nil, because the run panicked, they differ.
 func differs(got, want []tensor.Tensor) bool {
 	return got == nil || !slices.EqualFunc(got, want, sameValues)
 }
 
-// mutantCount counts faults: those that leave something out, and those that repeat something. Only
-// each every-th fault is tried.
+// mutantCount counts the faults that were tried and those that changed a result, separately for faults that
+// leave work out and faults that repeat work. Only each every-th fault is tried.
 type mutantCount struct{ all, found, doubles, same, every, divisions int }
 
-// partedShapes draws shapes that give every worker a part.
+// partedShapes draws shapes so large that every worker gets a part of the work.
 func partedShapes(r *rand.Rand, c opCase, _ uint64) map[string]int {
 	return map[string]int{"C": pickChannels(r, 49, 97), "O": pickChannels(r, 33, 65), "H": 9 + r.IntN(5),
 		"W": 13 + r.IntN(5)}
 }
 
-// Every wrong division of work of every operation changes a result: a task that is left out, a range that is
-// left out, begins late or ends early. A task or a range that is doubled changes a result only where it is added
-// to earlier values.
+// TestDivisionMutants checks that every wrong division of work changes a result, for every operation: a
+// task or a range that is left out, or a range that begins late or ends early. If a task or a range is done
+// twice, this changes a result only where it is added to earlier values.
 func TestDivisionMutants(t *testing.T) {
 	draws, seed, total := (setting(t, "BNCTL_DIVISION", 0)+9)/10, setting(t, "BNCTL_SEED", 1), mutantCount{}
-	ways, every := [][2]int{{2, 1}, {3, 2}, {2, 7}}, 1 // threads, rows
+	ways, every := [][2]int{{2, 1}, {3, 2}, {2, 7}}, 1 // numbers of threads and of rows
 	if draws == 0 {
 		draws, ways, every = 1, [][2]int{{2, 3}}, 3
 	}
@@ -207,12 +207,12 @@ func TestDivisionMutants(t *testing.T) {
 		total.doubles, total.same)
 }
 
-// of puts every fault into a draw that divides everything.
+// of draws a case in which all work is divided, and runs it again with every possible fault.
 func (m *mutantCount) of(t *testing.T, c opCase, seed uint64, threads, rows int) {
 	t.Helper()
 	b := backendOf(openSet(t, "auto", threads))
 	d := drawDivision(t, c, seed|1, partedShapes, b.machine.Schedule)
-	d.schedule.Range = 2048 // elements: two blocks of a sum of squares
+	d.schedule.Range = 2048 // in elements: twice the block size of a sum of squares
 	b.machine.Schedule = d.schedule
 	plain := &divisions{parts: map[[3]int]bool{}, empty: map[[2]int]bool{}, filled: map[[2]int]bool{}}
 	want := d.watched(t, b, rows, plain)
@@ -238,8 +238,8 @@ func (m *mutantCount) of(t *testing.T, c opCase, seed uint64, threads, rows int)
 	}
 }
 
-// If gradients are added to a sum in memory, a task that is done twice changes the sum. This must hold
-// for all tried tasks of a call of Each, or for none.
+// TestDivisionMutantsOfSums checks gradients that are added to a sum in memory. A task that is done twice
+// changes the sum. This must hold for all tried tasks of a call of Each, or for none.
 func TestDivisionMutantsOfSums(t *testing.T) {
 	adding, doubled, found := 0, 0, 0
 	for _, c := range ontoCases {

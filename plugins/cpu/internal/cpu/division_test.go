@@ -16,16 +16,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// divisionLevel is one way to compute on this machine.
+// divisionLevel is one way to compute on this machine: a set of kernels and a precision.
 type divisionLevel struct {
 	set       *kernel.Set
 	precision string
-	on        map[int]device.Device // devices by their threads
+	on        map[int]device.Device // a device for each number of threads
 }
 
 var divisionThreads = []int{1, 2, 3, 5}
 
-// divisionLevels opens the devices of all sets of kernels and precisions.
+// divisionLevels opens devices for each set of kernels and each precision.
 func divisionLevels(t *testing.T) (levels []divisionLevel) {
 	t.Helper()
 	for _, set := range kernel.Sets() {
@@ -61,7 +61,7 @@ func definitionOf(t *testing.T, l divisionLevel) (d device.Device, bits bool) {
 	return d, bits
 }
 
-// setting returns an integer of the environment.
+// setting returns the integer value of an environment variable, or otherwise if it is not set.
 func setting(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -75,10 +75,10 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// Every operation has the bits of package ref for any number of threads and rows, any
-// channels and any schedule, with all kernels of this machine. If ref does not define the
-// bits, they are the bits of one thread. BNCTL_DIVISION is the number of draws of every
-// case, and BNCTL_SEED the first of the seeds.
+// TestDivision checks that every operation has the bits of package ref, for any number of threads and rows,
+// any channels and any schedule, with all kernels of this machine. If ref does not define the bits, the
+// results must have the bits of one thread. BNCTL_DIVISION is the number of draws of every case, and
+// BNCTL_SEED the first of the seeds.
 func TestDivision(t *testing.T) {
 	draws, seed := setting(t, "BNCTL_DIVISION", 2), setting(t, "BNCTL_SEED", 1)
 	levels, tolerance := divisionLevels(t), map[string]float64{device.F32: 1e-3, device.BF16: 0.05}
@@ -98,14 +98,14 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// compare runs the draw with the given number of rows in all ways.
+// compare runs the draw with the given number of rows at all levels and with all numbers of threads.
 func (d *divisionDraw) compare(t *testing.T, levels []divisionLevel, rows int, tolerance map[string]float64,
 	k int) {
 	t.Helper()
 	wants := map[string][]tensor.Tensor{}
 	for n, l := range levels {
 		if l.set == kernel.Generic && (rows+k)%4 != 0 {
-			continue // slow, and divided like the other cases
+			continue // skipped because it is slow, and divided like other cases
 		}
 		definition, bits := definitionOf(t, l)
 		key := l.precision
@@ -156,7 +156,8 @@ func sameValues(a, b tensor.Tensor) bool {
 	})
 }
 
-// finiteDifference is difference over the elements that are finite in both.
+// finiteDifference returns the same as the function difference, over elements that are finite in both
+// tensors.
 func finiteDifference(a, b tensor.Tensor) float64 {
 	x, y := numbers(a), numbers(b)
 	worst, largest := 0.0, 1e-30

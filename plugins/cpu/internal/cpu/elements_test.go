@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// elementCases are operations element by element and reductions, of maps (m, n and p, which is positive:
-// [64,128,128]) and of lines (s, t: [1024,1024]), with operands that broadcast. Each reads or makes a
-// million elements.
+// elementCases are elementwise operations and reductions, some with operands that broadcast. m, n and p
+// (which is positive) are maps of [64,128,128], and s and t are lines, [1024,1024]. Each case reads or
+// writes a million elements.
 const elementCases = `relu(m); relu6(m); leaky_relu(m, alpha=0.1); elu(m, alpha=1); sigmoid(m); silu(m)
 hard_sigmoid(m, alpha=0.2, beta=0.5); hard_swish(m); tanh(m); softplus(m); erf(m); gelu(m)
 gelu_tanh(m); mish(m); clip(m, min=-1, max=1); exp(m); log(p); sqrt(p); affine(m, by=2)
@@ -54,8 +54,8 @@ func predict(m rows f32[64,128,128], n rows f32[64,128,128], p rows f32[64,128,1
 }
 `
 
-// BenchmarkElements reports the time per element of the node alone, in the lower quartile
-// of runs.
+// BenchmarkElements reports the time of a node per element, without other nodes. It is the lower quartile
+// of the runs.
 func BenchmarkElements(b *testing.B) {
 	numbers := map[string]float32{"two": 2, "three": 3, "half": 0.5, "minus_half": -0.5, "minus_one": -1,
 		"other": 1.7}

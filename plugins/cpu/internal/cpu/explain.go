@@ -55,7 +55,7 @@ func (r *runner) predict(rows int) map[string][]time.Duration {
 	return all
 }
 
-// explain returns how the functions of the program are cut.
+// explain returns a text that describes how work in the functions of the program is divided.
 func (r *runner) explain() (lines []string) {
 	for _, f := range r.program.InOrder() {
 		lines = append(lines, "", f.Name)

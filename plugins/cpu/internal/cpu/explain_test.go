@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/plans from what the planner decides")
 
-// processor describes a processor, which need not be that of this machine.
+// processor describes a processor. It may be a different one than this machine has.
 type processor struct {
 	description machine.Description
 	rates       machine.Rates
@@ -37,8 +37,8 @@ var machines = map[string]processor{
 	"slow-l3":         described("a laptop whose L3 is slow", 32<<10, 256<<10, 8<<20, 2, 140, 9, 5),
 }
 
-// described returns a processor. l3 is shared by all cores. The rates are 1e9 operations or
-// bytes read per second.
+// described returns a processor. l3 is the cache that all cores share. The rates are in 1e9 operations or
+// bytes per second.
 func described(name string, l1, l2, l3, cores int, flops, readL3, read float64) processor {
 	return processor{machine.Description{Processor: name, Cores: cores, Present: cores,
 		L1: machine.Cache{Bytes: l1, Shared: 1}, L2: machine.Cache{Bytes: l2, Shared: 1},
@@ -70,7 +70,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// planOf returns how the prediction of a model is cut by a schedule.
+// planOf returns the text that explains how schedule s divides the prediction with a model.
 func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 	m, err := models.Build(model, models.Options{})
 	if err != nil {
@@ -89,8 +89,8 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 	return runnerOf(x).explain()
 }
 
-// Results do not depend on a schedule: schedules of other machines, of one with nearly no
-// cache, and of one with a cache larger than memory give the same bits.
+// TestScheduleSameBits checks that results do not depend on a schedule. It tries the schedules of other
+// machines, of one with nearly no cache, and of one with a cache larger than memory.
 func TestScheduleSameBits(t *testing.T) {
 	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Tiling: 1 << 30,
 		LightTiles: 1, HeavyTiles: 1, Tiles: 1, FewTiles: 1, SmallSums: 1, SomeTiles: 1, ManyTiles: 1,

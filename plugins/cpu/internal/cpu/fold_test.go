@@ -22,9 +22,9 @@ func predicted(t *testing.T, x device.Executable, tr *trainer) tensor.Tensor {
 	return out.Outputs[0].Clone()
 }
 
-// A program that trains folds norms into weights that change. Its predictions have the bits of a program
-// that only predicts and was given the same state once: folded weights follow every commit, and every
-// write of a number of the norm.
+// TestFoldedWeightsFollow trains a program that folds norms into weights that change. Its predictions must
+// have the bits of a program that only predicts and was given the same state once. So the folded weights
+// must change after every commit, and after every write of a state tensor of the norm.
 func TestFoldedWeightsFollow(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"resnet20", "mobilenetv2"} {

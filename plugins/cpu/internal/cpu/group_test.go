@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// However the replicas are dealt to devices, the step is the same.
+// A step has the same result, however the replicas are divided among devices.
 func TestGroupSameBits(t *testing.T) {
 	const replicas, batch = 5, 9
 	want := trainGroup(t, batch, replicas, [][]int{{0, 1, 2, 3, 4}})
@@ -68,7 +68,7 @@ func trainGroup(t *testing.T, batch, replicas int, deal [][]int) map[string]tens
 	return states[0]
 }
 
-// steps trains and returns the state.
+// steps makes n training steps and returns the state.
 func steps(tr *trainer, n int) (map[string]tensor.Tensor, error) {
 	ctx, state := context.Background(), map[string]tensor.Tensor{}
 	for i := range n {

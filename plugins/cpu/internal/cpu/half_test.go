@@ -44,7 +44,7 @@ func TestHalvesTrainSameBits(t *testing.T) {
 		tr.Close()
 		for _, class := range classes() {
 			if class != "fma" && c.name != "lenet-bn" {
-				continue // slow
+				continue // skipped because it is slow
 			}
 			want := trainDigest(t, fourBytes(openBF16(t, class, 1)), c.name, c.input)
 			if got := trainDigest(t, openBF16(t, class, 2), c.name, c.input); got != want {

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// farCases are functions with images large enough to pass through several nodes some rows
-// at a time: y, z and so on. tilings is the number of chains that do that, and rings the
-// number of their results that are kept in a ring.
+// farCases are functions with images so large that they pass through several nodes some rows at a time. The
+// nodes have the results y, z and so on. tilings is the number of chains of nodes that do that, and rings
+// the number of their results that are kept in a ring buffer.
 var farCases = []struct {
 	opCase
 	tilings, rings int
@@ -61,8 +61,8 @@ var farCases = []struct {
 		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], groups=96); s = sigmoid(c); y = add(s, a)"}, 0, 0},
 }
 
-// Rows of an image that pass through several nodes give the bits that the nodes
-// give one after the other, for any number of workers, and the results of ref.
+// TestTilings checks nodes through which an image passes some rows at a time. They must give the same bits
+// as nodes that run one after the other, for any number of workers, and agree with ref.
 func TestTilings(t *testing.T) {
 	for _, c := range farCases {
 		body := strings.ReplaceAll(c.body, "; ", "\n") + "\n"
@@ -95,7 +95,8 @@ func TestTilings(t *testing.T) {
 	}
 }
 
-// oneByOne returns p with the values of all nodes as additional results, so that nodes run one by one.
+// oneByOne returns p with the values of all nodes as additional results. Its nodes then cannot be fused or
+// tiled.
 func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
 	t.Helper()
 	q, fn := *p, p.Functions[0].Clone()

@@ -14,8 +14,8 @@ const insertState = "state p f32[16,24,1,1] constant\nstate q f32[32,16,1,1] con
 	"state t f32[32,16,3,3] constant\nstate o f32[20,24,3,3] constant\nstate g f32[24,6,3,3] constant\n" +
 	"state v f32[224,24,5,5] constant\nstate w f32[48,224,3,3] constant\nstate r f32[8,80,1,1] constant\n"
 
-// insertCases are functions with the given number of values stored among the channels of a
-// wider one.
+// insertCases are functions in which some values are stored among the channels of a larger value. Their
+// number is given.
 var insertCases = []struct {
 	opCase
 	inserted int

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// heavyChain has weights that are too many to be read for every row: convolutions of 1 by
-// 1, and tiles of both sides, that follow each other.
+// heavyChain is a chain of convolutions with so many weights that they are not read again for every row:
+// convolutions of 1 by 1, and by Winograd tiles of two sizes.
 var heavyChain = opCase{"chain",
 	"state a f32[512,256,1,1] constant\nstate b f32[512,512,3,3] constant\n" +
 		"state c f32[128,512,1,1] constant\nstate d f32[128,128,3,3] constant\n",
@@ -19,14 +19,14 @@ var heavyChain = opCase{"chain",
 	"  p = conv(x, @a)\n  q = conv(p, @b, pad=[1,1,1,1])\n  r = conv(q, @c)\n" +
 		"  y = conv(r, @d, pad=[1,1,1,1])\n"}
 
-// heavyDense has weights that a last run packs a panel at a time: 64 columns, and 24 that are left.
+// heavyDense has weights that a last run packs a panel at a time. The last panel has only 24 of 64 columns.
 var heavyDense = opCase{"dense",
 	"state a f32[1176,1300] constant\nstate b f32[1176] constant\nstate c f32[10,1176] constant\n",
 	"x rows f32[1300]",
 	"  p = dense(x, @a, @b)\n  q = relu(p)\n  y = dense(q, @c)\n"}
 
-// Last runs pack weights in the memory of the previous layer's weights, or not at all. They have
-// the same bits as other runs, also after the weights have changed.
+// TestLastRunsSameBits checks last runs, which pack weights in the memory of the previous layer's weights,
+// or not at all. They must have the same bits as other runs, also after the weights have changed.
 func TestLastRunsSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 7))
 	lastRunsSameBits(t, heavyChain, randomTensor(r, tensor.F32, []int{3, 256, 7, 7}))

@@ -11,13 +11,13 @@ import (
 // Limits are the current peak rates of a number of threads of this machine.
 type Limits struct {
 	Kernels string  // name of the kernels: "avx512", "avx2", "generic"
-	Flops   float64 // floating-point operations per second, on registers alone
+	Flops   float64 // floating-point operations per second, without reading memory
 	Bytes   float64 // bytes per second read and written when memory is copied
 }
 
-// Describe returns a description of this machine, as lines for a person: facts from the
-// system, assumptions, and the rates of one core, which are measured the first time and
-// kept. kernels is a kernel class or name.
+// Describe returns a description of this machine, as lines for a person: facts from the system,
+// assumptions, and the rates of one core. The rates are measured the first time and then stored. kernels is
+// a kernel class or name.
 func Describe(kernels string) ([]string, error) {
 	set, err := kernel.Pick(kernels, false)
 	if err != nil {
@@ -32,17 +32,18 @@ func Describe(kernels string) ([]string, error) {
 	return lines, nil
 }
 
-// rates are the rates of the machine with some kernels that this process has measured or read.
+// rates are the rates of the machine with a set of kernels. This process has measured them or read them
+// from a file.
 type rates struct {
 	machine.Rates
-	note string // why they could not be kept, "" if they are
+	note string // the reason why the rates could not be stored, or ""
 }
 
 // known are rates by the name of the kernels.
 var known sync.Map
 
-// ratesOf returns the rates of this machine with a set of kernels: those that are kept, or
-// measured now, once in a process.
+// ratesOf returns the rates of this machine with a set of kernels: those that are stored, or those that
+// this process measures the first time.
 func ratesOf(here machine.Description, set *kernel.Set) rates {
 	if r, ok := known.Load(set.Name); ok {
 		return r.(rates)
@@ -55,9 +56,9 @@ func ratesOf(here machine.Description, set *kernel.Set) rates {
 // limitTime is the time for measuring each limit.
 const limitTime = 100 * time.Millisecond
 
-// Measure measures the limits for kernels of a class or name. It returns the best of a few tries, so
-// that other programs affect them little. Rates are for one core and are stored. Limits are for all
-// threads together, which share memory, and only for the present.
+// Measure measures the limits for kernels of a class or name. It returns the best of a few tries, so that
+// other programs affect them little. Limits are for all threads together, which share memory, and only for
+// the present. Rates, in contrast, are for one core and are stored.
 func Measure(kernels string, threads int) (Limits, error) {
 	set, err := kernel.Pick(kernels, false)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Products outside the range of three parts, in any position and with any weights, are as
-// precise as the rest, and infinite and NaN results are preserved.
+// Some products have operands that three parts in bfloat16 cannot represent. In any position and with any
+// weights, they are as precise as the others, and infinite and NaN results are preserved.
 func TestMatrixApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	d := openSet(t, "auto", 2)

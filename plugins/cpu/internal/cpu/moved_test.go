@@ -56,7 +56,8 @@ var movedCases = []struct {
 			"y = transpose(r, perm=[1,0])"}, 2, 5},
 }
 
-// A move that leaves every element in place copies nothing, and no layout changes a bit.
+// TestMovesInPlace checks that a move that leaves every element in place copies nothing, and that values
+// are the same in any layout.
 func TestMovesInPlace(t *testing.T) {
 	for _, c := range movedCases {
 		p := program(t, opCase{c.name, c.state, c.inputs, strings.ReplaceAll(c.body, "; ", "\n") + "\n"})
@@ -85,17 +86,18 @@ func TestMovesInPlace(t *testing.T) {
 	}
 }
 
-// Extremes of lines that are contiguous in memory have the bits of ref: on both sides of the longest line
-// that is transposed, and of the number of lines that are transposed at once.
+// Maxima and minima over lines that are contiguous in memory have the bits of ref. Lines up to a maximum
+// length are transposed, some lines at a time. The cases are on both sides of this length and of this
+// number of lines.
 func TestExtremesOfLines(t *testing.T) {
 	for _, n := range []int{1, 2, 17, 80, 127, 128, 129, 256, 257} {
 		for _, lines := range []int{1, 16, 63, 65, 200} {
 			for _, c := range []string{
-				fmt.Sprintf("x rows f32[%d,%d]|axes=[1]", lines, n),     // the pixels
-				fmt.Sprintf("x rows f32[%d,%d]|axes=[0]", n, lines),     // the channels
-				fmt.Sprintf("x rows f32[%d,%d,1]|axes=[0]", n, lines),   // with a third axis
-				fmt.Sprintf("x rows f32[2,%d,%d]|axes=[2]", lines, n),   // no lines: channels are between them
-				fmt.Sprintf("x rows f32[%d,2,%d]|axes=[0,2]", n, lines), // nor here
+				fmt.Sprintf("x rows f32[%d,%d]|axes=[1]", lines, n),     // lines over the pixels of each channel
+				fmt.Sprintf("x rows f32[%d,%d]|axes=[0]", n, lines),     // lines over the channels of each pixel
+				fmt.Sprintf("x rows f32[%d,%d,1]|axes=[0]", n, lines),   // the same with a third axis
+				fmt.Sprintf("x rows f32[2,%d,%d]|axes=[2]", lines, n),   // no contiguous lines
+				fmt.Sprintf("x rows f32[%d,2,%d]|axes=[0,2]", n, lines), // no contiguous lines
 			} {
 				inputs, axes, _ := strings.Cut(c, "|")
 				for _, of := range []string{"max", "min"} {
@@ -119,7 +121,7 @@ func TestExtremesOfLines(t *testing.T) {
 	}
 }
 
-// reversed returns the permutation that turns the axes of a case's operand around, and last its last axis.
+// reversed returns the permutation that reverses the axes of a case's operand. last returns its last axis.
 func reversed(inputs string) string {
 	if strings.Count(inputs, ",") == 1 {
 		return "[1,0]"
@@ -131,8 +133,8 @@ func last(inputs string) string {
 	return fmt.Sprint(strings.Count(inputs, ","))
 }
 
-// Operands with one element for each position have the bits of ref in both layouts, on both sides of the
-// number of elements of a pattern.
+// Operands with one element for each position have the bits of ref in both layouts. Such operands are
+// repeated as patterns of a maximum length, and the cases are on both sides of it.
 func TestOperandsOfPositions(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 80, 511, 512, 513, 1023, 1024, 1025, 2500} {
 		for _, lines := range []int{1, 2, 7, 130} {

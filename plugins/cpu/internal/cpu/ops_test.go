@@ -54,7 +54,7 @@ var exact = map[string]bool{"sgd": true, "adamw": true, "lars": true, "ema": tru
 	"shuffled unequal parts": true, "channels taken apart": true, "channels taken by turns": true, "reshape": true, "transpose": true,
 	"image": true, "mul channels": true, "mul channels of a lane": true, "mul columns": true}
 
-// program writes a case as a program that returns the results of its nodes.
+// program converts a case to a program. Values that no node reads are its results.
 func program(t *testing.T, c opCase) *graph.Program {
 	t.Helper()
 	text := fmt.Sprintf("bnctl program 1\nprogram \"case\"\n\n%s\nfunc predict(%s) {\n%s}\n", c.state, c.inputs,
@@ -64,7 +64,7 @@ func program(t *testing.T, c opCase) *graph.Program {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	fn := p.Functions[0]
-	read := map[graph.Value]bool{} // values that other nodes read are no results, so that nodes may be fused
+	read := map[graph.Value]bool{} // values that nodes read; they are not made results
 	for _, n := range fn.Nodes {
 		for _, v := range n.In {
 			read[v] = true
@@ -81,7 +81,7 @@ func program(t *testing.T, c opCase) *graph.Program {
 	return p
 }
 
-// randomTensor fills a tensor. Labels range from -1 to 4.
+// randomTensor returns a tensor with random values. If they are labels, they range from -1 to 4.
 func randomTensor(r *rand.Rand, d tensor.DType, shape []int) tensor.Tensor {
 	out := tensor.New(d, shape...)
 	switch d {
@@ -166,7 +166,7 @@ func sum(rows []int) (n int) {
 	return n
 }
 
-// difference returns the largest difference of a and b, relative to the largest value of b.
+// difference returns the largest difference between a and b, relative to the largest value in b.
 func difference(a, b tensor.Tensor) float64 {
 	x, y := numbers(a), numbers(b)
 	worst, largest := 0.0, 1e-30
@@ -224,7 +224,8 @@ func TestOpsAgainstRef(t *testing.T) {
 	}
 }
 
-// A replica has the same bits alone as with others.
+// TestReplicaAlone checks that a replica has the same bits in a run with other replicas and in a run of its
+// own.
 func TestReplicaAlone(t *testing.T) {
 	rows := []int{3, 0, 2, 7}
 	for _, c := range opCases(t) {

@@ -44,8 +44,8 @@ func TestWeightGradientsOfChunks(t *testing.T) {
 		[]tensor.Tensor{x, dy}, 4096)
 }
 
-// uneven leaves one value of channel 0 in the first row, so that tiles do not
-// compute that channel there.
+// uneven clears channel 0 of the first three rows, except for one value. Tiles are then not precise enough
+// for the channel in these rows, and windows compute it.
 func uneven(x []float32, channels, positions int) {
 	clear(x[1:positions])
 	clear(x[channels*positions:][:positions])
@@ -75,7 +75,7 @@ func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 	}
 }
 
-// Sums over channels have the order in docs/design/orders.md, implemented once more here.
+// TestOrderOfChannelSums compares sums over channels with a second implementation of docs/design/orders.md.
 func TestOrderOfChannelSums(t *testing.T) {
 	const channels = 5
 	r := rand.New(rand.NewPCG(64, 64))
@@ -115,7 +115,7 @@ func channelOf(x []float32, c, channels, positions int) (of []float32) {
 	return of
 }
 
-// ordered sums the spans and units of one channel of a replica.
+// ordered sums one channel of a replica in the documented order. span sums a span, and add adds two sums.
 func ordered[T any](x []float32, positions int, span func(from, to int) T, add func(a, b T) T) T {
 	var tree func(from, to, size int) T
 	tree = func(from, to, size int) T {

@@ -77,7 +77,7 @@ func overOf(t *testing.T, p *graph.Program) (n int) {
 	return n
 }
 
-// compiled returns the only function of a program as a device has compiled it.
+// compiled returns the only function of a program, compiled by a device.
 func compiled(t *testing.T, p *graph.Program) *run.Function {
 	t.Helper()
 	x, err := openSet(t, "auto", 1).Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})

@@ -28,7 +28,7 @@ func (Provider) Describe() device.Plugin {
 	return device.Plugin{Name: "cpu", Version: "1", About: "the processor: AMX, AVX-512, AVX2 or plain Go"}
 }
 
-// List returns the one device.
+// List returns the CPU as the only device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
 	return []device.Info{describe(machine.System(), kernel.Sets()[0], runtime.GOMAXPROCS(0), device.F32)}, "",
 		nil

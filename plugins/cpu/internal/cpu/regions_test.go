@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// regionCases are functions with concatenations that read directly from the operands of
-// slices, and the number of slices left.
+// regionCases are functions with concatenations that read directly from the operands of slices. For each,
+// the number of slices that remain is given.
 var regionCases = []struct {
 	opCase
 	left int

@@ -33,7 +33,7 @@ func (b *backend) load(p *graph.Program, c device.Capacity) (*runner, error) {
 	return r, nil
 }
 
-// compile compiles every function, train before commit, and allocates the arena.
+// compile compiles every function and allocates the arena. It compiles train before commit.
 func (r *runner) compile(c device.Capacity) error {
 	var refused device.Refused
 	for _, fn := range r.program.InOrder() {
@@ -47,8 +47,8 @@ func (r *runner) compile(c device.Capacity) error {
 	return r.Grow(c, false)
 }
 
-// before returns the earlier function that retains values for a later one: train for
-// commit, train.forward for train.backward; nil for any other.
+// before returns the earlier function that retains values for a later one. This is train for commit, and
+// train.forward for train.backward. For any other function it returns nil.
 func (r *runner) before(function string) *run.Function {
 	switch function {
 	case graph.Commit:

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// slopeProgram is an activation after a norm and the gradients of both, with the nodes in
-// before inserted before the sums of the norm. A reader of the activation's gradient keeps
-// it a separate node.
+// slopeProgram returns a program with an activation after a norm and the gradients of both. The nodes in
+// before are inserted before the sums of the norm. If they read the activation's gradient, it stays a
+// separate node.
 func slopeProgram(t *testing.T, of, shape, dy, before string) *graph.Program {
 	t.Helper()
 	channels, _, _ := strings.Cut(shape, ",")
@@ -30,8 +30,9 @@ func slopeProgram(t *testing.T, of, shape, dy, before string) *graph.Program {
 		strings.ReplaceAll(body, "; ", "\n") + "\n"})
 }
 
-// The sums of a normalisation's gradient may also compute the gradient of the activation, and may compute
-// the normalised value again. The results have the bits of separate nodes.
+// TestSlopesWithSums checks the node that sums a normalisation's gradient. This node may also compute the
+// gradient of the activation, and the normalised value again. The results must have the bits of separate
+// nodes.
 func TestSlopesWithSums(t *testing.T) {
 	for i, of := range []string{"silu", "hard_swish", "mish", "gelu", "elu", "softplus", "leaky_relu",
 		"hard_sigmoid", "tanh", "sigmoid"} {
@@ -49,7 +50,7 @@ func TestSlopesWithSums(t *testing.T) {
 					}
 					for _, threads := range []int{1, 3} {
 						got := evaluate(t, openSet(t, set.Name, threads), joined, rows, 0, len(rows))
-						last := len(got) - 1 // want has one more, for the reader
+						last := len(got) - 1 // want has one more output than got: the value of the reader
 						if !tensor.Equal(got[last], want[last+1]) || last > 0 && !tensor.Equal(got[0], want[0]) {
 							t.Errorf("%s of %s, rows %v, %s, %d threads: other bits than node by node", of, shape, rows, set.Name,
 								threads)

@@ -26,8 +26,8 @@ var ontoCases = []ontoCase{
 	{"150", "70", "dense_grad_weight(x, dy)", "70,150"},
 }
 
-// Gradients of replicas that come in order are added to the sum while they are computed. Gradients that
-// come in reverse order wait for others. Both sums have the same bits.
+// If the gradients of replicas are computed in order, they are added to the sum meanwhile. In reverse
+// order, they wait for others. Both sums must have the same bits.
 func TestGradientsAreAddedWhereTheyAreMade(t *testing.T) {
 	for _, c := range ontoCases {
 		p := c.program(t)
@@ -83,7 +83,7 @@ func commit(grad:w whole f32[%[4]s], lr whole f32[]) {
 	return p
 }
 
-// ontoSum returns the sum of the gradients of five replicas that come in an order.
+// ontoSum returns the sum of the gradients of five replicas, which are computed in the given order.
 func ontoSum(t *testing.T, x device.Executable, p *graph.Program, order []int) tensor.Tensor {
 	t.Helper()
 	ctx, rows := context.Background(), []int{2, 1, 3, 0, 3}

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Values kept in a slot are unchanged, whichever layouts both functions need and whatever
-// runs in between.
+// TestSlotsInAnyOrder checks that values kept in a slot are unchanged when they are read, whatever layouts
+// the two functions need, and whatever runs in between.
 func TestSlotsInAnyOrder(t *testing.T) {
 	p := ordersProgram(t)
 	ctx := context.Background()
@@ -30,9 +30,9 @@ func TestSlotsInAnyOrder(t *testing.T) {
 	}
 }
 
-// The reported memory of an executable includes the slots in use at a time, each with 75
-// values for a row, and the leaves that wait for others: for eight replicas the leaves of
-// three levels, and one that is not added yet.
+// TestSlotsAndLeavesAreCounted checks the reported memory of an executable. It includes the slots in use at
+// a time, with 75 values for each row. It also includes the leaves that wait for others: for eight
+// replicas, leaves of three levels, and one that is not added yet.
 func TestSlotsAndLeavesAreCounted(t *testing.T) {
 	x, err := openSet(t, "generic", 1).Load(t.Context(), ordersProgram(t), device.Capacity{Rows: 2, Replicas: 1})
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSlotsAndLeavesAreCounted(t *testing.T) {
 		}
 		return x.Needs()
 	}
-	const slot, leaf = 75 * 4, 128 // bytes of a row, and of three values including slack
+	const slot, leaf = 75 * 4, 128 // bytes of a row in a slot, and of a leaf of three values including slack
 	one := needs(device.Capacity{Slots: 1, Leaves: 1})
 	three := needs(device.Capacity{Slots: 3})
 	if got := three.PerRow - one.PerRow; got != 2*slot {
@@ -55,7 +55,8 @@ func TestSlotsAndLeavesAreCounted(t *testing.T) {
 	}
 }
 
-// ordersProgram is a stage that keeps a and b, 75 values for a row, and a leaf of three.
+// ordersProgram returns a stage that keeps a and b, which have 75 values for each row, and a leaf of three
+// values.
 func ordersProgram(t *testing.T) *graph.Program {
 	t.Helper()
 	const text = `bnctl program 1

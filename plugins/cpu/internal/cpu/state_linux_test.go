@@ -113,7 +113,7 @@ func TestStateInFile(t *testing.T) {
 	}
 }
 
-// predictions runs predict on rows of noise.
+// predictions returns the results of predict for rows of random values.
 func predictions(t *testing.T, tr *trainer) tensor.Tensor {
 	t.Helper()
 	fn := tr.program.Function(graph.Predict)

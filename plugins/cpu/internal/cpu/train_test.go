@@ -146,10 +146,10 @@ func TestTrainSameBits(t *testing.T) {
 			if name == "mobilenetv2" {
 				input = models.Size{Height: 32, Width: 32, Channels: 3}
 			}
-			want := map[string]string{} // by class
+			want := map[string]string{} // digest of each class
 			for _, set := range kernel.Sets() {
 				if set == kernel.Generic {
-					continue // slow, and alone in its class
+					continue // skipped because it is slow, and the only set of its class
 				}
 				for _, threads := range []int{1, 2, 3} {
 					got := trainDigest(t, openSet(t, set.Name, threads), name, input)

@@ -13,9 +13,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// aroundLeast fills images with values near the smallest that tiles accept. Some whole
-// images, columns and rows are just below it, the others above, so that every block of
-// tiles is even as a whole, but some of its tiles are not even alone.
+// aroundLeast fills images with values near the smallest that tiles accept. A tile is even if it is precise
+// enough to be computed as a Winograd tile. Some whole images, columns and rows are just below the limit,
+// and the others are above it. So every block of tiles is even as a whole, but some of its tiles are not
+// even by themselves.
 func aroundLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 	x := tensor.New(tensor.F32, n, channels, high, wide)
 	for i := range x.F32() {
@@ -29,9 +30,9 @@ func aroundLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 	return x
 }
 
-// Whether a tile is computed by windows depends on that tile alone, and not on its
-// neighbours in the block, the images before and after it, or the threads. This holds for
-// the forward pass and for both gradients.
+// TestTilesNearLeastSameBits checks that only the tile itself determines whether windows compute it, and
+// not its neighbours in the block, the images before and after it, or the threads. This holds for the
+// forward pass and for both gradients.
 func TestTilesNearLeastSameBits(t *testing.T) {
 	const rows = 5
 	r := rand.New(rand.NewPCG(20, 20))
@@ -50,7 +51,7 @@ func TestTilesNearLeastSameBits(t *testing.T) {
 		for _, c := range []struct {
 			opCase
 			inputs []tensor.Tensor
-			whole  bool // the result is of all rows together
+			whole  bool // the result is one value for all rows together
 		}{
 			{opCase{"forward", fmt.Sprintf("state w f32[%d,%d,3,3] constant\n", g.out, g.in),
 				fmt.Sprintf("x rows f32[%d,%d,%d]", g.in, g.high, g.wide),
@@ -97,7 +98,7 @@ func TestTilesNearLeastSameBits(t *testing.T) {
 	}
 }
 
-// relative is difference for values of any size.
+// relative returns the largest difference between a and b, relative to the largest size in b.
 func relative(a, b tensor.Tensor) float64 {
 	x, y, worst, largest := numbers(a), numbers(b), 0.0, 0.0
 	for i := range x {

@@ -47,7 +47,7 @@ func sizes(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// One input value that outweighs the others changes no output that does not read it. These outputs keep
+// One input value that is much larger than the others changes only outputs that read it. Other outputs keep
 // their precision, wherever the value is.
 func TestTilesApart(t *testing.T) {
 	for _, dilation := range []int{1, 2} {
@@ -77,7 +77,7 @@ func tilesApart(t *testing.T, dilation int) {
 	}
 }
 
-// Kernels with one tap that outweighs the others keep their precision too.
+// Kernels in which one weight is much larger than the others keep their precision, too.
 func TestKernelsApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	x, w := randomTensor(r, tensor.F32, []int{3, 32, 8, 8}), randomTensor(r, tensor.F32, []int{32, 32, 3, 3})

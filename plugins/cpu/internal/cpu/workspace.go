@@ -26,7 +26,7 @@ func WorkerBytes(p *graph.Program) int64 {
 	return int64(baseBytes + 4*most)
 }
 
-// actionValues returns an upper bound of the values that a worker needs for a node, of four bytes each.
+// actionValues returns an upper bound of the number of values of four bytes that a worker needs for a node.
 func actionValues(f *graph.Function, n *graph.Node) (values int) {
 	longest := 0
 	for _, list := range [][]graph.Value{n.In, n.Out} {
@@ -43,7 +43,7 @@ func actionValues(f *graph.Function, n *graph.Node) (values int) {
 			}
 		}
 	}
-	const panel = 64 // channels that are packed together
+	const panel = 64 // maximum number of channels that are packed together
 	values += panel * longest
 	if n.Op == graph.Conv || n.Op == graph.ConvInt8 || n.Op == graph.ConvTranspose {
 		values += windowValues(f, n)

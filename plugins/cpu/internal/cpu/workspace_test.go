@@ -46,7 +46,8 @@ func TestWorkerBytes(t *testing.T) {
 	}
 }
 
-// workspaceOf returns the memory of the worker that has most, after predictions of 1 and 20 rows, and the bound.
+// workspaceOf returns the memory of the worker that uses most, after predictions of 1 and of 20 rows, and
+// the upper bound.
 func workspaceOf(t *testing.T, m *models.Model, kernels string) (used, bound int64) {
 	for _, threads := range []int{1, 3} {
 		b, err := open("", device.Options{Threads: threads, Kernels: kernels}, true)

@@ -23,21 +23,21 @@ import (
 type Memory struct {
 	States map[string]*State
 
-	blank    bool              // some states may have no memory yet
-	packs    map[string]Packed // weights in the order of the kernels' reads, by key
+	blank    bool              // true if states may still be without memory
+	packs    map[string]Packed // weights as kernels read them, by key
 	reserve  reserve           // reserve of memory for packed weights
-	passing  passing           // memory that packed weights use in turn in a last run
-	retained []*Slot           // slots that train keeps for commit
+	passing  passing           // memory for packed weights in a last run, used by one layer after the other
+	retained []*Slot           // slots with values that train keeps for commit
 	regions  regions           // values retained by the functions of a stage
 	arena    []byte
 	lanes    int             // offset of the lanes in the arena
 	lane     int             // bytes of a lane
-	outputs  []tensor.Tensor // old outputs of a run
-	older    []tensor.Tensor // outputs of the run before: the functions of a stage alternate
+	outputs  []tensor.Tensor // outputs that the next run may overwrite
+	older    []tensor.Tensor // the same of the run before, because the functions of a stage alternate
 }
 
-// Packed is weights in some order, made for one filter and shared by the nodes that need
-// this order.
+// Packed is a copy of weights, in the order that a kernel reads. It is made for one filter, and shared by
+// the nodes that need this order.
 type Packed interface {
 	Bytes() int64
 }
@@ -79,9 +79,9 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
-// TouchedBytes returns the bytes that are touched in an arena of the given size, for a capacity for which
-// the arena was laid out. A gradient that is summed over the replicas is written only once for each node
-// of the tree that this device computes.
+// TouchedBytes returns how many bytes of an arena runs read or write. The arena has the given size, and was
+// laid out for this capacity. A gradient that is summed over the replicas is written only once for each
+// node of the tree that this device computes.
 func (m *Memory) TouchedBytes(functions []*Slots, c device.Capacity, size int) (n int) {
 	spans := [][2]int{{m.lanes, size}}
 	add := func(s *Slot) {
@@ -114,10 +114,10 @@ func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 // SetPacked stores packed weights under a key, so that other nodes can find them.
 func (m *Memory) SetPacked(key string, p Packed) { m.packs[key] = p }
 
-// Passing returns n values of memory for packed weights, with arbitrary contents, until the next call.
+// Passing returns memory for n packed weights, with arbitrary contents. The next call overwrites it.
 func (m *Memory) Passing(n int) []float32 { return m.passing.take(n) }
 
-// AllowPassing allows calls of Passing for n values.
+// AllowPassing makes later calls of Passing for up to n values possible.
 func (m *Memory) AllowPassing(n int) { m.passing.want(n) }
 
 // FillBlank allocates memory for state that was not written before the first run.
@@ -133,7 +133,7 @@ func (m *Memory) FillBlank() {
 // LanesPerThread is the number of lanes for each thread.
 const LanesPerThread = 2
 
-// Lane returns the memory of a lane from the beginning of slot s.
+// Lane returns the memory of a lane, starting at slot s.
 func (m *Memory) Lane(lane int, s *Slot) []byte { return m.arena[m.lanes+lane*m.lane+s.offset:] }
 
 // Lay places all slots of the functions for a capacity and a number of threads, and
@@ -175,7 +175,8 @@ func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
 	m.arena = arena
 }
 
-// AtMost limits the size of the arena without overflow.
+// AtMost returns an upper bound of the size of the arena in bytes. It is a float64, so that it cannot
+// overflow.
 func (m *Memory) AtMost(functions []*Slots, c device.Capacity, threads int) float64 {
 	n := 0.0
 	for _, fn := range functions {
@@ -191,7 +192,7 @@ func (m *Memory) AtMost(functions []*Slots, c device.Capacity, threads int) floa
 	return n
 }
 
-// Reuse allows later outputs to use the memory of outputs.
+// Reuse allows later calls of Output to return the memory of these outputs.
 func (m *Memory) Reuse(outputs []tensor.Tensor) {
 	m.outputs, m.older = slices.Clone(outputs), m.outputs
 }

@@ -39,11 +39,11 @@ type regions struct {
 	passing []byte // for gradients that are added; outside the heap, so that untouched pages use no memory
 }
 
-// lent is a region of leaves that are read elsewhere.
+// lent is a region of leaves that a reader outside this package still uses.
 type lent struct {
 	area  Area
 	bytes []byte
-	rest  int // bytes of the region that are still in use
+	rest  int // bytes of the region that are still read
 }
 
 // take returns a region of n bytes with arbitrary contents.
@@ -54,11 +54,11 @@ func (r *regions) take(a Area, n int) []byte {
 			return b[:n]
 		}
 	}
-	r.free[a] = nil // regions that are too small now will be too small again
+	r.free[a] = nil // a region that is too small now is too small for later runs, too
 	return newArena(n)
 }
 
-// pass returns the region of n bytes that runs use in turn.
+// pass returns a region of n bytes. All runs use the same one, each after the other.
 func (r *regions) pass(n int) []byte {
 	if len(r.passing) < n {
 		r.forgetPassing()
@@ -93,9 +93,9 @@ func setOffsets(retained []*Slot, a Area, c device.Capacity) (n int) {
 	return n
 }
 
-// HeldBytes returns the bytes of all regions that are in use at a time: one for each slot, and for leaves
-// one for each level of the tree, where a leaf may wait for another. Leaves that are not added while they
-// are computed need one more.
+// HeldBytes returns the maximum number of bytes of regions that are in use at a time. There is one region
+// for each slot. Leaves need one region for each level of the tree, because a leaf may wait there for
+// another. If leaves are not added while they are computed, they need one more.
 func HeldBytes(functions []*Slots, c device.Capacity) (n int) {
 	wait := max(1, bits.Len(uint(max(c.Leaves, c.Replicas, 1)-1)))
 	replica := device.Capacity{Replicas: 1}
@@ -120,7 +120,7 @@ type Areas [areas][]byte
 // Areas returns the areas of a run without regions.
 func (m *Memory) Areas() Areas { return Areas{InArena: m.arena} }
 
-// At returns the memory of the slot's area from the beginning of the slot.
+// At returns the memory of the slot's area, starting at the slot.
 func (a *Areas) At(s *Slot) []byte { return a[s.Area][s.offset:] }
 
 // OpenSlot adds the region of a slot to a. A run of an earlier function has filled it, and earlier
@@ -152,8 +152,8 @@ func (m *Memory) Abandon(a *Areas, s *Slots) {
 	}
 }
 
-// Release stores the regions of a run that has succeeded. The contents of a slot are kept until FreeSlot, and
-// leaves until Spent. unspent returns the number of bytes of the leaves in an area.
+// Release stores the regions of a run that has succeeded. The contents of a slot are kept until FreeSlot,
+// and leaves until Spent. unspent returns how many bytes of the leaves in an area are still to be read.
 func (m *Memory) Release(a *Areas, s *Slots, slot int, unspent func(Area) int) {
 	r := &m.regions
 	for _, area := range s.Regions {
@@ -162,7 +162,7 @@ func (m *Memory) Release(a *Areas, s *Slots, slot int, unspent func(Area) int) {
 			r.slots[slot] = a[area]
 		} else if rest := unspent(area); rest > 0 {
 			r.leaves = append(r.leaves, lent{area, a[area], rest})
-		} else { // all of them were added
+		} else { // all leaves were added to sums
 			r.give(area, a[area])
 		}
 	}

@@ -39,14 +39,15 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	return layout.View[T](b)
 }
 
-// passing is memory that packed weights use in turn, each until the next. In the last run packed weights
-// are not read again, and touching new memory costs more than packing.
+// passing is memory for packed weights in the last run of a program. Each layer packs its weights there and
+// so overwrites the weights of the layer before. Packed weights are not read again after the last run, and
+// touching new memory costs more than packing.
 type passing struct {
-	most  int // values that are needed at a time
+	most  int // maximum number of values in a request
 	pages []byte
 }
 
-// want allows calls of take for n values.
+// want makes later calls of take for up to n values possible.
 func (p *passing) want(n int) { p.most = max(p.most, n) }
 
 // take returns n values with arbitrary contents, at most the number passed to want. They

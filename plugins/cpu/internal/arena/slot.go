@@ -6,18 +6,18 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Slot is a piece of memory: for a value from the time it is made to the last time it is
-// read, or for temporary memory at one time. In the arena times are groups; in the memory
-// of a lane they are indices in a group.
+// Slot is a piece of memory with a lifetime. It holds a value from the time the value is made to the time
+// it is last read, or temporary data at one time. In the arena, a time is the index of a group of actions.
+// In the memory of a lane, it is the index of an action in its group.
 type Slot struct {
-	Fixed, PerReplica, PerRow int // bytes
-	From, To                  int // times, both included
+	Fixed, PerReplica, PerRow int // size in bytes: fixed, plus these for each replica and each row
+	From, To                  int // first and last time when the slot is in use
 	Area                      Area
-	Summed                    bool // the value is a sum over the replicas, stored in a few of them
+	Summed                    bool // the value is a sum over the replicas, stored in place of a few of them
 	offset                    int
 }
 
-// Slots are the slots of one function.
+// Slots has the slots that one function of a program needs.
 type Slots struct {
 	Arena    []*Slot   // slots of the arena
 	Lanes    [][]*Slot // slots of lanes, by group
@@ -37,7 +37,7 @@ func (s *Slot) bytes(c device.Capacity) int {
 	return (n + Slack + alignment - 1) / alignment * alignment
 }
 
-// Drop marks the slot as unused. It is called during layout.
+// Drop marks the slot as unused: it needs no memory. It is called during layout.
 func (s *Slot) Drop() { s.Fixed, s.PerReplica, s.PerRow = 0, 0, 0 }
 
 // assignOffsets gives every slot an offset, so that slots that are live at the same time do
@@ -47,7 +47,7 @@ func assignOffsets(slots []*Slot, c device.Capacity) int {
 	order := slices.Clone(slots)
 	slices.SortStableFunc(order, func(a, b *Slot) int { return b.bytes(c) - a.bytes(c) })
 	total := 0
-	var placed []*Slot // by offset
+	var placed []*Slot // sorted by offset
 	for _, s := range order {
 		n, at := s.bytes(c), 0
 		for _, o := range placed {

@@ -42,9 +42,9 @@ func TestPlaceSharesMemory(t *testing.T) {
 	}
 }
 
-// A gradient that is summed over eight replicas is written for one replica. Summed over five replicas, it
-// is written for two: the sum of four, and the last. Other values that share the memory at another time
-// are still written, and so are lanes.
+// A gradient that is summed over eight replicas touches the memory of only one of them. Summed over five
+// replicas, it touches the memory of two: one for the sum of the first four, and one for the last. Other
+// values that use the memory at another time are still counted, and so are lanes.
 func TestTouchedBytes(t *testing.T) {
 	m := &Memory{}
 	summed := &Slot{PerReplica: 1000, From: 1, To: 2, Summed: true}

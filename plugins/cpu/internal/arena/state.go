@@ -9,7 +9,7 @@ import (
 
 // State is a state tensor and the count of its changes.
 type State struct {
-	Value tensor.Tensor // without bytes until the zeros are first read
+	Value tensor.Tensor // it has no bytes until its zeros are first read
 	stamp uint64
 	file  *tensor.Mapped // the file that Value is a view of, or nil if the state owns the memory
 }
@@ -25,7 +25,7 @@ func (s *State) Stamp() uint64 { return s.stamp }
 // SetChanged records that the elements were written in place.
 func (s *State) SetChanged() { s.stamp++ }
 
-// LeastView is the least size in bytes of a tensor in a file that is not copied. Smaller
+// LeastView is the minimum size in bytes of a tensor that is used in a file without copying it. Smaller
 // tensors may be read in every run, and should not share pages.
 const LeastView = 64 << 10
 
@@ -44,7 +44,7 @@ func (s *State) Set(t tensor.Tensor) {
 	s.file, s.Value.Bytes = file, t.Bytes
 }
 
-// Bytes returns the elements; they are zeros if they were never written.
+// Bytes returns the elements as bytes. If they were never written, they are zeros.
 func (s *State) Bytes() []byte {
 	if s.Value.Bytes == nil {
 		s.Value = tensor.New(s.Value.DType, s.Value.Shape...)
@@ -55,7 +55,7 @@ func (s *State) Bytes() []byte {
 // size returns the length of the elements in bytes.
 func (s *State) size() int { return s.Value.Count() * s.Value.DType.Size() }
 
-// Detach copies the state into memory that may be written to.
+// Detach moves the state to memory that may be changed, if it is a view of a file.
 func (s *State) Detach() {
 	if s.file != nil {
 		copied := s.Value.Clone()
@@ -64,15 +64,16 @@ func (s *State) Detach() {
 	}
 }
 
-// leave releases the file, if there is one, and the value with it.
+// leave closes the file that the value is a view of, if there is one, and drops the value.
 func (s *State) leave() {
 	if s.file != nil {
-		_ = s.file.Close() // only releasing memory can fail
+		_ = s.file.Close() // it can only fail to release memory
 		s.file, s.Value.Bytes = nil, nil
 	}
 }
 
-// Rest releases the memory that the value uses as part of a file, until it is read again. s may be nil.
+// Rest releases the physical memory of a value that is part of a file. The system reads the file again when
+// the value is next used. s may be nil.
 func (s *State) Rest() {
 	if s != nil && s.file != nil {
 		s.file.DropPages(s.Value.Bytes)

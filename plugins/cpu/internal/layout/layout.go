@@ -18,16 +18,16 @@ import (
 type Layout struct {
 	graph.Type
 	Count int // elements of one unit: of a row, of a replica, or of the whole
-	// Channels and Positions factor Count for values with an axis 0. Last reports that axis
-	// 0 comes last in memory, as [positions][channels].
+	// Channels and Positions have the product Count if the value has axes. Last reports that axis 0 comes last
+	// in memory, as [positions][channels].
 	Channels, Positions int
 	Last                bool
-	// Ring is the number of stored positions, with position p at p mod Ring. 0 means that
-	// all positions are stored.
+	// Ring is the number of positions in a ring buffer, in which position p is stored at p mod Ring. 0 means
+	// that all positions are stored.
 	Ring int
 }
 
-// Of returns the layout of values of a type.
+// Of returns the layout of values of type t.
 func Of(t graph.Type) Layout {
 	l := Layout{Type: t, Count: tensor.Count(t.Shape), Channels: 1}
 	if len(t.Shape) > 0 {
@@ -47,8 +47,8 @@ func (l *Layout) SetInOrder() {
 	l.Positions = l.Count / l.Channels
 }
 
-// SetChannelsLast stores a map of bytes, of two axes or more, channels last, as a map of float32 is
-// stored.
+// SetChannelsLast stores a map of bytes with two axes or more channels last, in the same way as a map of
+// float32.
 func (l *Layout) SetChannelsLast() { l.Last = true }
 
 // StoredCount returns how many elements of one unit are stored at a time.
@@ -74,7 +74,7 @@ func (l *Layout) Stretches(from, to int, do func(at, from, to int)) {
 	}
 }
 
-// ImageRow returns the positions of a row of an image [C, H, W].
+// ImageRow returns the number of positions in a row of an image [C, H, W].
 func (l *Layout) ImageRow() int { return max(l.Shape[len(l.Shape)-1], 1) }
 
 // RingRows returns how many rows of an image are stored.

@@ -6,14 +6,14 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// Walk visits the elements of a shape in three regions at once, as runs of n elements.
-// visit receives the start of the run and the distance between elements in each region. The
-// axis with the smallest stride in a is the innermost. Unused strides are nil.
+// Walk visits the elements of a shape in three regions at once, as runs of n elements. a, b and c are the
+// strides of the regions; nil for a region that is not used. visit receives, for each region, the start of
+// the run and the distance between elements. The axis with the smallest stride in a is the innermost.
 func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
 	WalkPiece(shape, a, b, c, 0, 1, visit)
 }
 
-// WalkPiece does the same as Walk for one of a number of pieces: a part of the outermost axis.
+// WalkPiece does the same as Walk for one part of the outermost axis, which is divided into pieces parts.
 func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
 	if slices.Contains(shape, 0) || len(shape) == 0 && piece > 0 {
 		return
@@ -24,7 +24,7 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		if (shape[i] == 1) != (shape[j] == 1) { // axes of length 1 are outermost
+		if (shape[i] == 1) != (shape[j] == 1) { // axes of length 1 come first
 			return shape[i] - shape[j]
 		}
 		return a[j] - a[i]
@@ -35,7 +35,7 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		}
 		return strides[axis]
 	}
-	outermost := 0 // axes of length 1 come before it
+	outermost := 0 // the first axis with a length other than 1
 	for outermost < len(order)-1 && shape[order[outermost]] == 1 {
 		outermost++
 	}
@@ -66,8 +66,8 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 	visitAxis(0, 0, 0, 0)
 }
 
-// merged returns a shape with fewer axes, so that runs are longer: it joins two axes if they are one in all
-// regions.
+// merged returns a shape with fewer axes and the strides for it, so that runs are longer. It joins two axes
+// if they can be visited as one axis in all regions.
 func merged(shape, a, b, c []int) (_, _, _, _ []int) {
 	follows := func(strides []int, i, j int) bool { return strides == nil || strides[i] == shape[j]*strides[j] }
 	last := len(shape) - 1

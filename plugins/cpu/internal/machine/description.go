@@ -6,7 +6,7 @@ import "fmt"
 type Description struct {
 	Processor string   `json:"processor"`         // the name that it reports
 	Cores     int      `json:"cores"`             // number that this process may use at a time
-	Present   int      `json:"present"`           // cores that the system has
+	Present   int      `json:"present"`           // number of cores that the system has
 	L1        Cache    `json:"l1"`                // data cache
 	L2        Cache    `json:"l2"`                //
 	L3        Cache    `json:"l3"`                // 0 bytes if the machine has no L3
@@ -16,7 +16,7 @@ type Description struct {
 // Cache is one level of a core's caches.
 type Cache struct {
 	Bytes  int `json:"bytes"`
-	Shared int `json:"shared"` // cores that have it together
+	Shared int `json:"shared"` // number of cores that share it
 }
 
 // PerCore returns the bytes for one core if all cores share the cache equally.
@@ -25,14 +25,14 @@ func (c Cache) PerCore() int { return c.Bytes / max(c.Shared, 1) }
 // Rates are the measured peak rates of one core.
 type Rates struct {
 	Flops  float64 `json:"flops"`   // floating-point operations per second, on registers alone
-	L2     float64 `json:"l2"`      // bytes per second that a search for a byte reads
+	L2     float64 `json:"l2"`      // bytes per second that a search for a byte reads from L2
 	L3     float64 `json:"l3"`      //
 	Memory float64 `json:"memory"`  //
 	Write  float64 `json:"written"` // bytes per second that are written to memory
 	Copy   float64 `json:"copied"`  // bytes per second read and written when memory is copied
 }
 
-// Typical are the rates of one core of a current server. They decide about speed alone.
+// Typical are the rates of one core of a current server. They affect only how work is divided, not results.
 var Typical = Rates{Flops: 100e9, L2: 35e9, L3: 14e9, Memory: 10e9, Write: 6.5e9, Copy: 6e9}
 
 // Lines returns the description as sentences for a person.
@@ -75,7 +75,7 @@ func (r Rates) Line() string {
 		r.Write/1e9, r.Copy/1e9)
 }
 
-// best returns the higher of each rate.
+// best returns the higher value of each rate.
 func (r Rates) best(other Rates) Rates {
 	return Rates{
 		Flops: max(r.Flops, other.Flops), L2: max(r.L2, other.L2), L3: max(r.L3, other.L3),

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// tree is the files of a system with cores of these caches: level, size, list.
+// tree returns files that describe cores, as a system provides them. Each cache of a core has a level, a
+// size and a list of the cores that share it.
 func tree(name string, cores ...[][3]string) fstest.MapFS {
 	files := fstest.MapFS{}
 	if name != "" {
@@ -127,8 +128,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestMeasuredAgain checks that rates are measured again in later minutes, in case the
-// first was a busy one, and that the best of them is used.
+// TestMeasuredAgain checks that rates are measured again in later minutes, in case other programs ran in
+// the first one, and that the best rates are used.
 func TestMeasuredAgain(t *testing.T) {
 	measured := 0
 	peak := func(rounds int) int { measured++; time.Sleep(time.Microsecond); return 1e4 * rounds }

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/internal/memory"
 )
 
-// turns is the number of times that each rate is measured, and least the minimum duration
-// of one turn. The best turn counts: other programs can only slow it down.
+// turns is the number of times that each rate is measured, and least the minimum duration of one turn. The
+// best turn is used, because other programs can only slow it down.
 const (
 	turns = 3
 	least = 300 * time.Microsecond
@@ -53,8 +53,8 @@ func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 // which uses the vectors of the processor, reads all of them.
 func read(memory []byte) int { return len(memory) + bytes.IndexByte(memory, 2) + 1 }
 
-// best returns the highest rate of work, in units per second; work returns its
-// units.
+// best calls work several times and returns the highest rate, in units per second. work returns the number
+// of units that it has done.
 func best(work func() int) (rate float64) {
 	work() // warms the cache
 	for range turns {

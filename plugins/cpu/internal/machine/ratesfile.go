@@ -16,27 +16,25 @@ import (
 type ratesFile struct {
 	Format int         `json:"format"`
 	Of     Description `json:"of"`
-	By     string      `json:"by"` // the kernels that were measured
+	By     string      `json:"by"` // name of the kernels that were measured
 	Rates  Rates       `json:"rates"`
-	Times  int         `json:"times"` // how often they were measured; 0 in files of older builds
+	Times  int         `json:"times"` // how often the rates were measured; 0 in files of older builds
 }
 
 // format is the number of the format of the files that this package writes.
 const format = 1
 
-// Other programs can only reduce a rate, perhaps during a whole measurement. So the best of
-// several measurements counts, far enough apart that one busy minute does not affect them
-// all.
+// Other programs can only reduce a rate, perhaps during a whole measurement. So the best of several
+// measurements is used. They are far enough apart that one busy minute does not affect all of them.
 const (
 	measurements = 5
 	apart        = time.Minute
 )
 
-// LoadOrMeasure returns the rates of a machine. It loads them from a folder, unless folder
-// is "", if they were measured on this machine by these kernels, often enough or just now.
-// Otherwise it measures them and stores the better of each rate. note is a sentence with
-// the reason why they could not be stored, or "". A folder that cannot be written only
-// costs the measurement.
+// LoadOrMeasure returns the rates of a machine. It loads them from a folder, unless folder is "", if they
+// were measured on this machine by these kernels, often enough or just now. Otherwise it measures them and
+// stores the higher one of each old and new rate. note is a sentence with the reason why they could not be
+// stored, or "". If the folder cannot be written, rates are measured every time.
 func LoadOrMeasure(folder string, d Description, kernels string, peak func(rounds int) int) (
 	r Rates, note string) {
 	path := filepath.Join(folder, fileOf(d.Processor, kernels))
@@ -69,7 +67,7 @@ func Folder() string {
 	return filepath.Join(folder, "bnctl", "cpu")
 }
 
-// fileOf returns the name of the file of a processor.
+// fileOf returns the name of the file with the rates of a processor and kernels.
 func fileOf(processor, kernels string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -93,8 +91,8 @@ func load(path string) (k ratesFile, age time.Duration, ok bool) {
 	return k, time.Since(info.ModTime()), true
 }
 
-// suits reports whether the rates belong to a machine: the same processor with the same
-// caches, whatever part of its cores may be used.
+// suits reports whether the rates are for this machine and these kernels: the same processor with the same
+// caches. The number of cores that may be used can differ.
 func (k *ratesFile) suits(d Description, kernels string) bool {
 	r := k.Rates
 	for _, rate := range []float64{r.Flops, r.L2, r.L3, r.Memory, r.Write, r.Copy} {
@@ -106,7 +104,8 @@ func (k *ratesFile) suits(d Description, kernels string) bool {
 		k.Of.L2 == d.L2 && k.Of.L3 == d.L3
 }
 
-// write writes k to a file. Readers see the old file or the whole new one.
+// write stores k in a file. A process that reads the file meanwhile sees the old contents or all of the new
+// ones.
 func write(path string, k ratesFile) error {
 	b, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {

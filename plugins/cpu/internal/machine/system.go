@@ -39,15 +39,15 @@ func describe(root fs.FS, cores, seen int) Description {
 	d.take("L1", &d.L1, found["1"])
 	d.take("L2", &d.L2, found["2"])
 	if len(found["3"]) == 0 && len(found["2"]) > 0 {
-		d.L3 = Cache{} // the system lists caches, but no L3
+		d.L3 = Cache{} // the system lists caches, but not an L3
 	} else {
 		d.take("L3", &d.L3, found["3"])
 	}
 	return d
 }
 
-// take sets a cache to the smallest found in the sampled cores: if cores differ, work is
-// divided for all of them.
+// take sets c to the smallest cache with this name among the sampled cores. If cores differ, work is
+// divided so that it suits all of them.
 func (d *Description) take(name string, c *Cache, of []Cache) {
 	if len(of) == 0 {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; the system does not say", name, *c))
@@ -60,13 +60,14 @@ func (d *Description) take(name string, c *Cache, of []Cache) {
 	}
 }
 
-// cpus returns the folders of all cores.
+// cpus returns the folders that describe the cores of the system.
 func cpus(root fs.FS) []string {
-	all, _ := fs.Glob(root, "sys/devices/system/cpu/cpu[0-9]*") // no error: the pattern is right
+	all, _ := fs.Glob(root, "sys/devices/system/cpu/cpu[0-9]*") // no error, because the pattern is valid
 	return all
 }
 
-// some returns a few widely spaced cores, because cores of one kind are adjacent.
+// some returns a few cores with large distances between them, because adjacent cores are often of the same
+// kind.
 func some(cpus []string) []string {
 	const most = 8
 	if len(cpus) <= most {
@@ -79,7 +80,7 @@ func some(cpus []string) []string {
 	return few
 }
 
-// caches returns a core's caches for data by level.
+// caches returns the data caches of a core, by level.
 func caches(root fs.FS, cpu string) map[string]Cache {
 	found := map[string]Cache{}
 	folders, _ := fs.Glob(root, cpu+"/cache/index*")
@@ -119,7 +120,7 @@ func bytesOf(s string) int {
 	return n * unit
 }
 
-// listed returns the count of numbers in a list like "0-3,8", at least 1.
+// listed returns how many numbers are in a list like "0-3,8". It returns at least 1.
 func listed(s string) (n int) {
 	for item := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(item, "-")

@@ -4,7 +4,7 @@ package schedule
 // tasks compute. Together they cover every element once. Tests put faults into both, and every fault has to
 // change a result (package cpu, TestDivisionMutants).
 
-// RangeOf returns range i of n elements that are divided into ranges. Their sizes differ by at most one.
+// RangeOf divides n elements into ranges and returns range i. The sizes of ranges differ by at most one.
 func RangeOf(i, ranges, n int) (from, to int) {
 	from, to = n*i/ranges, n*(i+1)/ranges
 	if RangeFault != nil {
@@ -13,8 +13,7 @@ func RangeOf(i, ranges, n int) (from, to int) {
 	return from, to
 }
 
-// Span returns the range i of n elements that are divided into ranges, in
-// whole cache lines.
+// Span divides n elements into ranges of whole cache lines, and returns range i.
 func Span(i, ranges, n int) (from, to int) {
 	const line = 16
 	lines := (n + line - 1) / line

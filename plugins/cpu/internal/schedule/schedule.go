@@ -13,27 +13,27 @@ import (
 
 // Schedule determines how work is divided. Sizes are in bytes unless noted otherwise.
 type Schedule struct {
-	Weights int // largest size, per layer, of weights that are read again for every row
-	Rows    int // rows that are computed for each time that heavier weights are read, at most
-	Span    int // bytes of results that pass through a chain together
-	Step    int // bytes that a step of a tiling computes
-	Far     int // least size of an image that should not pass through memory as a whole
-	Tiling  int // bytes that a tiling may hold at a time, including its weights
+	Weights int // maximum size of the weights of a layer that are read again for every row
+	Rows    int // maximum number of rows that are computed each time heavier weights are read
+	Span    int // size of the results that pass through a chain together
+	Step    int // bytes of results that a step of a tiling computes
+	Far     int // minimum size of an image that should not pass through memory as a whole
+	Tiling  int // maximum number of bytes in use by a tiling at a time, including its weights
 
-	LightTiles, HeavyTiles int // Winograd tiles that are processed together, by their weights
-	Tiles                  int // bytes of transformed tiles and products; the limit of light tiles
-	FewTiles               int // largest number of tiles of an image for which workers share its panels
+	LightTiles, HeavyTiles int // Winograd tiles that are processed together, with light and with heavy weights
+	Tiles                  int // bytes of transformed tiles and products, which limit the number of light tiles
+	FewTiles               int // workers share the panels of an image with this number of tiles or fewer
 	SmallSums              int // largest sums of a Winograd gradient that are read again for every few tiles
-	SomeTiles, ManyTiles   int // bytes of transformed tiles processed together, by the size of these sums
-	Gradient               int // positions that all taps of a gradient process before the next
-	Pairs                  int // bfloat16 values that are interleaved before they are multiplied
+	SomeTiles, ManyTiles   int // bytes of transformed tiles processed together, for small and large sums
+	Gradient               int // positions that all taps of a gradient process before the next positions
+	Pairs                  int // number of bfloat16 values that are interleaved before they are multiplied
 
-	Piece      int // nanoseconds of a piece of a row, at least
-	SmallPiece int // least nanoseconds of a piece if there are more pieces than workers
-	Range      int // elements of a range of a tensor, at least
+	Piece      int // minimum time of a piece of a row, in nanoseconds
+	SmallPiece int // the same if there are more pieces than workers
+	Range      int // minimum number of elements in a range of a tensor
 }
 
-// tuned is the L2 that the numbers below were found with.
+// tuned is the size of the L2 cache of the machine that the numbers below were measured on.
 const tuned = 1 << 20
 
 // For returns the schedule for a machine with these rates. Sizes of data that rows pass
@@ -48,10 +48,10 @@ func For(d machine.Description, r machine.Rates) Schedule {
 		Piece: 1000, SmallPiece: 50000, Range: 4096}
 }
 
-// near returns the number of bytes near a core: L2, or, if that is small, a quarter of the
-// core's share of a fast L3. With 512 KiB of L2 and 16 MiB of L3 for a core the numbers for
-// 1 MiB are no slower than the numbers for half. Larger numbers, for more than 1 MiB of L2,
-// have not been measured.
+// near returns the number of bytes of memory near a core. This is L2, or, if that is small, a quarter of
+// the core's share of a fast L3. On a machine with 512 KiB of L2 and 16 MiB of L3 for each core, the
+// schedule for 1 MiB is at least as fast as the one for 512 KiB. Schedules for more than 1 MiB of L2 have
+// not been measured.
 func near(d machine.Description, r machine.Rates) int {
 	const least = tuned / 8
 	bytes := d.L2.PerCore()
@@ -61,14 +61,14 @@ func near(d machine.Description, r machine.Rates) int {
 	return max(min(bytes, tuned), least)
 }
 
-// quick reports whether L3 delivers the rows of a product as fast as a core needs them:
-// the tiles of 16 channels do 8 operations for every byte of a row that they read.
+// quick reports whether L3 delivers the rows of a product as fast as a core needs them. Tiles of 16
+// channels do 8 operations for every byte of a row that they read.
 func quick(r machine.Rates) bool { return r.L3 >= r.Flops/8 }
 
-// rows returns the number of rows for each read of heavy weights. Reading them from memory
-// then needs at most a sixteenth of the time of computing with them, even for images of 7
-// by 7, the smallest with heavy weights. The result is at least 8; no smaller number was
-// measured to be better.
+// rows returns the number of rows that are computed each time heavy weights are read. Reading them from
+// memory then needs at most a sixteenth of the time of computing with them, even for images of 7 by 7, the
+// smallest with heavy weights. The result is at least 8, because no smaller number was measured to be
+// better.
 func rows(r machine.Rates) int {
 	const panel, positions, least, most = 16, 7 * 7, 8, 32
 	reads := panel * r.Flops / (2.0 / 4 * positions) // bytes per second, for one row at a time

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 )
 
-// The size near a core and the number of reads of heavy weights depend on the rates.
+// TestRatesDecide checks that the memory near a core and the rows for each read of heavy weights depend on
+// the rates.
 func TestRatesDecide(t *testing.T) {
 	small := machine.Description{L2: machine.Cache{Bytes: 256 << 10, Shared: 1},
 		L3: machine.Cache{Bytes: 8 << 20, Shared: 2}}
@@ -32,7 +33,7 @@ func TestRatesDecide(t *testing.T) {
 	}
 }
 
-// Each kind of work adds time at its rate.
+// TestSeconds checks that each kind of work adds its amount divided by its rate.
 func TestSeconds(t *testing.T) {
 	r := machine.Rates{Flops: 100, L3: 10, Memory: 5}
 	for _, c := range []struct {

@@ -9,15 +9,14 @@ type Work struct {
 	Tiles      float64 // products of Winograd tiles
 	Transforms float64 // transforms into Winograd tiles and out of them
 	Depthwise  float64
-	Passes     float64 // values of other nodes that work value by value: norms, pools
+	Passes     float64 // values that other nodes, for example norms and pools, read or write one by one
 
-	L3     float64 // bytes read and written that no nearer cache has
-	Memory float64 // bytes read and written that no cache has
+	L3     float64 // bytes that are read from or written to L3
+	Memory float64 // bytes that are read from or written to memory
 }
 
-// The shares of a core's peak that kernels reach inside networks, measured on Zen 4. Where
-// AVX-512 and AVX2 differ, the number is between both; for products of tiles they reach
-// 0.87 and 0.70.
+// These are the shares of a core's peak that kernels reach inside networks, measured on Zen 4. Where
+// AVX-512 and AVX2 differ, the number is between the two. For products of tiles they reach 0.87 and 0.70.
 const (
 	ofProducts   = 0.98
 	ofTiles      = 0.80

@@ -10,7 +10,7 @@ import (
 type goroutineBell struct {
 	sleepers atomic.Int32 // workers that sleep or are about to
 	mu       sync.Mutex
-	rung     chan struct{} // closed when the bell is rung; nil without sleepers
+	rung     chan struct{} // closed when the bell is rung; nil if no worker sleeps
 }
 
 // ring wakes all sleepers. It costs nothing if there are none.
@@ -26,8 +26,8 @@ func (b *goroutineBell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung, immediately if over returns true, and
-// sometimes without a reason.
+// sleep returns when the bell rings. It returns immediately if over returns true, and sometimes it returns
+// without a reason.
 func (b *goroutineBell) sleep(over func() bool) {
 	b.sleepers.Add(1)
 	defer b.sleepers.Add(-1)

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bell wakes sleeping workers by a futex. A goroutine that waits in any other way is
-// returned to its thread by the scheduler, and this needs more time than many layers.
+// bell wakes sleeping workers by a futex. If a goroutine waits in any other way, the scheduler must return
+// it to its thread, and this needs more time than many layers.
 type bell struct {
-	shared *goroutineBell // used instead of the futex; nil: the process has nothing else to run
+	shared *goroutineBell // used instead of the futex if the process also does other work; otherwise nil
 	asleep atomic.Bool    // a worker sleeps, or is about to
 	rung   atomic.Uint32  // number of rings while a worker slept
 }
@@ -27,8 +27,8 @@ const (
 // before the first sleep.
 func (b *bell) leaveThreads() { b.shared = new(goroutineBell) }
 
-// ring wakes all sleepers. It is free without sleepers, or if they are already
-// being woken. The system call can cost more than a task.
+// ring wakes all sleepers. If no worker sleeps, or if they are already being woken, it makes no system
+// call, because the call can cost more than a task.
 func (b *bell) ring() {
 	if b.shared != nil {
 		b.shared.ring()

@@ -16,7 +16,7 @@ import (
 // a run, which is the helper.
 func TestMonitorSleeps(t *testing.T) {
 	const pause = 400 * time.Microsecond            // longer than a helper is awake
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // no P is free
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // every P has a worker
 	p := NewPool(2, false)
 	defer p.Close()
 	run := func() {
@@ -30,7 +30,7 @@ func TestMonitorSleeps(t *testing.T) {
 		run()
 	}
 	const runs, tries, enough = 20, 30, 9
-	var all []int // tries without another process on the workers' cores
+	var all []int // tries that no other process disturbed
 	for n := 0; n < tries && len(all) < enough; n++ {
 		before, began := sleeps(t), time.Now()
 		for range runs {

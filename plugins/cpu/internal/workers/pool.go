@@ -38,21 +38,21 @@ type Pool struct {
 	_      [cacheLine]byte
 	open   atomic.Uint64 // number of the job << 32 | its unclaimed tasks
 	_      [cacheLine]byte
-	undone atomic.Int64 // tasks of the job
+	undone atomic.Int64 // number of tasks of the job that are not done yet
 	_      [cacheLine]byte
 	runs   atomic.Int32 // number of runs in progress
 	closed atomic.Bool
-	work   bell // there are tasks; for helpers
-	done   bell // rung when all tasks are done, for the caller of Each
+	work   bell // wakes helpers when there are tasks
+	done   bell // wakes the caller of Each when all tasks are done
 }
 
 const cacheLine = 64
 
-// exclusive is set if all workers have the same number of tasks, at most MostOwn in total.
-// The bits below it are the tasks.
+// exclusive is set in open if all workers have the same number of tasks, at most MostOwn in total. Each
+// lower bit of open is then an unclaimed task.
 const exclusive = 1 << 31
 
-// MostOwn is the largest number of tasks with a preferred worker for each.
+// MostOwn is the maximum number of tasks of a job, if each task has a preferred worker.
 const MostOwn = 30
 
 // NewPool starts a pool of the given number of workers. shared is for a process that also does
@@ -142,8 +142,8 @@ func (p *Pool) take(w *Worker) bool {
 	return took > 0
 }
 
-// ofOwn returns the bit of the next task for one of several workers with equal shares, and
-// the new value of open. It is the worker's first task, or the last task of another worker.
+// ofOwn returns the bit of the next task for one of several workers with equal shares, and the new value of
+// open. The task is the first one of this worker that is left, or else the last one of another worker.
 func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 	left := uint32(open) &^ exclusive
 	task = bits.Len32(left) - 1
@@ -159,12 +159,11 @@ func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 	return task, next
 }
 
-// ownTask returns the task of a bit. The tasks of a worker are consecutive.
+// ownTask returns the task of a bit. The tasks of each worker are consecutive.
 func ownTask(bit, of, tasks int) int { return bit%of*(tasks/of) + bit/of }
 
-// How long a waiting worker stays awake: a helper between runs, and all workers during a
-// run. Waking a worker costs some ten microseconds; in a longer wait the core is left to
-// other threads.
+// These are times that a waiting worker stays awake: a helper between runs, and all workers during a run.
+// Waking a worker costs some ten microseconds. In longer waits the core is left to other threads.
 const (
 	awake     = 50 * time.Microsecond
 	attentive = 200 * time.Microsecond

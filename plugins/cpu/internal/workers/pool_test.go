@@ -11,7 +11,7 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	for _, threads := range []int{1, 2, 5, -5} { // below 0: shared with other goroutines
 		p := NewPool(max(threads, -threads), threads < 0)
 		for round := range 300 {
-			tasks := round % 7 * (round % 3) // includes the number of threads, and twice that
+			tasks := round % 7 * (round % 3) // numbers of tasks, including the number of threads and twice that number
 			ran, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, len(p.Workers))
 			p.Each(tasks, func(w *Worker, i int) {
 				if busy[w.Index].Add(1) != 1 {
@@ -30,7 +30,7 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	}
 }
 
-// A panic of a task, on whatever worker, is a panic of Each. All other tasks run, and so do later ones.
+// If a task panics, on whatever worker, Each panics. All other tasks still run, and so do later jobs.
 func TestPanicsOfTasks(t *testing.T) {
 	broken := errors.New("broken")
 	for _, threads := range []int{1, 2, 5} {
@@ -91,7 +91,7 @@ func TestOwnTasks(t *testing.T) {
 	}
 }
 
-// The tasks of a worker follow each other.
+// TestOwnTasksFollow checks that the tasks that a worker prefers are consecutive.
 func TestOwnTasksFollow(t *testing.T) {
 	var got []int
 	for worker := range 3 {

@@ -27,7 +27,7 @@ type Worker struct {
 	Local any
 }
 
-// Floats returns n values of the worker's private memory, not cleared.
+// Floats returns n float32 of the worker's private memory. They are not cleared.
 func (w *Worker) Floats(n int) []float32 {
 	if len(w.floats) < n {
 		w.floats = make([]float32, n)
@@ -35,7 +35,7 @@ func (w *Worker) Floats(n int) []float32 {
 	return w.floats[:n]
 }
 
-// Unpacked returns n values in different memory than Floats, not cleared.
+// Unpacked returns n float32 in other memory than Floats. They are not cleared.
 func (w *Worker) Unpacked(n int) []float32 {
 	if len(w.unpacked) < n {
 		w.unpacked = make([]float32, n)
@@ -43,7 +43,7 @@ func (w *Worker) Unpacked(n int) []float32 {
 	return w.unpacked[:n]
 }
 
-// Doubles returns n values of the worker's private memory, not cleared.
+// Doubles returns n float64 of the worker's private memory. They are not cleared.
 func (w *Worker) Doubles(n int) []float64 {
 	if len(w.doubles) < n {
 		w.doubles = make([]float64, n)
@@ -51,7 +51,7 @@ func (w *Worker) Doubles(n int) []float64 {
 	return w.doubles[:n]
 }
 
-// Partials returns n values in different memory than Doubles, not cleared.
+// Partials returns n float64 in other memory than Doubles. They are not cleared.
 func (w *Worker) Partials(n int) []float64 {
 	if len(w.partials) < n {
 		w.partials = make([]float64, n)
@@ -59,7 +59,7 @@ func (w *Worker) Partials(n int) []float64 {
 	return w.partials[:n]
 }
 
-// Halves returns n bfloat16 of the worker's private memory, not cleared.
+// Halves returns n bfloat16 values of the worker's private memory. They are not cleared.
 func (w *Worker) Halves(n int) []uint16 {
 	if len(w.half) < n {
 		w.half = make([]uint16, n)
@@ -83,7 +83,7 @@ func (w *Worker) Integers(n int) []int32 {
 	return w.integers[:n]
 }
 
-// MemoryBytes returns the size of the worker's private memory. No task may run.
+// MemoryBytes returns the size of the worker's private memory. It must not be called while a task runs.
 func (w *Worker) MemoryBytes() int {
 	n := int(unsafe.Sizeof(*w)) + 4*(len(w.floats)+len(w.unpacked)+len(w.integers)) +
 		8*(len(w.doubles)+len(w.partials)) + 2*len(w.half) + len(w.bytes)

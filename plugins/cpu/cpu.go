@@ -28,8 +28,8 @@ func Describe(kernels string) ([]string, error) { return cpu.Describe(kernels) }
 // chains, and how long they should take.
 type Plan = cpu.Plan
 
-// PlanOf returns the plan of a CPU device that is opened with o on this machine for the
-// functions of p, in runs of the given number of rows. Nothing is run.
+// PlanOf returns the plan of a CPU device for the functions of p, in runs of the given number of rows. The
+// device is one that is opened with o on this machine. Nothing is run.
 func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
 	return cpu.PlanOf(ctx, p, o, rows)
 }

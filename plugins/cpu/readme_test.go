@@ -17,8 +17,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// README's first session gives the sum that README prints, on whatever machine
-// this test runs.
+// TestReadmeSum checks that README's first session prints the sum that README shows, on any machine.
 func TestReadmeSum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the whole session is trained")
@@ -72,7 +71,7 @@ func TestReadmeSum(t *testing.T) {
 	}
 }
 
-// glyphs opens README's data.
+// glyphs opens the data set that README uses.
 func glyphs(t *testing.T, split data.Split) data.Source {
 	src, err := data.Open(t.Context(), "glyphs", data.Options{Split: split})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every file and every name of the walk in doc.go exists.
+// TestWalk checks that every file and every name in the section "From a node to assembly" of doc.go exists.
 func TestWalk(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {

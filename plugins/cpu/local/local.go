@@ -20,8 +20,8 @@ func Open(ctx context.Context, o device.Options) (device.Device, error) {
 	return cpu.Provider{Shared: true}.Open(ctx, device.DefaultID, o)
 }
 
-// WorkspaceBytes returns an upper bound of the workspace that a number of threads needs to predict with
-// p, in bytes. It is in addition to device.Needs.
+// WorkspaceBytes returns an upper bound of the workers' private memory, in bytes, for predictions with p by
+// the given number of threads. It is in addition to device.Needs.
 func WorkspaceBytes(p *graph.Program, threads int) int64 { return int64(threads) * cpu.WorkerBytes(p) }
 
 // AlignmentBytes is the maximum number of bytes that are allocated to align the values of a batch, if

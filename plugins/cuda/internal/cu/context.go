@@ -22,7 +22,7 @@ type Context struct {
 	args    [mostArgs]unsafe.Pointer
 }
 
-// module is loaded PTX.
+// module is a module of PTX that the driver has loaded.
 type module struct {
 	text   string
 	handle uintptr
@@ -42,7 +42,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 		return nil, err
 	}
 	x := &Context{c: c, kernels: map[string]uintptr{}}
-	const sleep = 4 // waiting threads sleep and leave their cores to CPU devices
+	const sleep = 4 // a waiting thread sleeps, and leaves its core to CPU devices
 	if err := c.check("cuCtxCreate", c.createContext(&x.context, sleep, device)); err != nil {
 		return nil, c.unavailable(device, err)
 	}
@@ -55,7 +55,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 			return err
 		}
 		if c.dots(device) {
-			_ = x.load(dot) // a driver that cannot compile dot uses the kernels of ptx
+			_ = x.load(dot) // if the driver cannot compile dot, kernels of ptx are used
 		}
 		return x.load(ptx)
 	})
@@ -76,7 +76,7 @@ func (x *Context) do(f func() error) error {
 	return f()
 }
 
-// load compiles PTX.
+// load compiles PTX and adds the module to the context.
 func (x *Context) load(ptx string) error {
 	const errorLog, errorLogSize = 5, 6 // CUjit_option
 	image, log := append([]byte(ptx), 0), make([]byte, 1<<14)
@@ -109,7 +109,7 @@ func (x *Context) Close() error {
 	return x.c.check("cuCtxDestroy", x.c.destroyContext(context))
 }
 
-// Memory returns the number of free bytes.
+// Memory returns the number of free bytes on the GPU.
 func (x *Context) Memory() (free int64, err error) {
 	var f, total uint64
 	err = x.do(func() error { return x.c.check("cuMemGetInfo", x.c.memory(&f, &total)) })

@@ -8,7 +8,7 @@ import (
 // Code is the error code of a driver function (CUresult).
 type Code int32
 
-// Codes that the device treats specially.
+// The device treats these codes specially.
 const (
 	OutOfMemory    Code = 2
 	invalidPTX     Code = 218

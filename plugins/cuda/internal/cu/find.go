@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Minimum versions for PTX 6.0 with target sm_60.
+// These are the minimum versions for PTX 6.0 with target sm_60.
 const (
-	leastVersion = 9020 // version of CUDA in the driver; 9.2 is the first one that reports UUIDs
+	leastVersion = 9020 // CUDA version of the driver; 9.2 is the first that reports UUIDs
 	leastMajor   = 6    // compute capability
 )
 

@@ -6,11 +6,11 @@ import "unsafe"
 // the other is transferred.
 type pinned struct {
 	halves [2]unsafe.Pointer
-	sent   [2]uintptr // events after the last copy from each half
+	sent   [2]uintptr // for each half, an event after its last copy
 	next   int
 }
 
-// half is the number of bytes of a half.
+// half is the size in bytes of a half of the pinned memory.
 const half = 4 << 20
 
 func (p *pinned) take(c *CUDA) error {
@@ -52,7 +52,7 @@ func (x *Context) Write(to uint64, data []byte) error {
 	})
 }
 
-// send copies data up to the size of a half, and returns the number of bytes.
+// send copies data to the device, at most as much as a half holds, and returns the number of bytes.
 func (x *Context) send(to uint64, data []byte) (int, error) {
 	p := &x.pinned
 	i := p.next

@@ -21,7 +21,7 @@ type NVML struct {
 	uuid     func(device uintptr, out *byte, length uint32) int32
 	memory   func(device uintptr, out *memory) int32
 
-	// For GPUs that are split into parts (MIG). Drivers before 450 lack these functions.
+	// These functions are for GPUs that are split into parts (MIG). Drivers before 450 lack them.
 	mode      func(device uintptr, now, next *uint32) int32
 	migCount  func(device uintptr, out *uint32) int32
 	migDevice func(device uintptr, index uint32, out *uintptr) int32
@@ -30,7 +30,7 @@ type NVML struct {
 // memory is nvmlMemory_t.
 type memory struct{ Total, Free, Used uint64 }
 
-// GPU describes a GPU, without touching it.
+// GPU describes a GPU. No context is created on the GPU for that.
 type GPU struct {
 	Index  int    // position in the order of PCI addresses
 	UUID   string // "GPU-4f1c..."

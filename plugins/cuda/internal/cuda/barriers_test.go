@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// A barrier is a bar.sync of a kernel, in the kernels for all GPUs or in those with dot products.
+// A barrier is a bar.sync instruction of a kernel, which is in kernels.ptx (for all GPUs) or in dot.ptx.
 type barrier struct {
 	kernel string
 	dots   bool
@@ -43,14 +43,14 @@ func barriers(text string, dots bool) (list []barrier) {
 	return list
 }
 
-// with returns the module with another line in place of the barrier.
+// with returns the module with the given line in place of the barrier's line.
 func (b barrier) with(line string) string {
 	lines := strings.Split(b.text, "\n")
 	lines[b.line] = line
 	return strings.Join(lines, "\n")
 }
 
-// field runs cases with a modified kernel.
+// field runs cases on the PTX machine with one modified kernel.
 type field struct {
 	machine *ptx.Machine
 	module  *ptx.Module
@@ -75,7 +75,7 @@ func newField(t *testing.T) *field {
 	f := &field{m.Machine, m.module, m.dots, map[string][]trial{}}
 	for _, try := range trials(t) {
 		n := noted{map[string]int{}, new(gpu.Buffer)}
-		_ = try.run(n) // nothing is computed
+		_ = try.run(n) // an error does not matter, because nothing is computed
 		for _, count := range n.threads {
 			try.threads += count
 		}
@@ -139,8 +139,9 @@ func (f *field) fault(t *testing.T, kernel, text string) (by string, _ error) {
 	return "", nil
 }
 
-// TestBarriers: a barrier that is missing is reported as a race, in each kernel that has one. BNCTL_PTX=mutants
-// removes all barriers one by one, BNCTL_PTX=few or full one of each kernel.
+// TestBarriers checks that the PTX machine reports a race if a barrier of a kernel is removed. With
+// BNCTL_PTX=mutants it removes all barriers, one by one. With BNCTL_PTX=few or full it removes one of each
+// kernel.
 func TestBarriers(t *testing.T) {
 	all := plantsAll(t)
 	f, count, kernels := newField(t), map[string]int{}, map[string]int{}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 )
 
-// TestWithoutDots: products of bytes have the same bits on a GPU without dot products.
+// TestWithoutDots checks that products of bytes have the same bits on a GPU without dot products.
 func TestWithoutDots(t *testing.T) {
 	j := newJudge(t, nil)
 	for _, c := range devicetest.Cases() {
@@ -22,9 +22,9 @@ func TestWithoutDots(t *testing.T) {
 	}
 }
 
-// TestConformance checks that the device keeps the contract and has the bits of its class. All cases need
-// minutes on the PTX machine, an interpreter. BNCTL_PTX=full runs all of them, and make test one in
-// twelve.
+// TestConformance checks that the device keeps the contract and has the bits of its class. On the PTX
+// machine, which is an interpreter, all cases need minutes. BNCTL_PTX=full runs all of them, and make test
+// runs one in twelve.
 func TestConformance(t *testing.T) {
 	p, all := onMachine(t), os.Getenv("BNCTL_PTX") == "full"
 	open := func(ctx context.Context, precision string) (device.Device, error) {

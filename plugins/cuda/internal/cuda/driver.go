@@ -32,8 +32,8 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	return driver{x}, nil
 }
 
-// kind adds the kind to an error of the driver. After any error other than a lack of memory, the
-// context is unusable, and everything in it is lost.
+// kind adds the kind of package device to an error of the driver. After any error other than a lack of
+// memory, the context is unusable, and everything in it is lost.
 func kind(err error) error {
 	var e *cu.Error
 	switch {

@@ -18,7 +18,7 @@ import (
 // fakeGPU is the UUID of the only GPU of testdata/cuda.c.
 const fakeGPU = "GPU-00112233-4455-6677-8899-aabbccddeeff"
 
-// fakeCUDA builds the libcuda of a mode.
+// fakeCUDA builds a libcuda from testdata/cuda.c. mode selects how it behaves.
 func fakeCUDA(t *testing.T, mode string) string {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -32,8 +32,8 @@ func fakeCUDA(t *testing.T, mode string) string {
 	return lib
 }
 
-// TestDriver: bytes come back as they were sent, through more than both halves of
-// the pinned memory, and kernels get their arguments.
+// TestDriver checks that bytes are read back as they were written, even more than both halves of the pinned
+// memory, and that kernels get their arguments.
 func TestDriver(t *testing.T) {
 	d, err := openDriver(fakeGPU, fakeCUDA(t, ""))
 	if err != nil {
@@ -84,7 +84,8 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// TestSticky: a fault that makes a context unusable is the error Lost, with the driver's text.
+// TestSticky checks that a fault that makes a context unusable returns the error Lost, with the driver's
+// text.
 func TestSticky(t *testing.T) {
 	for mode, want := range map[string]string{
 		"illegal": "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)",

@@ -20,7 +20,7 @@ import (
 
 var contexts = pool{create: func(uuid string) (gpu.Driver, error) { return openDriver(uuid) }}
 
-// instead replaces the GPU by the interpreter of PTX, to try the tests for hardware.
+// instead provides the interpreter of PTX in place of a GPU, to try the tests that need hardware.
 var instead = pool{create: func(string) (gpu.Driver, error) { return newMachine() }}
 
 // opened opens the first GPU of this machine. With BNCTL_PTX=instead it opens the interpreter.
@@ -61,7 +61,7 @@ func openHardware(t *testing.T) device.Device {
 }
 
 func TestHardwareConformance(t *testing.T) {
-	openHardware(t).Close() // before anything is computed
+	openHardware(t).Close() // if there is no GPU, the test fails before anything is computed
 	t.Logf("%d cases", len(devicetest.Cases()))
 	devicetest.Run(t, opened)
 }
@@ -94,7 +94,7 @@ func TestHardwareCases(t *testing.T) {
 // together, gives the same networks as training on the CPU.
 func TestHardwareTraining(t *testing.T) {
 	ctx := context.Background()
-	openHardware(t).Close() // before anything is computed
+	openHardware(t).Close() // if there is no GPU, the test fails before anything is computed
 	cpu := func() device.Device {
 		d, err := bitwise.CPU(ctx)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// A mutant is a kernel with one instruction that differs.
+// A mutant is a kernel with one instruction changed.
 type mutant struct {
 	kernel string
 	line   int // line of the PTX, from 1
@@ -31,7 +31,7 @@ var (
 // that they compare sums with.
 var guards = []string{"winograd_even", "winograd_suspects", "channel_uneven"}
 
-// planted is the PTX and a position in it, from which mutants are made.
+// planted is a place in the PTX where mutants are made.
 type planted struct {
 	lines  []string
 	kernel string
@@ -75,7 +75,7 @@ func (p planted) instruction(s string) (all []mutant) {
 
 // store returns a mutant that stores a value with one bit flipped.
 func (p planted) store(head, width, to, from string, bit int) mutant {
-	of, kind := width, map[string]string{"32": "%r", "64": "%rd"}[width] // bits of a register
+	of, kind := width, map[string]string{"32": "%r", "64": "%rd"}[width] // number of bits of a register
 	if width == "8" {
 		of, kind = "32", "%r"
 		if strings.HasPrefix(from, "%rs") {
@@ -87,7 +87,7 @@ func (p planted) store(head, width, to, from string, bit int) mutant {
 		fmt.Sprintf("\txor.b%s %s, %s, %d;", of, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
 }
 
-// place returns where m differs, in the original PTX.
+// place returns the place in the original PTX where m differs.
 func (m mutant) place() planted {
 	p := planted{lines: strings.Split(gpu.PTX, "\n"), kernel: m.kernel, at: m.line - 1}
 	p.begins = slices.Index(p.lines, ".visible .entry "+m.kernel+"(")
@@ -106,7 +106,8 @@ func (m mutant) coarser() (mutant, bool) {
 	return p.store(f[1], f[2], f[3], strings.TrimSuffix(source.FindString(s), ";"), 29), true
 }
 
-// trapped returns the mutant that fails at the place of m. It tells whether a case executes this place.
+// trapped returns a mutant that always fails at the place of m. It shows whether a case executes this
+// place.
 func (m mutant) trapped() mutant {
 	p := m.place()
 	r := p.free("%rd")
@@ -124,8 +125,8 @@ func (p planted) free(kind string) [2]string {
 	panic("the kernel " + p.kernel + " declares no " + kind)
 }
 
-// with returns the mutant that has other lines in place of the instruction, and two
-// registers more of each kind.
+// with returns a mutant that has other lines in place of the instruction. Its kernel has two more registers
+// of each kind.
 func (p planted) with(what string, other ...string) mutant {
 	lines := slices.Concat(p.lines[:p.at], other, p.lines[p.at+1:])
 	for i, s := range lines[p.begins:p.at] {
@@ -137,7 +138,7 @@ func (p planted) with(what string, other ...string) mutant {
 	return mutant{p.kernel, p.at + 1, what, alone(lines, p.begins)}
 }
 
-// alone returns the module of the lines with only the kernel that begins at a line.
+// alone returns a module with only one of its kernels: the one that begins at line begins.
 func alone(lines []string, begins int) string {
 	first := slices.IndexFunc(lines, entry.MatchString)
 	ends := begins + slices.Index(lines[begins:], "}")

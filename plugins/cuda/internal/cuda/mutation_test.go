@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// noted is a driver of no hardware that notes how many threads a kernel would have had.
+// noted is a driver without hardware. It records how many threads each kernel would have had.
 type noted struct {
 	threads map[string]int
 	buffers *gpu.Buffer
@@ -52,14 +52,14 @@ func (noted) Close() error { return nil }
 
 var anyGPU = device.Info{ID: "0", Name: "cuda:0", MemoryTotal: 1 << 30}
 
-// use is a case of the judge with its launches.
+// use is a conformance case with the kernels that it launches.
 type use struct {
 	devicetest.Case
 	threads map[string]int
 }
 
-// uses lists the cases by the kernels that they launch, cases with the fewest threads
-// first. The launches depend only on shapes, so nothing has to be computed.
+// uses lists, for each kernel, the cases that launch it. Cases with the fewest threads come first. The
+// launches depend only on shapes, so nothing has to be computed.
 func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.Case {
 	var all []use
 	ctx = devicetest.WithZeros(ctx)
@@ -88,11 +88,11 @@ func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.
 	return by
 }
 
-// edge returns 1 for the cases with values at the bounds of guards.
+// edge returns 1 for cases with values at the bounds that guards compare with, and 0 for others.
 func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
 
-// judge has the cases that find mutants, and counts mutants. The cases in sound have passed without a
-// mutant.
+// judge has the cases that find mutants (kernels with a fault), and counts mutants. The cases in sound have
+// passed without a mutant.
 type judge struct {
 	machine                  machine
 	by                       map[string][]devicetest.Case
@@ -100,8 +100,8 @@ type judge struct {
 	found, coarse, unreached int
 }
 
-// patient returns a context with a time limit that calls on the PTX machine, an interpreter, do not
-// reach: a call that is only slow must not count as a difference.
+// patient returns a context with a time limit so long that no call on the PTX machine, an interpreter,
+// reaches it. A call that is only slow must not count as a difference.
 func patient(t *testing.T) context.Context {
 	return devicetest.WithPatience(t.Context(), 20*time.Minute)
 }
@@ -118,7 +118,7 @@ func newJudge(t *testing.T, cases []devicetest.Case) *judge {
 	return &judge{machine: m, by: uses(t.Context(), cases), sound: map[string]bool{}}
 }
 
-// fails reports whether a case fails on a device, with another kernel unless text is empty.
+// fails reports whether a case fails on the PTX machine. If text is not empty, it replaces the kernel.
 func (j *judge) fails(t *testing.T, c devicetest.Case, kernel, text string) bool {
 	t.Helper()
 	m := j.machine
@@ -168,8 +168,8 @@ func (j *judge) try(t *testing.T, m mutant) {
 	}
 }
 
-// plantsAll reports whether all mutants are planted. It skips the test unless BNCTL_PTX requests proofs
-// about other tests.
+// plantsAll reports whether to plant all mutants. Unless BNCTL_PTX requests a test of the tests, it skips
+// the test.
 func plantsAll(t *testing.T) bool {
 	switch os.Getenv("BNCTL_PTX") {
 	case "mutants":
@@ -181,8 +181,9 @@ func plantsAll(t *testing.T) bool {
 	return false
 }
 
-// TestMutants: the judge finds a difference of one ulp in anything that a kernel
-// stores, and in what guards tiles. BNCTL_PTX=mutants plants all, BNCTL_PTX=few or full a few.
+// TestMutants checks that the conformance cases find an error of one ulp in anything that a kernel stores.
+// They must also find errors in the sums that decide which Winograd tiles are precise enough (guards).
+// BNCTL_PTX=mutants plants all errors, and BNCTL_PTX=few or full plants a few.
 func TestMutants(t *testing.T) {
 	all := plantsAll(t)
 	var cases []devicetest.Case

@@ -32,14 +32,14 @@ func (p *pool) open(uuid string) (gpu.Driver, error) {
 	return pooled{d, p}, err
 }
 
-// pooled is a driver that returns to its pool.
+// pooled is a driver that is returned to its pool when it is closed.
 type pooled struct {
 	gpu.Driver
 	of *pool
 }
 
-// Close keeps the context, but closes it if Wait fails: after a fault, every call on it
-// fails.
+// Close returns the context to the pool. If Wait fails, Close closes the context, because after a fault all
+// calls on it fail.
 func (d pooled) Close() error {
 	if d.Wait() != nil {
 		return d.Driver.Close()
@@ -50,7 +50,7 @@ func (d pooled) Close() error {
 	return nil
 }
 
-// counted is a driver of no hardware that counts its buffers and may be broken.
+// counted is a driver without hardware that counts its buffers. It can be made to fail.
 type counted struct {
 	gpu.Driver
 	buffers *int
@@ -74,8 +74,8 @@ func (d counted) Wait() error {
 	return nil
 }
 
-// TestPool: a closed device leaves no buffer in its context, whatever a case did to it, and a context after a fault
-// is not used again.
+// TestPool checks that a closed device leaves no buffer in its context, whatever a case did to the device.
+// A context is not used again after a fault.
 func TestPool(t *testing.T) {
 	created, buffers, broken := 0, 0, false
 	p := pool{create: func(string) (gpu.Driver, error) {

@@ -19,13 +19,13 @@ type machine struct {
 }
 
 func (m machine) Alloc(bytes int) (gpu.Buffer, error) {
-	return gpu.Buffer(m.Machine.Alloc((bytes + 3) / 4 * 4)), nil // see Write
+	return gpu.Buffer(m.Machine.Alloc((bytes + 3) / 4 * 4)), nil // whole words: see Write
 }
 
 func (m machine) Free(b gpu.Buffer) error { return m.Machine.Free(uint64(b)) }
 
 func (m machine) Write(to gpu.Buffer, at int, data []byte) error {
-	for len(data)%4 != 0 { // buffers are of whole words
+	for len(data)%4 != 0 { // buffers consist of whole words
 		data = append(data[:len(data):len(data)], 0)
 	}
 	return m.Machine.Write(uint64(to)+uint64(at), data)

@@ -20,7 +20,8 @@ func TestTraining(t *testing.T) {
 	trainsAlike(t, run)
 }
 
-// TestActivations checks the same for a network with the activations that the zoo does not have.
+// TestActivations checks the same as TestTraining, for a network with the activations that the zoo does not
+// have.
 func TestActivations(t *testing.T) {
 	if os.Getenv("BNCTL_PTX") != "full" {
 		t.Skip("make test-ptx trains it; each activation alone is among the cases")
@@ -28,7 +29,8 @@ func TestActivations(t *testing.T) {
 	trainsAlike(t, bitwise.Run{Model: bitwise.Activations, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 2})
 }
 
-// trainsAlike fails if a run has other weights on the PTX machine than on the CPU.
+// trainsAlike fails the test if training on the PTX machine results in other weights than training on the
+// CPU.
 func trainsAlike(t *testing.T, run bitwise.Run) {
 	t.Helper()
 	ctx := context.Background()

@@ -10,7 +10,7 @@ import (
 // access is a load or a store of one value, or of 2 or 4 adjacent values.
 type access struct {
 	space    space
-	any      bool // the address determines the memory space
+	any      bool // the address determines the memory space (generic addressing)
 	readonly bool // through the read-only cache
 	width    int  // bytes of one value
 	signed   bool // the value is sign-extended in a wider register

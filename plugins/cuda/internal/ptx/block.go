@@ -10,7 +10,7 @@ type block struct {
 	grid   [3]int
 	reg    [][]uint64 // [register][lane]
 	full   []bool     // registers that all running lanes have written
-	wrote  [][]uint32 // other registers: [register][lane], equal to began if written
+	wrote  [][]uint32 // for other registers: [register][lane], equal to began if the lane has written it
 	shared []*region
 	local  []*region
 	launch uint32 // first epoch of the launch
@@ -19,7 +19,7 @@ type block struct {
 	alive  int
 	groups []*group
 
-	near   *region // the region that was located last
+	near   *region // the region of the last access
 	nearID uint64
 }
 
@@ -66,8 +66,8 @@ func (b *block) run() {
 	}
 }
 
-// pick returns the group to run. It is the one at the earliest node, so that the others can rejoin it.
-// Groups at the same node are merged.
+// pick returns the group to run next. This is the group at the earliest node, so that other groups can
+// catch up. Groups at the same node are merged.
 func (b *block) pick() *group {
 	var g *group
 	for _, h := range b.groups {
@@ -90,7 +90,7 @@ func (b *block) pick() *group {
 	return g
 }
 
-// step runs the node of a group.
+// step runs the instructions of a node for the lanes of a group.
 func (b *block) step(g *group) {
 	n := &b.e.nodes[g.at]
 	for i := range n.ops {
@@ -147,7 +147,7 @@ func (b *block) define(r int, lanes []int32) {
 	}
 }
 
-// leave removes a group. Its threads have ended.
+// leave removes a group after its threads have ended.
 func (b *block) leave(g *group) {
 	b.alive -= len(g.lanes)
 	for i, h := range b.groups {

@@ -2,8 +2,8 @@ package ptx
 
 import "fmt"
 
-// relations are the possible results of comparing two values: less, equal or greater, or
-// unordered for floats.
+// relations are the possible results of a comparison: less, equal, greater, or unordered if an operand is
+// NaN.
 const (
 	less = 1 << iota
 	equal

@@ -23,8 +23,8 @@ func convert(name string, f func(x uint64) uint64) {
 	add("cvt."+name, form{out: 1, in: []int{1}, one: f, loose: true})
 }
 
-// addResize adds conversions between integers. They keep the low bits. Widening extends the sign if
-// both types are signed. A byte is zero-extended in its register.
+// addResize adds conversions between integers. They keep the low bits. If both types are signed, a wider
+// result extends the sign. In its register, a byte is extended by zeros.
 func addResize(to, from int) {
 	for _, t := range []string{"u", "s"} {
 		convert(fmt.Sprintf("%s%d.u%d", t, to, from), func(x uint64) uint64 { return low(low(x, from), to) })
@@ -72,7 +72,7 @@ func clampUnsigned(x float64, w int) uint64 {
 	return uint64(x)
 }
 
-// addRounds adds the roundings of floats to integral values.
+// addRounds adds instructions that round floats to whole numbers, as floats.
 func addRounds() {
 	modes := map[string]func(float64) float64{
 		"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}

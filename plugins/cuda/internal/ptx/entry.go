@@ -11,8 +11,8 @@ type compiler struct {
 	*Entry
 	mod    *Module
 	regs   map[string]int
-	words  map[uint64]int // registers of immediates, by value
-	labels map[string]int // numbers of nodes
+	words  map[uint64]int // registers that hold immediates, by value
+	labels map[string]int // numbers of the nodes that labels mark
 	open   bool           // the last node accepts instructions
 }
 

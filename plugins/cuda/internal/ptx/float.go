@@ -47,8 +47,8 @@ func init() {
 	}})
 }
 
-// lesser is min of the PTX ISA. The minimum of a number and a NaN is the number, and -0
-// is less than +0.
+// lesser computes the instruction min of the PTX ISA. If one operand is NaN, the result is the other one.
+// -0 is less than +0.
 func lesser(x, y float64) float64 {
 	switch {
 	case x != x:
@@ -59,7 +59,7 @@ func lesser(x, y float64) float64 {
 	return min(x, y)
 }
 
-// addSigns adds neg and abs, which change a sign and round nothing.
+// addSigns adds the instructions neg and abs, which only change the sign.
 func addSigns(w int, kind string) {
 	sign := uint64(1) << (w - 1)
 	add("neg"+kind, one(w, func(x uint64) uint64 { return x ^ sign }))
@@ -79,7 +79,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(odd(p, float64(z), s))
 }
 
-// odd returns p + z rounded to odd. s is the sum rounded to nearest.
+// odd returns p + z rounded to odd. s must be p + z rounded to nearest.
 func odd(p, z, s float64) float64 {
 	t := s - p
 	e := (p - (s - t)) + (z - t)

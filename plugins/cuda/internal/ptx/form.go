@@ -42,7 +42,8 @@ func (c *compiler) instruction(st statement) (op, error) {
 	return c.compute(st, f)
 }
 
-// parameter returns the instruction that reads a parameter of a kind. The register may be wider.
+// parameter returns the name of the instruction that reads a parameter of a kind. The register may have
+// more bits.
 func (c *compiler) parameter(register, kind string) string {
 	if r, ok := c.regs[register]; ok && c.widths[r] > bits(kind) {
 		return fmt.Sprintf("cvt.%c%d.%s", kind[0], c.widths[r], kind)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// precise is enough for any sum of two products of float64s without rounding.
+// precise is a precision at which any sum of two products of float64s is exact.
 const precise = 8500
 
-// singles are float32s at the edges of the format, and some of every size.
+// singles returns float32s at the limits of the format, and some of every magnitude.
 func singles() []uint64 {
 	list := []uint64{0, 1, 2, 0x7fffff, 0x800000, 0x800001, 0x3f800000, 0x3f800001, 0x3f7fffff, 0x40490fdb,
 		0x33800000, 0x33800001, 0x4b000000, 0x4b7fffff, 0x7f7fffff, 0x7f800000, 0x7fffffff, 0x00c00000, 0x1f800000}
@@ -40,7 +40,7 @@ func number(w int, x uint64) float64 {
 	return f64(x)
 }
 
-// rounded is x rounded once to w bits; a zero has the sign given.
+// rounded returns x rounded once to w bits. If the result is zero, it has the sign of zero.
 func rounded(w int, x *big.Float, zero float64) float64 {
 	var v float64
 	if w == 32 {
@@ -101,7 +101,7 @@ func expected(w int, name string, x, y, z float64) float64 {
 	return rounded(w, e, plain)
 }
 
-// TestFloatsAreIEEE: every rounded operation against math/big.
+// TestFloatsAreIEEE compares every operation that rounds with math/big.
 func TestFloatsAreIEEE(t *testing.T) {
 	for w, list := range map[int][]uint64{32: singles(), 64: doubles()} {
 		kind := map[int]string{32: ".rn.f32", 64: ".rn.f64"}[w]
@@ -127,8 +127,8 @@ func TestFloatsAreIEEE(t *testing.T) {
 	}
 }
 
-// TestLesser checks that min and max return the number if the other operand is NaN, and
-// distinguish the zeros.
+// TestLesser checks that min and max return the other operand if one is NaN, and that they distinguish +0
+// from -0.
 func TestLesser(t *testing.T) {
 	for _, x := range doubles() {
 		for _, y := range doubles() {
@@ -166,7 +166,7 @@ func TestFusedTies(t *testing.T) {
 	}
 }
 
-// TestFloatsToFloats: conversions and signs.
+// TestFloatsToFloats checks conversions between floats, and the instructions that change signs.
 func TestFloatsToFloats(t *testing.T) {
 	for _, x := range doubles() {
 		v := f64(x)

@@ -85,7 +85,7 @@ func nonzero[T int64 | uint64](y T) T {
 	return y
 }
 
-// high returns the upper half of a product of signed numbers.
+// high returns the upper w bits of the product of two signed numbers of w bits.
 func high(x, y int64, w int) uint64 {
 	hi, lo := mathbits.Mul64(uint64(x), uint64(y))
 	if x < 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// integers are values of w bits at the edges, and between.
+// integers returns values of w bits: the largest and the smallest, and some between them.
 func integers(w int) []uint64 {
 	top := uint64(1) << (w - 1)
 	list := []uint64{0, 1, 2, 3, 7, 31, 32, 100, top - 1, top, top + 1, low(^uint64(0), w), low(^uint64(1), w)}
@@ -17,7 +17,7 @@ func integers(w int) []uint64 {
 	return list
 }
 
-// whole is the number that w bits represent.
+// whole returns the number that the low w bits of x represent.
 func whole(kind string, w int, x uint64) *big.Int {
 	if kind == "s" {
 		return big.NewInt(signed(x, w))
@@ -25,13 +25,13 @@ func whole(kind string, w int, x uint64) *big.Int {
 	return new(big.Int).SetUint64(x)
 }
 
-// cut is the low w bits of a number.
+// cut returns the low w bits of v.
 func cut(v *big.Int, w int) uint64 {
 	ones := new(big.Int).SetUint64(low(^uint64(0), w))
 	return new(big.Int).And(v, ones).Uint64()
 }
 
-// TestIntegers: every instruction on integers against math/big.
+// TestIntegers compares every instruction on integers with math/big.
 func TestIntegers(t *testing.T) {
 	for _, kind := range []string{"s", "u"} {
 		for _, w := range []int{16, 32, 64} {
@@ -78,7 +78,7 @@ func pair(t *testing.T, kind string, w int, x, y uint64) {
 	}
 }
 
-// TestShifts: a shift by more than the width equals a shift by the width.
+// TestShifts checks that a shift by more than the width has the same result as a shift by the width.
 func TestShifts(t *testing.T) {
 	for _, w := range []int{16, 32, 64} {
 		for _, x := range integers(w) {
@@ -98,7 +98,7 @@ func TestShifts(t *testing.T) {
 	}
 }
 
-// TestIntegersAndFloats: conversions both ways, including numbers that do not fit.
+// TestIntegersAndFloats checks conversions in both directions, including numbers that do not fit.
 func TestIntegersAndFloats(t *testing.T) {
 	for _, kind := range []string{"s", "u"} {
 		for _, w := range []int{16, 32, 64} {
@@ -163,7 +163,7 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestUnordered: comparisons with a NaN are false, and true for predicates with the suffix u.
+// TestUnordered checks comparisons with NaN. They are false, except for predicates with the suffix u.
 func TestUnordered(t *testing.T) {
 	nan, one := uint64(0x7fffffff), single(1)
 	for name := range relations {

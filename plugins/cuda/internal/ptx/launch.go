@@ -10,9 +10,9 @@ var (
 )
 
 const (
-	mostOfBlock = 1024 // threads
+	mostOfBlock = 1024 // maximum number of threads in a block
 	mostShared  = 48 << 10
-	mostParams  = 4096 // bytes
+	mostParams  = 4096 // maximum size of all parameters in bytes
 )
 
 // Launch runs a grid of blocks. args are the bits of the parameters. The error is a *Fault; memory is
@@ -35,7 +35,7 @@ func (m *Machine) Launch(e *Entry, grid, size [3]int, args ...uint64) error {
 	return nil
 }
 
-// fits checks a launch against the limits of the target and of the kernel.
+// fits returns an error if a launch exceeds a limit of the target or of the kernel.
 func (e *Entry) fits(grid, size [3]int, args []uint64) error {
 	refuse := func(format string, a ...any) error {
 		return &Fault{Kernel: e.Name, Text: fmt.Sprintf(format, a...)}
@@ -114,7 +114,7 @@ func (b *block) thread(l int) [3]int {
 	return [3]int{l % b.size[0], l / b.size[0] % b.size[1], l / b.size[0] / b.size[1]}
 }
 
-// special fills the row of a special register.
+// special sets the values of a special register in all lanes.
 func (b *block) special(name string, row []uint64) {
 	axis := int(name[len(name)-1] - 'x')
 	switch name[:len(name)-2] {

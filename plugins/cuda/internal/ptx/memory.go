@@ -19,16 +19,16 @@ const (
 // region is a buffer, a shared variable, or a local variable of all threads.
 type region struct {
 	space  space
-	size   int // bytes that a thread may touch
+	size   int // number of bytes that a thread may access
 	data   []byte
 	shadow []word
 	grain  int // bytes for each word of shadow: 4, or 1 after the first access to a byte
 }
 
-// of returns the shadow words of n bytes.
+// of returns the words that record accesses to n bytes from byte at on.
 func (r *region) of(at, n int) []word { return r.shadow[at/r.grain : (at+n+r.grain-1)/r.grain] }
 
-// split tracks each byte separately from now on.
+// split makes the region record accesses to each byte, instead of words of four bytes.
 func (r *region) split() {
 	if r.grain == 1 {
 		return
@@ -43,12 +43,12 @@ func (r *region) split() {
 // word records the accesses to 4 bytes, or to one byte. Epochs count the intervals between barriers,
 // over all launches. Epoch 0 means never.
 type word struct {
-	wrote, read    uint32 // epochs
-	writer, reader int32  // lanes
-	across         uint32 // the launch in which several blocks read it
+	wrote, read    uint32 // epochs of the last write and of the last read
+	writer, reader int32  // lanes of the last write and of the last read
+	across         uint32 // the launch in which several blocks have read the word
 }
 
-const many = -1 // instead of a lane: several lanes
+const many = -1 // several lanes, in place of a lane's number
 
 // Machine has memory, and runs kernels. Only one goroutine may use it at a time.
 type Machine struct {
@@ -133,7 +133,7 @@ func (m *Machine) Read(data []byte, from uint64) error {
 	return nil
 }
 
-// Copy copies n bytes between buffers, with the record of which bytes were written.
+// Copy copies n bytes between buffers. Bytes that were never written are still unwritten in the copy.
 func (m *Machine) Copy(to, from uint64, n int) error {
 	src, i, err := m.words(from, n)
 	if err != nil {

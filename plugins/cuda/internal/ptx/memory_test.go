@@ -33,7 +33,7 @@ func kernel(body string) string {
 `
 }
 
-// launch runs a kernel on buffers of 32 and 64 bytes, the first written.
+// launch runs a kernel on two buffers, of 32 and of 64 bytes. Only the first buffer was written.
 func launch(body string, grid, size [3]int) (*Machine, uint64, error) {
 	m := New()
 	mod, err := m.Load(kernel(body))
@@ -94,7 +94,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLimits: launches above the target's limits are refused.
+// TestLimits checks that launches above the target's limits are refused.
 func TestLimits(t *testing.T) {
 	one := [3]int{1, 1, 1}
 	for _, test := range []struct {

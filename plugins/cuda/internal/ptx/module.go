@@ -9,7 +9,7 @@ import (
 
 // A Module is PTX that has been read and checked.
 type Module struct {
-	Target  string // sm_70
+	Target  string // for example "sm_70"
 	Entries map[string]*Entry
 	consts  map[string]uint64 // addresses of the module's constants
 	text    string
@@ -34,8 +34,8 @@ type Entry struct {
 	exact  [3]int // required size of a block, or zeros
 	most   [3]int // maximum size of a block, or zeros
 
-	widths   []int          // bits of each register; 0: an immediate, which fits all widths
-	fixed    map[int]uint64 // immediates, by register
+	widths   []int          // number of bits of each register; 0: an immediate, which fits any width
+	fixed    map[int]uint64 // values of immediates, by register
 	specials map[string]int // registers of %tid.x and the like
 	nodes    []node
 }

@@ -13,7 +13,7 @@ type node struct {
 	guard int // the register that a branch tests
 	not   bool
 	label string
-	to    int // target of the branch: the node of label
+	to    int // number of the node to which the branch goes
 }
 
 type flow int
@@ -33,7 +33,7 @@ type op struct {
 	run           func(b *block, lanes []int32)
 }
 
-// statement adds an instruction or a label.
+// statement adds a statement, which is an instruction or a label.
 func (c *compiler) statement(st statement) error {
 	if label, ok := strings.CutSuffix(st.op, ":"); ok {
 		c.labels[label] = len(c.nodes)
@@ -72,7 +72,7 @@ func (c *compiler) branch(n *node, st statement) (err error) {
 	return err
 }
 
-// finish ends a node with an instruction that cannot have a guard.
+// finish ends a node with st, an instruction that cannot have a guard.
 func (c *compiler) finish(n *node, end flow, st statement, args int) error {
 	n.end, c.open = end, false
 	switch {

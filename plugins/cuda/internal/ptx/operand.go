@@ -44,7 +44,7 @@ func (c *compiler) other(name string, width int) (int, error) {
 	return c.value(v), err
 }
 
-// immediate parses 12, -1, 0x10, 0f3F800000 and 0d3FF0000000000000.
+// immediate parses a number, for example 12, -1, 0x10, 0f3F800000 or 0d3FF0000000000000.
 func immediate(s string) (uint64, error) {
 	for prefix, digits := range map[string]int{"0f": 8, "0d": 16} {
 		if hex, ok := strings.CutPrefix(s, prefix); ok && len(hex) == digits {

@@ -12,7 +12,7 @@ import (
 //go:embed testdata/tile.ptx
 var tile string
 
-const rows, threads = 200, 64 // the last tile and the last block are not full
+const rows, threads = 200, 64 // the last tile and the last block are incomplete
 
 // tiles runs the kernel tile over two lists of rows values.
 func tiles(text string) ([]float32, error) {
@@ -55,13 +55,13 @@ func floatBytes(v []float32) []byte {
 	return b
 }
 
-// TestTile: the kernel without bugs gives the bits of the same chain in Go.
+// TestTile checks that the kernel without bugs gives the same bits as the same chain in Go.
 func TestTile(t *testing.T) {
 	got, err := tiles(tile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := append(input(), make([]float32, threads)...) // zeros after the end
+	a := append(input(), make([]float32, threads)...) // with zeros after the end
 	for i := range got {
 		s := float32(0)
 		for k := 0; k < rows; k += 64 {

@@ -59,7 +59,7 @@ func parse(s string, line int) (statement, error) {
 	return st, nil
 }
 
-// operands splits at the commas that are not within braces.
+// operands splits s at the commas that are not inside braces.
 func operands(s string) []string {
 	var args []string
 	depth, from := 0, 0

@@ -95,7 +95,7 @@ func (b *block) writes(r *region, i int, l int32) {
 	w.wrote, w.writer = b.m.epoch, l
 }
 
-// fence returns the memory that a barrier between accesses to a region must order, as text.
+// fence describes the memory that a barrier would have to order, for the message about a race in a region.
 func (b *block) fence(r *region) string {
 	if r.space == global {
 		return " for buffers"

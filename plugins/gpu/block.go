@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// block is the results of a product that a group of threads computes (kernels/29_block.cl).
+// block is a block of results that one group of threads computes (kernels/29_block.cl).
 type block struct{ rows, columns int }
 
 // directBlock is the block of a direct convolution.
@@ -33,8 +33,8 @@ func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
 type product struct {
 	launch
 	block
-	rowBlocks int // blocks along the rows
-	images    int // images in a unit, as the kernel counts them
+	rowBlocks int // number of blocks along the rows
+	images    int // number of images in a unit, as the kernel counts them
 }
 
 // maxColumns is the maximum number of columns of a launch, unless one unit has more.

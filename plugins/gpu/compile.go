@@ -12,17 +12,17 @@ type compiler struct {
 	fn     *function
 	node   *graph.Node
 	folded map[graph.Value]class.Norm // batch norms that are folded into products
-	temps  []*slot                    // slots of the current node
+	temps  []*slot                    // temporary slots of the current node
 	steps  []step
 	ends   []step // steps that run after all nodes
 	refuse []device.Refusal
 }
 
 // builders has the function that lowers each operation. A function that cannot lower its node calls
-// compiler.no.
+// compiler.refuseNode.
 var builders map[graph.Op]func(c *compiler)
 
-func init() { // not an initialiser of the table, because the builders refer to the table
+func init() { // if the table had an initialiser, it would refer to itself through the builders
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
 		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,
@@ -79,7 +79,7 @@ func (e *executable) reserved(r *slot) bool {
 	return r.kind == 0 || r.kind == chunks || e.isPartition(r)
 }
 
-// isPartition reports whether a slot belongs to a partition.
+// isPartition reports whether a slot has a table of a partition.
 func (e *executable) isPartition(r *slot) bool {
 	for _, k := range e.partitions {
 		if r == k.table || r == k.firsts {
@@ -160,7 +160,7 @@ func (c *compiler) release(i int) {
 	}
 }
 
-// retainedName returns the name under which train retains a value for commit.
+// retainedName returns the name under which train retains a value for commit, if it does.
 func (c *compiler) retainedName(id graph.Value) (string, bool) {
 	for _, o := range c.fn.Outputs {
 		if o.Value == id && o.Keep {
@@ -170,13 +170,13 @@ func (c *compiler) retainedName(id graph.Value) (string, bool) {
 	return "", false
 }
 
-// refuseNode refuses the current node.
+// refuseNode records that the device cannot run the current node.
 func (c *compiler) refuseNode(why string) {
 	c.refuse = append(c.refuse, device.Refusal{
 		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
 }
 
-// in returns operand i of the current node; nil if it is absent.
+// in returns operand i of the current node, or nil if it is absent.
 func (c *compiler) in(i int) *value {
 	if i >= len(c.node.In) || c.node.In[i] == graph.None {
 		return nil
@@ -187,7 +187,7 @@ func (c *compiler) in(i int) *value {
 // out returns result i of the current node.
 func (c *compiler) out(i int) *value { return c.fn.values[c.node.Out[i]] }
 
-// temp acquires a slot for the current node only.
+// temp acquires a slot that only the current node uses.
 func (c *compiler) temp(kind graph.Kind, bytes int) *slot {
 	r := c.exe.slots.acquire(kind, bytes)
 	c.temps = append(c.temps, r)
@@ -200,13 +200,13 @@ func (c *compiler) private(bytes int) *slot {
 	return r
 }
 
-// launch adds a launch with units of a kind.
+// launch adds a launch of a kernel over the units of a kind, n elements each.
 func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
 	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
-// launchOnChange calls do, which adds steps. These run only if one of the values has changed, or in
-// every run if one of the values is not state.
+// launchOnChange calls do, which adds steps. In a run, these steps are skipped if none of the values of has
+// changed. If one of the values is not state, they are never skipped.
 func (c *compiler) launchOnChange(of []*value, do func()) {
 	before := c.steps
 	p := &onChange{}
@@ -227,14 +227,14 @@ func (c *compiler) launchOnChange(of []*value, do func()) {
 	c.steps = append(c.steps, p)
 }
 
-// Relations between the units of an operand and the units of a result.
+// These are relations between the units of an operand and the units of a result.
 const (
 	ofWhole = iota
 	ofSame
 	ofOwner
 )
 
-// unitsOf returns the relation between the units of v and the units of a kind.
+// unitsOf returns how the units of v relate to the units of a kind.
 func unitsOf(v *value, kind graph.Kind) int {
 	switch v.Kind {
 	case graph.Whole:

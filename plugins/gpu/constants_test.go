@@ -10,9 +10,8 @@ import (
 	"github.com/bnctl/bnctl/device/detection"
 )
 
-// TestConstants checks that numbers repeated in the kernels equal the constants of class
-// fma and of the launches. (The judge's cases "at the edge" test the bounds that guards
-// compare sums with.)
+// TestConstants checks that numbers repeated in the kernels equal the constants of class fma and of the
+// launches. (Bounds that guards compare sums with are tested by the conformance cases "at the edge".)
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
 		"SPAN": class.SpanPositions, "LONGEST": detection.Longest, "SIZE": Threads,
@@ -33,7 +32,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// TestBlocks: the kernels have the blocks that products are cut into.
+// TestBlocks checks that the kernels compute blocks of the size into which this package divides products.
 func TestBlocks(t *testing.T) {
 	seen := 0
 	for _, m := range regexp.MustCompile(`\n[A-Z_]+\((\d+), (\d+)\)\n`).FindAllStringSubmatch(Source(), -1) {

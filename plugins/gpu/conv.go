@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/bnctl/bnctl/device/class"
 
-// Orders of the additions of a chain, as in kernels/30_conv.cl.
+// These are the orders in which a chain adds its products, as in kernels/30_conv.cl.
 const (
 	byWindow = iota
 	byDirect
@@ -20,8 +20,8 @@ func forwardWeights(l class.Layer) weights {
 	return weights{0, l.C / l.Groups * taps, taps, 1}
 }
 
-// flippedWeights returns the layout of the same weights for the flipped layer. The layer has one group,
-// or one channel per group.
+// flippedWeights returns the layout in which the flipped layer reads the same weights. The layer has one
+// group, or one channel per group.
 func flippedWeights(l class.Layer) weights {
 	taps := l.Kernel[0] * l.Kernel[1]
 	return weights{taps - 1, taps, l.O * taps, -1}

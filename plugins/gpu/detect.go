@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// detectOps are the ends of detectors.
+// detectOps are the operations at the end of networks that detect objects.
 var detectOps = map[graph.Op]func(c *compiler){graph.Detect: buildDetect}
 
-// detectForms are the forms of graph.Detect by their number in the kernels. RetinaNetV2Form has the boxes of
-// RetinaNetForm.
+// detectForms are the forms of graph.Detect, by their number in the kernels. RetinaNetV2Form is missing,
+// because it has the boxes of RetinaNetForm.
 var detectForms = []graph.BoxForm{graph.YOLOXForm, graph.FCOSForm, graph.RetinaNetForm, graph.SSDForm,
 	graph.CornersForm}
 

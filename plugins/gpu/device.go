@@ -73,7 +73,7 @@ func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, e
 // Close frees the driver.
 func (b *backend) Close() error { return b.driver.Close() }
 
-// checkMemory returns an error if the device has less than the given number of bytes.
+// checkMemory returns an error if the device has less memory than the given number of bytes.
 func (b *backend) checkMemory(want float64) error {
 	return lifecycle.CheckMemory(want, b.info.MemoryTotal, "in all")
 }

@@ -2,9 +2,9 @@ package gpu
 
 import "time"
 
-// Driver is the interface to one opened device of the hardware, with the kernels
-// built. One goroutine uses it at a time. Errors have the kinds of package
-// device, device.Lost if the hardware is lost.
+// Driver is the interface to one opened device of the hardware. It has built the kernels. Only one
+// goroutine uses it at a time. Errors have the kinds of package device, for example device.Lost if the
+// hardware is lost.
 type Driver interface {
 	// Alloc returns a buffer of the given number of bytes, at least 1. Its contents are undefined.
 	Alloc(bytes int) (Buffer, error)
@@ -22,7 +22,7 @@ type Driver interface {
 	Launch(kernel string, groups [2]int, args []any) error
 	// Wait waits for all launches.
 	Wait() error
-	// Mark returns a mark after all earlier launches.
+	// Mark returns a mark for the moment after all earlier launches.
 	Mark() (Mark, error)
 	// Times waits for marks and returns the times between them, one fewer than there
 	// are marks. It frees the marks.
@@ -34,11 +34,11 @@ type Driver interface {
 // Buffer is memory of a device: a handle, or an address.
 type Buffer uintptr
 
-// Mark is a handle of a moment in the sequence of launches, for example a CUDA event.
+// Mark is a handle for a moment in the sequence of launches, for example a CUDA event.
 type Mark uintptr
 
 // Threads is the number of threads of a group (a thread block, or work-group).
 const Threads = 128
 
-// maxUnits is the maximum number of rows of groups of a grid.
+// maxUnits is the maximum number of groups along the second axis of a launch.
 const maxUnits = 65535

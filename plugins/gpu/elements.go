@@ -41,7 +41,7 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 		return n.Float("min"), n.Float("max")
 	case graph.Affine:
 		if n.Float("add") == 0 {
-			return n.Float("by"), math.Copysign(0, -1) // -0 is added: it changes no element
+			return n.Float("by"), math.Copysign(0, -1) // adding -0 changes no element
 		}
 		return n.Float("by"), n.Float("add")
 	case graph.Gelu, graph.GeluTanh:
@@ -80,7 +80,7 @@ func buildPrelu(c *compiler) {
 	c.launch("prelu", y.Kind, y.count, x, slope, dy, y, y.count, y.positions(), int(c.node.Op))
 }
 
-// comparisons is the kernels' number of the first element of graph.Comparisons.
+// comparisons is the number that the kernels use for the first element of graph.Comparisons.
 const comparisons = 256
 
 func buildBinary(c *compiler) {
@@ -111,7 +111,7 @@ func buildWhere(c *compiler) {
 		test.units, test.count, x.units, x.count, z.units, z.count)
 }
 
-// spread is an operand with the strides at which it is read for the result's shape.
+// spread is an operand, with the strides that broadcast it to the shape of the result.
 type spread struct {
 	from         any
 	units, count int

@@ -12,8 +12,8 @@ import (
 // exchangeOps exchange values with the other members of the group.
 var exchangeOps = map[graph.Op]func(c *compiler){graph.AllReduce: buildAllReduce}
 
-// buildAllReduce lowers all-reduces. Consecutive ones share one exchange, as on all members: the last
-// of them adds it.
+// buildAllReduce lowers all-reduces. Consecutive all-reduces are one exchange, on all members of the group.
+// The last of them adds the step for the exchange.
 func buildAllReduce(c *compiler) {
 	for _, x := range c.fn.Exchanges() {
 		if c.fn.Nodes[x.To-1].Out[0] != c.node.Out[0] {
@@ -35,12 +35,12 @@ func buildAllReduce(c *compiler) {
 	}
 }
 
-// reduced is one value of an exchange.
+// reduced is one value that an exchange sums or merges.
 type reduced struct {
 	from, to *value
 	op       collective.Op
 	kernel   string
-	n        int // threads for each node of the tree
+	n        int // number of threads for each node of the tree
 }
 
 func newReduced(from, to *value, moments bool) reduced {
@@ -54,9 +54,9 @@ func newReduced(from, to *value, moments bool) reduced {
 	return r
 }
 
-// exchange combines the values of the device's replicas along the canonical tree, on the
-// device. It then combines the results with the other members' results, on the host. If the
-// device has all replicas, its result is the final one.
+// exchange combines values. On the device, it combines the values of the device's replicas along the
+// canonical tree. On the host, it then combines the results with the results of the other members. If the
+// device has all replicas, the host has nothing to do.
 type exchange struct {
 	nodes []reduced
 	lane  collective.Lane
@@ -99,7 +99,7 @@ func (x *exchange) run(f *frame) error {
 	return nil
 }
 
-// alone stores the results on the device, or zeros if it has no replicas.
+// alone stores the results without other members. If the device has no replicas, the results are zeros.
 func (x *exchange) alone(f *frame, nodes int) (err error) {
 	for _, n := range x.nodes {
 		if nodes == 0 {
@@ -114,7 +114,7 @@ func (x *exchange) alone(f *frame, nodes int) (err error) {
 	return nil
 }
 
-// combine launches the combination of a value over the given number of nodes of the tree.
+// combine launches the kernel that combines a value at the given number of nodes of the tree.
 func (r reduced) combine(f *frame, nodes int, to any) error {
 	if nodes == 0 || r.n == 0 {
 		return nil
@@ -144,8 +144,8 @@ func (f *frame) members() (leaves int, local []int) {
 	return len(f.rows), local
 }
 
-// uploadTree writes to the device which of its replicas each node of the tree has, unless the device
-// has this table already.
+// uploadTree writes a table to the device: the replicas of this device at each node of the tree. It does
+// nothing if the device already has this table.
 func (f *frame) uploadTree(cover []collective.Node, local []int) error {
 	var nodes []int32
 	for _, n := range cover {

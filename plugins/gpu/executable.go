@@ -16,12 +16,12 @@ type executable struct {
 	retained   map[string]*value     // values that train retains for commit, by name
 	owner      *slot                 // the replica of each row
 	starts     *slot                 // the first row and the number of rows of each replica
-	partitions map[[2]int]*partition // keys: rows of a chunk, positions of a row
-	tree       *slot                 // first replica here and number of replicas, for each node of the tree
-	partials   *slot                 // values of these nodes, to be exchanged with other devices
-	uploaded   []int                 // rows of each replica, as uploaded to the device; nil: not uploaded
-	nodes      []int32               // contents of tree; nil: not uploaded
-	notFinite  *slot                 // a flag: an update is infinite or NaN; nil if nothing is checked
+	partitions map[[2]int]*partition // by the number of rows of a chunk and of positions of a row
+	tree       *slot                 // for each node of the tree: its first replica here, and their number
+	partials   *slot                 // values at the nodes in tree, to be exchanged with other devices
+	uploaded   []int                 // number of rows of each replica on the device; nil: not written yet
+	nodes      []int32               // contents of tree on the device; nil: not written yet
+	notFinite  *slot                 // flag that an update is infinite or NaN; nil if nothing is checked
 	capacity   device.Capacity
 }
 
@@ -30,7 +30,7 @@ type function struct {
 	*graph.Function
 	values []*value
 	steps  []step
-	ends   map[int]graph.Value // first result of a node, by the number of steps after which the node is done
+	ends   map[int]graph.Value // number of steps after which a node is done; its first result
 }
 
 // prepare creates the state, lowers the functions and allocates the memory.

@@ -2,8 +2,8 @@ package gpu
 
 import "github.com/bnctl/bnctl/graph"
 
-// filter is the weight and bias of a product: unchanged, or with the batch norm that
-// follows folded into them.
+// filter is the weight and bias of a product. If a batch norm follows and is folded into them, they are
+// changed.
 type filter struct {
 	weight any // a *value or a *slot
 	bias   any

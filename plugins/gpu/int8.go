@@ -73,8 +73,8 @@ func buildAvgPoolInt8(c *compiler) {
 		c.countPad(), n.Int("x_zero"), n.Int("zero"))
 }
 
-// buildSumsInt8 lowers convolutions and dense layers. Both kinds of results are stored at
-// the same place; an argument of the kernel selects the kind.
+// buildSumsInt8 lowers convolutions and dense layers. Results of bytes and of float32 are stored in the
+// same way; an argument of the kernel selects the type.
 func buildSumsInt8(c *compiler) {
 	x, weight, bias, by, y := c.in(0), c.in(1), c.in(2), c.in(3), c.out(0)
 	l := c.layerInt8()

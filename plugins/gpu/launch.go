@@ -16,7 +16,7 @@ type step interface{ run(f *frame) error }
 type launch struct {
 	kernel    string
 	kind      graph.Kind
-	partition *partition // set if the kind is chunks
+	partition *partition // nil unless the kind is chunks
 	n         int
 	args      []any
 }
@@ -118,7 +118,7 @@ func (c *compiler) doubles(list []float64) *constant {
 	return k
 }
 
-// onChange has steps that run only if a state that they read has changed.
+// onChange has steps that run only if one of the state tensors that they read has changed.
 type onChange struct {
 	of     []*state
 	stamps []uint64

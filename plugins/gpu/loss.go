@@ -15,12 +15,12 @@ var lossOps = map[graph.Op]func(c *compiler){
 	graph.Correct:         buildCorrect,
 }
 
-// labels is a step that checks labels. bad marks the rows, or the positions, with a label
+// labels is a step that checks labels. Kernels mark in bad each row, or each position, that has a label
 // that is not a class.
 type labels struct {
 	labels  *value
 	bad     *slot
-	perRow  int // elements of bad per row
+	perRow  int // number of elements of bad for each row
 	classes int
 	ignore  int
 	name    string
@@ -56,7 +56,7 @@ func (l *labels) fail(f *frame, row int) error {
 	return nil
 }
 
-// watch adds the step that checks bad, and returns its slot.
+// watch adds a step that reports invalid labels. It returns the slot in which kernels mark them.
 func (c *compiler) watch(perRow int) *slot {
 	l := &labels{labels: c.in(1), bad: c.exe.slots.reserve(graph.Rows, 4*perRow), perRow: perRow,
 		classes: c.in(0).channels(), ignore: c.node.Int("ignore"), name: c.fn.NodeName(c.node)}
@@ -64,13 +64,13 @@ func (c *compiler) watch(perRow int) *slot {
 	return l.bad
 }
 
-// weighted returns operand i, which may be absent, and whether it is present, in the form that
-// a kernel expects.
+// weighted returns operand i and 1 if it is present, in the form that a kernel expects. If it is absent,
+// the second result is 0.
 func (c *compiler) weighted(i int) (any, int) {
 	if w := c.in(i); w != nil {
 		return w, 1
 	}
-	return c.in(0), 0 // never read
+	return c.in(0), 0 // the kernel does not read it
 }
 
 // classWeights returns a weight for each class: 1 if the loss has no class weights.

@@ -12,7 +12,8 @@ var normOps = map[graph.Op]func(c *compiler){
 	graph.BatchNorm:           buildBatchNorm,
 }
 
-// affine acquires a slot for the factors and addends of a normalisation, per channel and unit.
+// affine acquires a slot for the factors and addends of a normalisation. It has some for each channel of
+// each unit.
 func (c *compiler) affine(kind graph.Kind, channels int) *slot { return c.temp(kind, 5*4*channels) }
 
 func buildRunningMoments(c *compiler) {
@@ -25,7 +26,8 @@ func buildSelectMoments(c *compiler) {
 	c.launch("select_moments", y.Kind, y.count, m, running, y, y.count, float64(c.node.Int("min")))
 }
 
-// normalise multiplies and adds the numbers of a. of relates the units of a to the units of the rows.
+// normalise launches a normalisation with the factors and addends in slot a. of relates the units of a to
+// the units of the rows.
 func (c *compiler) normalise(a *slot, of int) {
 	x, y := c.in(0), c.out(0)
 	c.launch("normalise", y.Kind, y.count, x, a, y, c.exe.owner, y.count, of, y.channels())

@@ -10,7 +10,7 @@ import (
 // node.
 type profile struct {
 	marks []Mark
-	of    []graph.Value // of[i] is the first result of the node before mark i, for i > 0
+	of    []graph.Value // of[i] is the first result of the node between marks i-1 and i
 }
 
 // mark records a mark after a node, or the first mark if the value is graph.None.

@@ -66,8 +66,8 @@ func (e *executable) start(ctx context.Context, s lifecycle.Step) *frame {
 	return f
 }
 
-// run copies the inputs to the device and runs all steps. Inputs without bytes are already on the
-// device, as far as the function needs them.
+// run copies the inputs to the device and runs all steps. If an input has no bytes, the device already has
+// the values that the function needs.
 func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 	d := f.exe.backend.driver
 	for i, id := range fn.Inputs {

@@ -29,8 +29,7 @@ func buildSoftmax(c *compiler) {
 	c.launch("softmax", y.Kind, y.count, c.in(0), totals, y, y.count, length, step, logarithm)
 }
 
-// logs launches the kernel that computes the values per line of x that the gradient of a
-// loss needs.
+// logs launches the kernel that computes, for each line of x, the values that the gradient of a loss needs.
 func (c *compiler) logs(x *value, lines, length, step int) *slot {
 	logs := c.temp(x.Kind, 16*lines)
 	c.launch("line_logs", x.Kind, lines, x, logs, lines, length, step)

@@ -20,7 +20,8 @@ var structureOps = map[graph.Op]func(c *compiler){
 	graph.TakeGrad:    buildTakeGrad,
 }
 
-// region is a set of elements of a unit: from, plus multiples of the strides.
+// region is a set of elements of a unit: the element at from, and those at multiples of the strides from
+// there.
 type region struct {
 	from    int
 	strides []int
@@ -39,7 +40,7 @@ func rowMajor(shape []int) []int {
 	return s
 }
 
-// broadcast returns the strides that read a value of shape from as if it had shape to.
+// broadcast returns the strides with which a value of shape from is read as a value of shape to.
 func broadcast(from, to []int) []int {
 	strides, out := rowMajor(from), make([]int, len(to))
 	for i, n := range from {
@@ -74,7 +75,7 @@ func merged(shape []int, strides ...[]int) [][]int {
 	return lists
 }
 
-// move copies a region of x to a region of y. Both have this shape.
+// move copies a region of x to a region of y. Both regions have the given shape.
 func (c *compiler) move(x, y *value, shape []int, src, dst region) {
 	kernel := map[int]string{1: "move1", 4: "move4", 8: "move8"}[y.DType.Size()]
 	n := tensor.Count(shape)
@@ -132,7 +133,7 @@ func buildPad(c *compiler) { c.pad(c.node.Float("value")) }
 
 func buildPadInt8(c *compiler) { c.pad(float64(c.node.Int("zero"))) }
 
-// pad adds a border with the value v to the operand.
+// pad surrounds the operand with a border of value v.
 func (c *compiler) pad(v float64) {
 	x, y := c.in(0), c.out(0)
 	dst := all(y)

@@ -45,7 +45,7 @@ func buildMoments(c *compiler) {
 // no moments.
 func (c *compiler) channelSums(k *partition, spans int, x, dy, m *value) *slot {
 	p, of := c.chunkSlot(k, 2*8*x.channels()*spans), -1
-	var moments any = k.table // never read
+	var moments any = k.table // the kernel does not read it
 	if m != nil {
 		of, moments = unitsOf(m, graph.Rows), m
 	}
@@ -97,7 +97,7 @@ func buildReduce(c *compiler) {
 	for _, a := range c.node.Ints("axes") {
 		gone[a] = true
 	}
-	var lists [4][]int // shape and strides of the remaining axes, then of the removed ones
+	var lists [4][]int // shape and strides of the axes that remain, then of the axes that are removed
 	strides := rowMajor(x.Shape)
 	for i, n := range x.Shape {
 		at := 0

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// updateOps are the optimizers and the operations that they need.
+// updateOps are the optimizers, and operations that only optimizers use.
 var updateOps = map[graph.Op]func(c *compiler){
 	graph.SGD:        buildSGD,
 	graph.AdamW:      buildAdamW,

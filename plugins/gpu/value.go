@@ -13,9 +13,9 @@ type value struct {
 	graph.Type
 	name  string
 	count int    // elements of one unit (row, replica or whole)
-	slot  *slot  // its memory, unless it is a state tensor
-	state *state // the state tensor that it reads
-	last  int    // last node that reads it; for a result a number after all nodes
+	slot  *slot  // memory of the value, unless it is a state tensor
+	state *state // state tensor that the value is, or nil
+	last  int    // last node that reads the value; for an output, a number after all nodes
 }
 
 // channels returns the length of axis 0, or 1 without axes.
@@ -36,13 +36,13 @@ func newValue(v graph.Variable) *value {
 	return &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), last: -1}
 }
 
-// slot is memory for the units of a kind. Different values use it one after the other.
+// slot is memory for the units of a kind. Several values use it, one after the other.
 type slot struct {
 	kind   graph.Kind
-	rows   int // rows of a chunk, if the kind is chunks
-	bytes  int // bytes of a unit
+	rows   int // number of rows of a chunk, if the kind is chunks
+	bytes  int // size of a unit in bytes
 	buffer Buffer
-	size   int // bytes of the buffer
+	size   int // size of the buffer in bytes
 }
 
 // want returns the number of bytes that a capacity needs.
@@ -59,10 +59,11 @@ func (r *slot) want(c device.Capacity) float64 {
 	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16
 }
 
-// slots has the slots of an executable. Free ones can be acquired.
+// slots has all slots of an executable. free has those that no value uses.
 type slots struct{ all, free []*slot }
 
-// acquire returns a free slot: the smallest that is large enough, otherwise the largest, which grows.
+// acquire returns a free slot: the smallest that is large enough, or else the largest one, which then
+// grows.
 func (r *slots) acquire(kind graph.Kind, bytes int) *slot {
 	best := -1
 	for i, have := range r.free {

@@ -7,15 +7,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// tiled reports whether an algorithm has tiles.
+// tiled reports whether an algorithm computes by Winograd tiles.
 func tiled(a class.Algorithm) bool { return a.Tiles().Side > 0 }
 
-// tiles describes a convolution by tiles, and each of its phases.
+// tiles describes a convolution by Winograd tiles, and the tiles of each of its phases.
 type tiles struct {
 	class.Tiles
 	phase         class.Layer
 	phases        int
-	rows, columns int // tiles in a phase
+	rows, columns int // numbers of rows and of columns of tiles in a phase
 	frequencies   int
 }
 

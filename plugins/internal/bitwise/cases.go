@@ -22,7 +22,7 @@ func Cases() ([]Case, error) {
 	var all []Case
 	for i, section := range strings.Split(text, "\n== ") {
 		if i == 0 {
-			continue // the file's description
+			continue // the text before the first case describes the file
 		}
 		c, err := parse(section)
 		if err != nil {
@@ -55,7 +55,7 @@ func parse(section string) (Case, error) {
 	return Case{name, p}, nil
 }
 
-// outputs makes results of all values that no node reads. The other values stay internal, so that
+// outputs makes all values that no node reads results of the program. Other values stay internal, so that
 // nodes may be fused.
 func outputs(fn *graph.Function) {
 	read := map[graph.Value]bool{}

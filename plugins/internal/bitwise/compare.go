@@ -24,8 +24,8 @@ func InClass(ctx context.Context, class string) (device.Device, error) {
 	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class, Threads: 2})
 }
 
-// Compare runs the function predict of p on two devices, with rows[r] rows in replica r. The error
-// names the first element with different bits.
+// Compare runs the function predict of p on two devices. Replica r has rows[r] rows. If the results differ,
+// the error names the first element with different bits.
 func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []int, v Values) error {
 	want, err := evaluate(ctx, a, p, rows, v)
 	if err != nil {
@@ -138,7 +138,7 @@ func element(t tensor.Tensor, i int) float64 {
 	case tensor.F64:
 		return t.F64()[i]
 	}
-	return math.Inf(1) // a NaN has no distance
+	return math.Inf(1) // the distance from a NaN is infinite
 }
 
 // Model returns the program for predictions with an architecture, for images of

@@ -11,15 +11,15 @@ import (
 // Values is the kind of values that a comparison uses.
 type Values int
 
-// The kinds of values.
+// These are the kinds of values.
 const (
 	Normal  Values = iota // normally distributed
 	Uneven                // inputs have zeros of both signs, subnormals, and a few very large values
 	Awkward               // inputs and state have the values of Uneven
-	Sick                  // like Awkward, with infinities and NaN
+	Sick                  // like Awkward, but also with infinities and NaN
 )
 
-// fill fills a tensor. Labels are from -1 to 4, variances are positive.
+// fill sets the elements of a tensor. Labels are from -1 to 4, and variances are positive.
 func (v Values) fill(r *rand.Rand, name string, t tensor.Tensor) {
 	switch t.DType {
 	case tensor.F32:

@@ -58,7 +58,7 @@ func (l *Library) Bind(fn any, name string) error {
 
 // Symbol returns the address of a function or variable.
 func (l *Library) Symbol(name string) (uintptr, error) {
-	runtime.LockOSThread() // dlopen locks the thread too
+	runtime.LockOSThread() // dlopen locks the thread for the same reason
 	defer runtime.UnlockOSThread()
 	symbol, err := purego.Dlsym(l.handle, name)
 	if err != nil {

@@ -18,17 +18,17 @@ func Open(names ...string) (*Library, error) {
 // OpenGlobal returns an error: this system is not supported.
 func OpenGlobal(names ...string) (*Library, error) { return Open(names...) }
 
-// Symbol is never called.
+// Symbol is never called, because no library can be opened.
 func (l *Library) Symbol(string) (uintptr, error) { return 0, nil }
 
-// Call is never called.
+// Call is never called, because no library can be opened.
 func Call(uintptr, ...uintptr) uintptr { return 0 }
 
-// Name is never called.
+// Name is never called, because no library can be opened.
 func (l *Library) Name() string { return l.name }
 
-// Bind is never called.
+// Bind is never called, because no library can be opened.
 func (l *Library) Bind(any, string) error { return nil }
 
-// Close is never called.
+// Close is never called, because no library can be opened.
 func (l *Library) Close() error { return nil }

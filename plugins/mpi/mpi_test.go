@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi"
 )
 
-// These variables make this binary something other than tests: the plugin, or a rank that runs a case.
+// If one of these variables is set, this test binary is the plugin, or a rank that runs a case.
 const (
 	pluginKey = "BNCTL_DEVICE_PLUGIN"
 	caseKey   = "BNCTL_FABRIC_CASE"
@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// judge is a rank: it runs the named case and prints its error.
+// judge makes this process a rank. It runs the named case, prints the error of the case and returns an exit
+// code.
 func judge(name string) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -72,7 +73,7 @@ func judgeCase(name string, open fabrictest.Opener) error {
 	return cases[i].Run(context.Background(), only(open))
 }
 
-// only returns an Opener that opens the fabric of the launcher's size and no other.
+// only returns an Opener that opens fabrics of one size: the number of ranks that the launcher has started.
 func only(open fabrictest.Opener) fabrictest.Opener {
 	return func(ctx context.Context, size int) ([]fabric.Fabric, error) {
 		if fmt.Sprint(size) != os.Getenv("BNCTL_FABRIC_SIZE") {

@@ -19,8 +19,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Names of runs that are not cases of fabrictest: round trips between two ranks, over
-// bnctl's fabric and with the library alone, and sums of both ranks.
+// These are names of runs that are not cases of fabrictest. They measure round trips between two ranks,
+// over bnctl's fabric and with the library alone, and sums over both ranks.
 const (
 	overFabric = "fabric"
 	byLibrary  = "library"
@@ -32,7 +32,7 @@ var (
 	pings     = 200
 )
 
-// pinged sends messages back and forth, and prints on rank 0 the time of a message.
+// pinged sends messages back and forth between two ranks. Rank 0 prints the time of a message.
 func pinged(rank int, send, receive func(n int)) {
 	for _, n := range pingBytes {
 		best := time.Hour
@@ -71,8 +71,8 @@ func pingFabric(self string) error {
 	return failed
 }
 
-// exchanged prints on rank 0 the time of a sum of values of two ranks. Both ranks get the
-// sum.
+// exchanged measures how long two ranks need to exchange values, so that both get the sum. Rank 0 prints
+// the time.
 func exchanged(self string) error {
 	c := remote.Command{Name: "mpi", Path: self, Timeout: time.Minute}
 	f, err := remote.JoinFabric(context.Background(), c, "")
@@ -126,8 +126,8 @@ func pingLibrary() error {
 	return m.Finalize()
 }
 
-// TestPingPong prints the time of a message (-v), to compare the way through the plugin
-// with the library alone.
+// TestPingPong prints the time of a message (with -v): sent through the plugin, and with the MPI library
+// alone.
 func TestPingPong(t *testing.T) {
 	for library, command := range launchers {
 		for _, way := range []string{byLibrary, overFabric, ofUplink} {

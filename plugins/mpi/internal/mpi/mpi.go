@@ -18,10 +18,11 @@ type MPI struct {
 	results *results
 	Rank    int
 	Size    int
-	About   string // "Open MPI v4.1.4"
+	About   string // name and version, for example "Open MPI v4.1.4"
 }
 
-// results is heap memory for out-parameters; goroutine stacks may move.
+// results is memory into which the library writes results. It is on the heap, because goroutine stacks may
+// move.
 type results struct {
 	a, b   int32
 	status status
@@ -101,7 +102,7 @@ func (m *MPI) call(name string, arguments ...uintptr) error {
 	return fmt.Errorf("%s: %s", name, r.text[:max(0, min(int(r.a), len(r.text)))])
 }
 
-// nothing is the memory of an empty message.
+// nothing is memory to point to for an empty message.
 var nothing = new([8]byte)
 
 func start(b []byte) uintptr {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The libraries of the two families, with the names that distributions and vendors use.
+// These are the libraries of the two families, with the names that distributions and vendors use.
 var (
 	openMPI = []string{"libmpi.so.40", "libmpi.so.80", "libmpi.so"}
 	mpich   = []string{"libmpich.so.12", "libmpi.so.12", "libmpi_mpich.so.12", "libmpich.so"}

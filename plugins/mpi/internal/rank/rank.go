@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 )
 
-// Tags of messages. Lane n uses tag 2n for the last packet of a message, and 2n+1 for packets that
-// others follow. A packet with tag wholeTag+n comes before a message and has its length.
+// These are the tags of messages. In lane n, the last packet of a message has tag 2n, and the packets
+// before it have tag 2n+1. A packet with tag wholeTag+n comes before a message and has its length.
 const (
 	wholeTag = 2 * lanes
 )
@@ -22,11 +22,11 @@ const (
 
 const lanes = 2
 
-// moments is the lane with the messages that devices wait for.
+// moments is the number of the lane with messages that devices wait for.
 const moments = 0
 
-// rank moves messages. One thread does all of it: it carries out the orders of the host, checks the
-// messages in progress, naps, and repeats.
+// rank sends and receives messages. A single thread does that, in a loop: it carries out the orders of the
+// host, checks the messages in progress, and naps.
 type rank struct {
 	mpi     *mpi.MPI
 	host    serve.Host
@@ -37,13 +37,13 @@ type rank struct {
 	out      []route // by peer and lane
 	in       []route
 	free     [][]byte        // buffers of delivered messages, for reuse
-	control  []*mpi.Transfer // messages about the end that are being sent
+	control  []*mpi.Transfer // messages that this rank leaves or that all must end, while they are sent
 	leaving  bool            // the host has left
-	said     bool            // the other ranks have been informed of it
+	said     bool            // the other ranks know that the host has left
 	left     []bool          // ranks that have left
 	departed int             // number of ranks that have left
 	over     bool            // the thread has nothing more to do
-	told     bool            // the host has been informed of the end
+	told     bool            // the host knows that the fabric has ended
 	awaited  [lanes]int      // number of routes that the host waits for, by lane
 }
 
@@ -51,23 +51,23 @@ type rank struct {
 type route struct {
 	waiting []packet
 	going   []packet
-	got     uint64 // messages delivered
+	got     uint64 // number of messages delivered
 	awaited bool   // the host waits for the next message
 	whole   []byte // the message of known length that is arriving, or nil
-	came    int    // its bytes that have arrived or have a packet
+	came    int    // bytes of whole that have arrived or are reserved for a packet
 }
 
 type packet struct {
 	tag     int
 	content []byte
 	request *mpi.Transfer
-	whole   []byte // the message that ends with this packet, if its length was sent before
+	whole   []byte // the message that is complete with this packet, if its length was sent first
 	lent    bool   // the content belongs to bnctl, not to the pool of buffers
-	last    bool   // this is also the last packet of the message
+	last    bool   // this packet is also the last one of its message
 }
 
-// window is the maximum number of packets of a route in progress: enough to keep a network
-// busy, few enough for the other lane to get through.
+// window is the maximum number of packets of a route in progress. It is large enough to keep a network
+// busy, and small enough that the other lane does not wait long.
 const window = 4
 
 // Rank implements serve.Endpoint.
@@ -122,8 +122,8 @@ func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 const (
 	// short is the maximum length of a first piece that is sent with the length of its message.
 	short = 4 << 10
-	// wholePart is the maximum length of a packet of such a message. The other lane can send
-	// between two packets.
+	// wholePart is the maximum length of a packet, if the length of the message was sent first. The other lane
+	// can send between two packets.
 	wholePart = 1 << 20
 )
 
@@ -140,7 +140,7 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 
 // Abort implements serve.Endpoint.
 func (r *rank) Abort(cause string) {
-	r.told = true // the host is the caller, so it is informed
+	r.told = true // the host called Abort, so it need not be informed
 	r.toAll(abortTag, []byte(cause))
 }
 
@@ -157,7 +157,7 @@ func (r *rank) Close() {
 	}
 }
 
-// toAll begins to send a message about the end to all other ranks.
+// toAll begins to send a message to all other ranks: this rank leaves, or all ranks must end.
 func (r *rank) toAll(tag int, content []byte) {
 	for to := range r.Size() {
 		if to == r.Rank() {

@@ -16,7 +16,7 @@ func (r *rank) run() {
 	r.left = make([]bool, r.Size())
 	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
 		ordered, err := r.host.Poll(r, rest)
-		if r.closing.Load() || err != nil { // without Leave: the others must not continue without this rank
+		if r.closing.Load() || err != nil { // without Leave, no rank must continue without this one
 			r.mpi.Abort()
 			return
 		}
@@ -26,7 +26,7 @@ func (r *rank) run() {
 	}
 }
 
-// turn checks everything once, and reports whether anything happened.
+// turn does everything once that can be done without waiting, and reports whether anything happened.
 func (r *rank) turn() bool {
 	happened := false
 	for _, step := range []func() (bool, error){r.send, r.listen, r.deliver, r.leave} {
@@ -149,7 +149,7 @@ func (r *rank) beginWhole(o *route, p packet) error {
 	return nil
 }
 
-// complete waits for a short transfer: its data has arrived.
+// complete waits until a short transfer is complete. Its data has already arrived.
 func (r *rank) complete(p packet) error {
 	for done := false; !done; {
 		var err error
@@ -174,7 +174,7 @@ func (r *rank) buffer(n int) []byte {
 // maxCause is the maximum length, in bytes, of the cause that a rank sends when it ends all ranks.
 const maxCause = 64 << 10
 
-// receiveEnd handles a message about the end.
+// receiveEnd handles a message that says that a rank leaves, or that all ranks must end.
 func (r *rank) receiveEnd(from int, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (r *rank) receiveEnd(from int, p packet) error {
 	if !r.left[from] {
 		r.left[from] = true
 		o := &r.in[lanes*from]
-		o.waiting = append(o.waiting, packet{tag: leaveTag}) // reported after everything is delivered
+		o.waiting = append(o.waiting, packet{tag: leaveTag}) // reported after all earlier messages
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (r *rank) leave() (happened bool, err error) {
 	return true, err
 }
 
-// busy reports whether anything is still to be sent.
+// busy reports whether any packet is still to be sent.
 func (r *rank) busy() bool {
 	for i := range r.out {
 		if len(r.out[i].waiting)+len(r.out[i].going) > 0 {
@@ -277,7 +277,7 @@ func (r *rank) busy() bool {
 	return false
 }
 
-// receives reports whether anything is still coming.
+// receives reports whether a message is still arriving.
 func (r *rank) receives() bool {
 	for i := range r.in {
 		if len(r.in[i].going) > 0 {
@@ -291,14 +291,13 @@ const (
 	// awake is how long the thread checks without a nap after something happened, if the
 	// host waits for a message or one is in progress.
 	awake = 50 * time.Microsecond
-	// shortest and longest bound a nap. Its length is a fraction of the idle time, which
-	// also limits its relative cost. While the idle time is below the constant soon, the fraction
-	// is smaller: one answer often follows another. While the host waits for no message, because devices
-	// compute, naps are long. While it waits, a core is free, and no nap is longer than
-	// longestWait: devices that are some milliseconds apart would otherwise lose a third of
-	// these at every exchange. Every order of the host ends a nap. If nothing happens, for
-	// example because all ranks are on one machine, naps grow with the idle time up to a
-	// tenth of a second.
+	// shortest and longest bound a nap. Its length is a fraction of the idle time, which also limits its
+	// relative cost. While the idle time is below the constant soon, the fraction is smaller, because one
+	// answer often follows another. While the host waits for no message, devices compute, and naps are long.
+	// While it waits, a core is free, and no nap is longer than longestWait: if devices are some milliseconds
+	// apart, they would otherwise lose a third of this time at every exchange. Every order of the host ends a
+	// nap. If nothing happens, for example because all ranks are on one machine, naps grow with the idle time
+	// up to a tenth of a second.
 	shortest    = 20 * time.Microsecond
 	soon        = 400 * time.Microsecond
 	longestWait = 250 * time.Microsecond
@@ -311,8 +310,8 @@ const (
 	besideCompute = time.Millisecond
 )
 
-// rest returns the length of the thread's nap after the given idle time: devices compute
-// while ranks wait.
+// rest returns the length of the thread's nap after the given idle time. The thread naps because devices
+// may need its core while it waits for messages.
 func (r *rank) rest(idle time.Duration) time.Duration {
 	most := longestWait
 	switch {

@@ -16,7 +16,7 @@ import (
 type binary struct {
 	queue  *Queue
 	device Device
-	file   string // "": not stored
+	file   string // path of the file; "": the program is not stored
 }
 
 // cacheFile returns the path of a program for a device in a folder. The name depends on the

@@ -8,20 +8,20 @@ import (
 
 // Device describes a device, without a context on it.
 type Device struct {
-	Platform, Index int // number of the platform, and number among its devices
+	Platform, Index int // number of the platform; number of the device on that platform
 	PlatformName    string
 	Name            string
 	Version         string // "OpenCL 3.0 PoCL ..."
 	Driver          string
 	Memory          int64 // bytes
-	Largest         int64 // bytes of a buffer at most
+	Largest         int64 // maximum size of a buffer in bytes
 	Threads         int   // maximum number of threads of a group
 	Single, Double  uint64
 	Compiler        bool
 	id              uintptr
 }
 
-// Bits of Single and Double: features of floats.
+// These are bits of Single and Double, which describe floating-point features.
 const (
 	Denorm         = 1 << 0
 	InfNaN         = 1 << 1
@@ -29,7 +29,7 @@ const (
 	FMA            = 1 << 5
 )
 
-// Queries of devices and platforms.
+// These are the numbers of queries of devices and platforms.
 const (
 	platformName    = 0x0902
 	maxGroup        = 0x1004

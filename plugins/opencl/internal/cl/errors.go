@@ -5,7 +5,7 @@ import "fmt"
 // Code is the error code of an OpenCL function.
 type Code int32
 
-// Codes that the device handles.
+// The device handles these codes specially.
 const (
 	DeviceNotFound     Code = -1
 	AllocationFailed   Code = -4

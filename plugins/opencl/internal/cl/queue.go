@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Queue is a device with a context, a queue in order, and a built program.
+// Queue is a device with a context, a queue that executes commands in order, and a built program.
 type Queue struct {
 	a                       *API
 	context, queue, program uintptr
@@ -41,7 +41,7 @@ func (a *API) Open(d Device, source, cache string) (*Queue, error) {
 	return q, nil
 }
 
-// withTimes makes the events of a queue record times.
+// withTimes is the property of a queue that makes its events record times.
 const withTimes = 1 << 1
 
 func (q *Queue) build(d Device, source string) error {
@@ -59,7 +59,7 @@ func (q *Queue) build(d Device, source string) error {
 	return nil
 }
 
-// compile builds the program, of a source or of a binary.
+// compile builds the program, which was created from source or from a binary.
 func (q *Queue) compile(d Device) error {
 	options := append([]byte("-cl-std=CL1.2"), 0)
 	return check("clBuildProgram", q.a.buildProgram(q.program, 1, &d.id, &options[0], 0, 0))
@@ -103,7 +103,7 @@ func (q *Queue) Alloc(bytes int) (uintptr, error) {
 // Free releases a buffer.
 func (q *Queue) Free(b uintptr) error { return check("clReleaseMemObject", q.a.releaseBuffer(b)) }
 
-// Write copies to a buffer.
+// Write copies data to a buffer, from byte at on.
 func (q *Queue) Write(to uintptr, at int, data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (q *Queue) Write(to uintptr, at int, data []byte) error {
 		unsafe.Pointer(&data[0]), 0, 0, 0))
 }
 
-// Read copies from a buffer.
+// Read copies from a buffer, from byte at on, to data.
 func (q *Queue) Read(data []byte, from uintptr, at int) error {
 	if len(data) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (q *Queue) Read(data []byte, from uintptr, at int) error {
 		unsafe.Pointer(&data[0]), 0, 0, 0))
 }
 
-// Copy copies between buffers.
+// Copy copies the first n bytes of one buffer to another.
 func (q *Queue) Copy(to, from uintptr, n int) error {
 	return check("clEnqueueCopyBuffer", q.a.copyBuffer(q.queue, from, to, 0, 0, uintptr(n), 0, 0, 0))
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// counted is a driver that adds up the processor time of the threads that call it: what
+// counted is a driver that measures the processor time of the threads that call it. This is the time that
 // launches and copies cost the host.
 type counted struct {
 	driver
 	host *time.Duration
 }
 
-// count begins to count, and returns a function that ends the count.
+// count begins to measure, and returns a function that ends the measurement.
 func (c counted) count() func() {
 	runtime.LockOSThread()
 	began := spent(unix.CLOCK_THREAD_CPUTIME_ID)
@@ -54,7 +54,7 @@ func (c counted) Wait() error {
 	return c.driver.Wait()
 }
 
-// spent returns the time of a clock of processor time.
+// spent returns the processor time that a clock of the system shows.
 func spent(clock int32) time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(clock, &t) // the clocks of this thread and process exist
@@ -117,7 +117,7 @@ func infer(b *testing.B, d device.Device, host *time.Duration, name string, side
 		b.Fatal(err)
 	}
 	defer done()
-	if err := run(); err != nil { // builds kernels
+	if err := run(); err != nil { // the first run builds kernels
 		b.Fatal(err)
 	}
 	*host = 0
@@ -130,7 +130,7 @@ func infer(b *testing.B, d device.Device, host *time.Duration, name string, side
 	report(b, n, spent(unix.CLOCK_PROCESS_CPUTIME_ID)-began, *host)
 }
 
-// train measures steps: the difference between five steps and one.
+// train measures training steps: the time of five steps minus the time of one.
 func train(b *testing.B, d device.Device, host *time.Duration, name string, side int) {
 	steps := func(n int) (all, hosts time.Duration) {
 		*host = 0
@@ -141,7 +141,7 @@ func train(b *testing.B, d device.Device, host *time.Duration, name string, side
 		}
 		return spent(unix.CLOCK_PROCESS_CPUTIME_ID) - began, *host
 	}
-	steps(1) // builds kernels
+	steps(1) // the first step builds kernels
 	var all, hosts time.Duration
 	n := 0
 	for ; b.Loop(); n += 4 * imagesOfBatch {

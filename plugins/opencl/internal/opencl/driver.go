@@ -14,10 +14,10 @@ import (
 // driver adapts a queue to package gpu.
 type driver struct {
 	*cl.Queue
-	largest int64 // bytes of a buffer at most
+	largest int64 // maximum size of a buffer in bytes
 }
 
-// kind adds the kind to an error of OpenCL.
+// kind adds the kind of package device to an error of OpenCL.
 func kind(err error) error {
 	switch {
 	case err == nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// fake builds the libOpenCL of a mode.
+// fake builds a libOpenCL for tests. mode selects how it behaves.
 func fake(t *testing.T, mode string) Provider {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -25,7 +25,7 @@ func fake(t *testing.T, mode string) Provider {
 	return Provider{Library: lib}
 }
 
-// TestNothingToOpen checks the sentences for devices that do not exist, or have no memory left.
+// TestNothingToOpen checks the error messages for devices that do not exist, or that have no memory left.
 func TestNothingToOpen(t *testing.T) {
 	for mode, want := range map[string]string{
 		"none":  "no platform with a device; install the OpenCL driver of the device or use devices cpu",
@@ -40,7 +40,8 @@ func TestNothingToOpen(t *testing.T) {
 	}
 }
 
-// TestListCreatesNoContext: the library of the test ends the process that creates one.
+// TestListCreatesNoContext checks that List creates no context: the library for tests would end the
+// process.
 func TestListCreatesNoContext(t *testing.T) {
 	list, reason, err := fake(t, "listed").List(context.Background())
 	if err != nil || reason != "" || len(list) != 1 || list[0].Name != "opencl:0" {

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// TestCompilerErrors: the build log is in the error.
+// TestCompilerErrors checks that the error has the log of the compiler.
 func TestCompilerErrors(t *testing.T) {
 	api, found, reason := Provider{}.find()
 	if len(found) == 0 {
@@ -27,7 +27,7 @@ func TestCompilerErrors(t *testing.T) {
 	}
 }
 
-// TestRefused checks the errors of Open for options that it does not support.
+// TestRefused checks the errors of Open for options that the device does not support.
 func TestRefused(t *testing.T) {
 	for want, c := range map[string]struct {
 		id string
@@ -45,9 +45,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoVendor: without a platform opening fails, and nothing computes in its place.
+// TestNoVendor checks that opening a device fails without a platform, and that nothing computes in its
+// place.
 func TestNoVendor(t *testing.T) {
-	if os.Getenv("OCL_ICD_VENDORS") != "" { // the process that the test starts
+	if os.Getenv("OCL_ICD_VENDORS") != "" { // this is the process that the test starts
 		_, err := Provider{}.Open(context.Background(), "0", device.Options{})
 		if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), "no platform with a device") {
 			t.Errorf("Open: %v", err)

@@ -21,7 +21,7 @@ func open(t *testing.T) device.Device {
 	return d
 }
 
-// TestCases: each case has the bits of the CPU.
+// TestCases checks that each case has the bits of the CPU.
 func TestCases(t *testing.T) {
 	ctx := context.Background()
 	cases, err := bitwise.Cases()
@@ -44,7 +44,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestModels: whole models predict with the bits of the CPU.
+// TestModels checks that whole models predict with the bits of the CPU.
 func TestModels(t *testing.T) {
 	ctx := context.Background()
 	cpu, err := bitwise.CPU(ctx)
@@ -64,8 +64,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestConformance: the device keeps the contract, and the bits of the class that it
-// claims.
+// TestConformance checks that the device keeps the contract, and has the bits of the class that it claims.
 func TestConformance(t *testing.T) {
 	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
 		return Provider{}.Open(ctx, "0", device.Options{Precision: precision})

@@ -1,5 +1,4 @@
-// Package opencl provides the devices of OpenCL: any with float64, fused
-// multiply-adds and subnormals.
+// Package opencl provides OpenCL devices. They must support float64, fused multiply-adds and subnormals.
 package opencl
 
 import (
@@ -22,7 +21,7 @@ type Provider struct {
 	Library string
 }
 
-// elsewhere is the remedy if no device can compute.
+// elsewhere is the remedy in errors if no OpenCL device can compute.
 const elsewhere = "use {devices} cpu"
 
 // Describe implements device.Provider.
@@ -62,7 +61,7 @@ func (p Provider) find() (*cl.API, []cl.Device, string) {
 	return api, found, ""
 }
 
-// info describes a device. Its ID is the platform's number and the device's.
+// info describes a device. Its ID consists of the number of the platform and the number of the device.
 func info(index int, d cl.Device) device.Info {
 	return gpu.Describe(device.Info{
 		ID: fmt.Sprintf("%d.%d", d.Platform, d.Index), Name: fmt.Sprintf("opencl:%d", index),

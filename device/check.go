@@ -48,10 +48,10 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 	return nil
 }
 
-// CheckProgram returns an error if no device of this release can load p. The error is one
-// of a call of Load on the named device. It wraps Unsupported and is a *Refused if nodes
-// have an operation or an attribute that this release does not know, for example in a
-// program of a later release. Otherwise it wraps Invalid.
+// CheckProgram returns an error if no device of this release can load p. The error reads like an error of
+// a call of Load on the named device. If p has nodes with an operation or an attribute that this release
+// does not know, for example because p is from a later release, the error is a *Refused and wraps
+// Unsupported. Otherwise it wraps Invalid.
 func CheckProgram(device string, p *graph.Program) error {
 	var r Refused
 	for _, f := range p.Functions {
@@ -71,7 +71,7 @@ func CheckProgram(device string, p *graph.Program) error {
 	return nil
 }
 
-// Check returns an error if a number of c is negative. Load and Grow call it.
+// Check returns an error if one of the numbers in c is negative. Load and Grow call it.
 func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {
 		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
@@ -89,7 +89,7 @@ func (c Capacity) With(more Capacity) Capacity {
 		Slots: max(c.Slots, more.Slots), Leaves: max(c.Leaves, more.Leaves)}
 }
 
-// fits reports whether t has element type d, the given shape, and the bytes of that shape.
+// fits reports whether t has element type d and the given shape, and as many bytes as they need.
 func fits(t tensor.Tensor, d tensor.DType, shape []int) bool {
 	return t.DType == d && slices.Equal(t.Shape, shape) && len(t.Bytes) == tensor.Count(shape)*d.Size()
 }

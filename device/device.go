@@ -66,11 +66,11 @@ type Executable interface {
 	// is already at v+1 returns nil and does nothing. At any other version, or if nothing
 	// was kept for v, the error wraps Invalid.
 	//
-	// For the program of a stage, Commit runs on the values kept by the last run of
-	// graph.Reduce and by the runs of graph.Backward for the same step before it. A run of
-	// graph.Backward frees its slot. Its leaves are held until graph.Reduce, which consumes
-	// the leaves of all replicas that have rows. A leaf that arrives a second time, or a
-	// call of Join, drops the leaves that are held.
+	// For the program of a stage, Commit runs on the values that were kept by the last run of graph.Reduce,
+	// and by the runs of graph.Backward of the same step. A run of graph.Backward frees its slot and keeps
+	// leaves: for each of its replicas, the gradients of this replica. The device holds the leaves until
+	// graph.Reduce, which consumes the leaves of all replicas that have rows. A second leaf of the same
+	// replica, or a call of Join, drops all leaves that are held.
 	//
 	// If an element of an update is infinite or NaN, the error of a device with the feature
 	// FiniteUpdates wraps NonFinite and names the tensor. The executable then stays at v
@@ -92,7 +92,7 @@ type Reuser interface {
 // Viewer is an Executable that gives access to its state without a copy: a copy of the
 // weights of a large layer may need more memory than a device has left.
 type Viewer interface {
-	// View is Read of a tensor that is valid until the next call.
+	// View is like Read, but the tensor is valid only until the next call.
 	View(ctx context.Context, name string) (tensor.Tensor, error)
 }
 

@@ -54,9 +54,9 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	return bounded(a, b) // Relu, Relu6, Clip
 }
 
-// Numbers returns the two parameters of an activation, given as its operation. n is a node
-// of the activation or of its gradient. The parameters are bounds or factors from the
-// attributes; for gelu they are the first and the last factor.
+// Numbers returns the two parameters of the activation of. n is a node of this activation or of its
+// gradient. The parameters are bounds or factors from the attributes of n. For gelu they are the first
+// and the last factor.
 func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	switch of {
 	case graph.Relu:
@@ -98,7 +98,7 @@ func bounded(low, high float32) func(float32) float32 {
 	}
 }
 
-// hardSigmoid rounds the product and the sum.
+// hardSigmoid returns a function that clips a*x + b to [0, 1]. It rounds the product, and then the sum.
 func hardSigmoid(a, b float32) func(float32) float32 {
 	bound := bounded(0, 1)
 	return func(x float32) float32 { return bound(float32(a*x) + b) }

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// activations lists all activations with the same functions of package math.
+// activations lists all activations, each with a function that computes the same by package math.
 var activations = []struct {
 	op    graph.Op
 	attrs graph.Attrs

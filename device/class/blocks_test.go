@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// TestBlocksOfTiles checks what EvenTile relies on, along one side of an image. The blocks of
-// a tile contain all inputs of the tile that are inside the image. The window of each output
-// contains a whole block. With a kernel of 5 by 5 this is the block at the tile's outputs.
+// TestBlocksOfTiles checks two assumptions of EvenTile along one side of an image. First, the blocks of a
+// tile contain all inputs of the tile that are inside the image. Second, the window of each output of the
+// tile contains a whole block. With a kernel of 5 by 5, this is the block at the tile's outputs.
 func TestBlocksOfTiles(t *testing.T) {
 	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {
 		g := a.Tiles()

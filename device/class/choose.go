@@ -91,7 +91,7 @@ func (l Layer) depthwise() Algorithm {
 	return Depthwise
 }
 
-// weights returns the algorithm of the gradient for the weight.
+// weights returns the algorithm that computes the gradient for the weight.
 func (l Layer) weights(fused, bf16 bool) Algorithm {
 	switch {
 	case !fused || l.Dense:

@@ -75,7 +75,7 @@ func pixel(image []float32, channel, y, x, height, width int) float32 {
 	return image[(channel*height+y)*width+x]
 }
 
-// input returns the value that output (y, x) sees through tap (i, j).
+// input returns the value of the input that tap (i, j) of the kernel multiplies for output (y, x).
 func (p product) input(channel, y, x, i, j int) float32 {
 	return pixel(p.x, channel, y*p.Stride[0]-p.Pad[0]+i*p.Dilation[0], x*p.Stride[1]-p.Pad[1]+j*p.Dilation[1],
 		p.H, p.W)
@@ -93,7 +93,7 @@ func (p product) weight(o, k, i, j int) float32 {
 	return p.w[((o*(p.C/p.Groups)+k)*p.Kernel[0]+i)*p.Kernel[1]+j]
 }
 
-// flip returns the weights of l.Flipped().
+// flip returns w as the weights of l.Flipped().
 func (l Layer) flip(w []float32) []float32 {
 	taps := l.Kernel[0] * l.Kernel[1]
 	cg, og := l.C/l.Groups, l.O/l.Groups

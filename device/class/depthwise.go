@@ -1,8 +1,8 @@
 package class
 
-// depthwiseRows is the algorithm DepthwiseRows. The chain begins with the bias and has the
-// taps in row-major order. Rows outside of the image are left out, and columns outside of
-// the image count as 0.
+// depthwiseRows is the algorithm DepthwiseRows. The chain of an output begins with the bias, and adds the
+// products of the kernel's taps in row-major order. Taps in rows outside of the image are left out.
+// Pixels in columns outside of the image count as 0.
 func (p product) depthwiseRows(c, y, x int) float32 {
 	sum := float32(0)
 	if len(p.bias) > 0 {

@@ -41,7 +41,7 @@ const (
 	// ExpNormalLeast is the smallest integer with an exponential that is not subnormal.
 	ExpNormalLeast = -87
 
-	// SigmoidScale is 2^-64.
+	// SigmoidScale, 2^-64, multiplies the numerator and the denominator of a sigmoid: see tail.
 	SigmoidScale = 0x1p-64
 
 	// ThirdBits are the bits of 2/3. Subtracting them from the bits of a number gives the n for

@@ -92,8 +92,8 @@ func ulpsOff(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / unit
 }
 
-// some is the distance between the bit patterns that TestElementary tests. make test-activations
-// tests all float32 with the CPU device's kernels.
+// some is the step from one tested bit pattern to the next in TestElementary. make test-activations tests
+// every float32 with the CPU device's kernels.
 const some = 4099
 
 // TestElementaryAtTheEdges tests special values and limits, and the sign of zero.

@@ -37,7 +37,7 @@ func (g Tiles) BlockOf(b, n int) int { return min(max(2*b-g.Border()%2, 0), n-2)
 // BlockCount returns the number of blocks along n rows (or columns).
 func (g Tiles) BlockCount(n int) int { return (n + g.Border()%2 + 1) / 2 }
 
-// Blocks is the range of blocks in which a tile has inputs, along one side: From <= b < To.
+// Blocks is the range of blocks that contain the inputs of a tile, along one side: From <= b < To.
 type Blocks struct{ From, To int }
 
 // BlocksOf returns the blocks of a tile, in an image of n rows (or columns). The outputs of the
@@ -47,8 +47,8 @@ func (g Tiles) BlocksOf(at, n int) Blocks {
 	return Blocks{max(0, at/2-before), min(at/2+g.Side/2+1, g.BlockCount(n))}
 }
 
-// Even reports whether the tile with outputs that begin at (y, x) is an EvenTile. rows and
-// columns are the blocks in which it has inputs, and sizeOf returns the BlockSize of each.
+// Even reports whether the tile with outputs that begin at (y, x) is an EvenTile. rows and columns are
+// the ranges of the blocks that contain its inputs, and sizeOf returns the BlockSize of a block.
 func (g Tiles) Even(y, x int, rows, columns Blocks, sizeOf func(by, bx int) (sum float32, most uint32)) bool {
 	least, most := float32(math.Inf(1)), uint32(0)
 	for by := rows.From; by < rows.To; by++ {
@@ -79,17 +79,17 @@ func EvenWeights(sizes []float32, most float32) bool {
 	return even
 }
 
-// EvenChannel reports whether the gradient for a weight may use Winograd tiles for a channel.
-// size is the sum of the channel's absolute values in a chunk of a replica, and most is the
-// largest. most must be within bounds and at most size/8.
+// EvenChannel reports whether Winograd tiles may compute the gradient for a weight in a channel. size is
+// the sum of the absolute values of the channel in a chunk of a replica, and most is the largest of them.
+// most must be within bounds and at most size/8.
 func EvenChannel(size, most float32) bool {
 	const ratio = 8
 	return most == 0 || within(most) && ratio*most <= size
 }
 
-// MinTiles returns the smallest number of tiles in a chunk with a gradient for the weight
-// that uses tiles. With fewer tiles the gradient uses ImplicitGEMM, because with a kernel of
-// 5 by 5 the errors of a few tiles are larger than the errors of a short chain.
+// MinTiles returns the number of tiles that a chunk needs at least if tiles are to compute its gradient
+// for the weight. With fewer tiles, ImplicitGEMM computes it, because with a kernel of 5 by 5 the errors
+// of a few tiles are larger than the errors of a short chain.
 func (g Tiles) MinTiles() int {
 	if g.Kernel == 5 {
 		return 256

@@ -48,6 +48,6 @@ func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum)
 // Quantize converts x to a byte. scale is the step of the result.
 func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
 
-// MeanBy returns by/n: the factor for the sum of n elements in their mean. by is the factor
-// for a single element.
+// MeanBy returns by/n, the factor that turns a sum of n elements into their mean. by is the factor for a
+// single element.
 func MeanBy(by float64, n int) float32 { return float32(by / float64(n)) }

@@ -6,9 +6,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Addends is the arithmetic of add_int8. The operands are a - AZero and b - BZero, with the factors
-// ABy and BBy. With Joint, AZero and BZero do not include the operands' zero points: these are part
-// of At, the constant of the sum, and each product is fused with its addition.
+// Addends is the arithmetic of add_int8. It multiplies a - AZero by ABy, and b - BZero by BBy, and adds
+// the products. If Joint is true, AZero and BZero are not the zero points of the operands. The constant
+// At includes these zero points instead, and each multiplication is fused with the addition of its
+// product.
 type Addends struct {
 	Int8
 	AZero, BZero int32
@@ -53,7 +54,7 @@ func (r Addends) Sum(a, b uint8) uint8 {
 	return r.To(t + u)
 }
 
-// Factors is the arithmetic of mul_int8. At is added to the scaled product before it is rounded.
+// Factors is the arithmetic of mul_int8. At is added to the scaled product, and the sum is then rounded.
 type Factors struct {
 	Int8
 	AZero, BZero int32

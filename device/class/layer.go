@@ -157,8 +157,9 @@ func (l Layer) phased() bool {
 		l.Pad == [4]int{d, d, d, d}
 }
 
-// Phase returns the convolution that computes one of the Dilation[0] by Dilation[0] phases of l. All
-// phases have the size of the first, which is the largest. A smaller phase is padded with zeros.
+// Phase returns the convolution that computes one of the phases of l: see phased. There are Dilation[0]
+// by Dilation[0] phases, and all have the size of the first, which is the largest. A smaller phase is
+// padded with zeros.
 func (l Layer) Phase() Layer {
 	p, d := l, l.Dilation[0]
 	p.H, p.W, p.OH, p.OW = ceil(l.H, d), ceil(l.W, d), ceil(l.OH, d), ceil(l.OW, d)
@@ -169,9 +170,9 @@ func (l Layer) Phase() Layer {
 	return p
 }
 
-// fewer reports whether the tiles of all phases need at most two thirds of the multiplications
-// of a direct computation. The latter is counted without the pixels outside of the image, which
-// are a large part if phases are small.
+// fewer reports whether the tiles of all phases need at most two thirds of the multiplications of a
+// direct computation. Multiplications by pixels outside of the image do not count in the direct
+// computation. If phases are small, these are a large part.
 func (l Layer) fewer(a Algorithm) bool {
 	d, p, t := l.Dilation[0], l.Phase(), a.Tiles()
 	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // inputs of all tiles along n pixels

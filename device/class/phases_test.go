@@ -43,7 +43,7 @@ func TestChooseOfPhases(t *testing.T) {
 		for _, product := range []class.Product{class.Forward, class.Backward} {
 			c.layer.Product = product
 			want := c.want
-			if c.name == "few channels" && product == class.Backward { // 64 channels are summed then
+			if c.name == "few channels" && product == class.Backward { // this product sums over 64 channels
 				want = class.Winograd4
 			}
 			if got := class.Choose(c.layer, device.F32, class.FMA); got != want {
@@ -101,9 +101,10 @@ func normals(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// exact returns element i of the result in float64, and the sum of the absolute values of its products.
+// exact returns element i of the result in float64, and the sum of the absolute values of the products
+// that it adds.
 func exact(l class.Layer, x, w []float32, i int) (sum, size float64) {
-	in, step, sign := l.C, [2]int{l.C * 9, 9}, 1 // step: weights between channels of the result, and of x
+	in, step, sign := l.C, [2]int{l.C * 9, 9}, 1 // step: distance in w between channels of the result, and of x
 	if l.Product == class.Backward {
 		in, step, sign = l.O, [2]int{9, l.C * 9}, -1
 	}

@@ -26,7 +26,8 @@ func MergeMoments(channels [][3]float64) [3]float64 {
 	})
 }
 
-// AddSums returns the gradient sums S1 and S2 of a group: the totals of its channels' sums.
+// AddSums returns the gradient sums of a group, S1 = sum of dy and S2 = sum of dy*(x - mean): the totals
+// of the sums of its channels.
 func AddSums(channels [][2]float64) [2]float64 {
 	of := func(i int) [2]float64 { return channels[i] }
 	return alongTree(len(channels), of, func(a, b [2]float64) [2]float64 {
@@ -39,8 +40,8 @@ func NormOf(m [3]float64, eps, scale, add float64) Affine {
 	return NewAffine(m[1], scale*inverse(m, eps), add)
 }
 
-// NormGradientOf returns the parameters for Affine.Gradient of a norm without scale. m are the
-// moments, and sums are S1 and S2.
+// NormGradientOf returns the parameters for Affine.Gradient of a norm without scale. m has the moments.
+// sums has S1 and S2: see AddSums.
 func NormGradientOf(m [3]float64, sums [2]float64, eps float64) (a Affine, slope float32) {
 	s := inverse(m, eps)
 	return NewAffine(m[1], s, sums[0]/m[0]), float32(s * s * sums[1] / m[0])

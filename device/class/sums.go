@@ -12,8 +12,8 @@ const (
 	SpanPositions  = 4096
 )
 
-// Channel gives the values of one channel of a replica, or of one row: position p of
-// row r is value r*positions + p.
+// Channel gives access to the values of one channel, in a replica or in one row: position p of row r is
+// value number r*positions + p.
 type Channel struct {
 	Rows, Positions int
 	At              func(i int) float32

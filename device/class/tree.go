@@ -6,8 +6,8 @@ import "github.com/bnctl/bnctl/device/collective"
 // are added along the canonical tree (docs/design/orders.md): the node [a, b) is the sum of
 // [a, m) and [m, b), where m is a plus the largest power of two below b - a.
 
-// alongTree returns the sum of n parts along the tree. leaf returns a part, and add returns the
-// sum of a node's left and right halves.
+// alongTree returns the sum of n parts along the tree. leaf returns part i, and add returns the sum of
+// the left and the right half of a node.
 func alongTree[T any](n int, leaf func(i int) T, add func(a, b T) T) T {
 	var of func(n collective.Node) T
 	of = func(n collective.Node) T {

@@ -29,7 +29,7 @@ func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	}))
 }
 
-// of returns the gradient of a chunk.
+// of returns the gradient for the n weights in a chunk of rows, computed by algorithm a.
 func (g gradient) of(a Algorithm, n int) []float32 {
 	dw := make([]float32, n)
 	switch a {
@@ -128,7 +128,7 @@ func (g gradient) tiles(t Tiles, dw []float32) {
 	}
 }
 
-// tile adds the products of one tile.
+// tile adds the products of one tile to sums.
 func (g gradient) tile(t Tiles, sums, x, dy []float32, ty, tx int) {
 	n := t.Tile() * t.Tile()
 	v := make([][MostTile * MostTile]float32, g.C)

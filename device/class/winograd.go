@@ -44,12 +44,12 @@ func (g Tiles) Block(in int) int {
 	return lanes / 2
 }
 
-// ChainRows returns the number of rows of tiles that the gradient for the weight sums in one
-// chain; a row has the given number of tiles. The tiles of a chunk are cut into blocks of that
-// many rows, beginning with the first. Each frequency of a block is one chain from +0, and
-// the blocks are added in order. 0 means one chain over all tiles. The transforms of a kernel of
-// 5 by 5 amplify the errors of a chain more than the transforms of 3 by 3. Blocks of about 64
-// tiles keep these errors as small.
+// ChainRows returns the number of rows of tiles that the gradient for the weight sums in one chain.
+// columns is the number of tiles in a row. The tiles of a chunk are cut into blocks of that many rows,
+// beginning with the first. Each frequency of a block is one chain from +0, and the blocks are added in
+// order. 0 means one chain over all tiles. The transforms of a kernel of 5 by 5 amplify the errors of a
+// chain more than the transforms of 3 by 3. With blocks of about 64 tiles, the errors are as small as for
+// 3 by 3.
 func (g Tiles) ChainRows(columns int) int {
 	if g.Kernel == 5 {
 		return max(1, 64/columns)
@@ -59,7 +59,7 @@ func (g Tiles) ChainRows(columns int) int {
 
 // form has the constants of the transforms for tiles of one size.
 type form struct {
-	pairs   []float32   // p for each pair of points p and -p; the other points are 0 and infinity
+	pairs   []float32   // p of each pair of points p and -p; other points are 0 and infinity
 	except  [][]float32 // results of exceptOf: first for no pair, then for each pair
 	factors []float64   // result of factorsOf
 }
@@ -113,8 +113,8 @@ func factorsOf(pairs []float32) []float64 {
 	return append(f, 1)
 }
 
-// horner returns d[last] plus the products of the coefficients, from the last to the first,
-// with d[last-2], d[last-4] and so on.
+// horner returns d[last] + coefficients[k]*d[last-2] + coefficients[k-1]*d[last-4] and so on, where k is
+// the index of the last coefficient.
 func horner(d []float32, last int, coefficients []float32) float32 {
 	sum := d[last]
 	for k := len(coefficients) - 1; k >= 0; k-- {
@@ -162,8 +162,9 @@ func (g Tiles) TransformOutput(y, m []float32) {
 	}
 }
 
-// at sets t to the values of a polynomial at the points, without the factors. The first Kernel
-// elements of x are its coefficients. The even and the odd part are computed by Horner's rule.
+// at sets t to the values of a polynomial at the interpolation points. It does not multiply by the
+// factors of the form. The first Kernel elements of x are the coefficients of the polynomial. Its even
+// and its odd part are computed by Horner's rule.
 func (g Tiles) at(t []float64, x [mostKernel]float64) {
 	last := g.Kernel - 1
 	t[0], t[g.Tile()-1] = x[0], x[last]

@@ -15,13 +15,13 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/zoo.golden from what Choose returns")
 
-// settings are the classes and precisions that may lead to different choices.
+// settings are the classes and precisions for which Choose may select different algorithms.
 var settings = []struct{ class, precision string }{
 	{class.FMA, device.F32}, {class.FMA, device.BF16}, {class.AMX, device.F32}, {class.AMX, device.BF16},
 	{class.Generic, device.F32},
 }
 
-// algorithms returns what Choose returns for a layer: one line for each product.
+// algorithms returns the algorithms that Choose returns for a layer: one line for each product.
 func algorithms(l class.Layer) string {
 	var b strings.Builder
 	for p, name := range []string{"forward", "backward", "weights"} {
@@ -58,7 +58,7 @@ func zoo(t *testing.T) string {
 	scaled := regexp.MustCompile(`^(efficientnet-b[1-4]|efficientnet-v2-s|regnet-y-(8|1|3).*|.*101.*-.*|wide-.*)$`)
 	for _, a := range models.Architectures() {
 		if scaled.MatchString(a.Name) {
-			continue // like smaller models of its family, with other numbers of channels
+			continue // differs from a smaller model only in channels
 		}
 		m, err := models.Build(a.Name, models.Options{})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 // Assembly must be used by one goroutine at a time.
 type Assembly struct {
 	root     *joint
-	partials []int           // partials of each rank
+	partials []int           // number of partial values of each rank
 	scratch  []tensor.Tensor // memory by depth, as large as the largest use so far
 }
 
@@ -48,9 +48,8 @@ func assemble(n Node, at map[Node]*joint) *joint {
 // Partials returns how many partial values a rank has.
 func (a *Assembly) Partials(rank int) int { return a.partials[rank] }
 
-// Into sets dst to the root of the tree. partial returns partial value i of a rank, or
-// the zero Tensor if all of its replicas have no rows. If no value is present, dst becomes
-// zeros.
+// Into sets dst to the root of the tree. partial returns partial value i of a rank, or the zero Tensor if
+// the replicas of this partial value have no rows. If no partial value is present, dst becomes zeros.
 func (a *Assembly) Into(dst tensor.Tensor, o Op, partial func(rank, i int) tensor.Tensor) {
 	switch v := a.value(a.root, 0, dst, o, partial); {
 	case v.IsZero():

@@ -35,7 +35,7 @@ type Tag struct {
 // tensor for the result.
 type Reduction struct {
 	Op       Op
-	Partials []Partial     // Cover of the replicas that this member holds
+	Partials []Partial     // a value for each node of the Cover of this member's replicas
 	Result   tensor.Tensor // allocated by the caller; zeros if no replica has rows
 }
 

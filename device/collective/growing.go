@@ -75,9 +75,9 @@ func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 	}
 }
 
-// Onto returns the values that would be combined with a leaf if it arrived now, the nearest
-// first. It returns nil if a value on the right of the leaf is one of them. The caller may
-// add the leaf to the values itself, and then call Added.
+// Onto returns the values that would be combined with a leaf if the leaf arrived now, the nearest first.
+// It returns nil if one of these values is on the right of the leaf in the tree. The caller may add the
+// leaf to the values itself, and then call Added.
 func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
 	for n := (Node{leaf, leaf + 1}); ; {
 		size := n.To - n.From

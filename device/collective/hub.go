@@ -20,12 +20,12 @@ type Hub struct {
 	size   int
 
 	mu        sync.Mutex
-	rounds    [Lanes][]*round // rounds that are being gathered, in their order
+	rounds    [Lanes][]*round // rounds that wait for values of members, the oldest first
 	completed int
 	abort     error
 	ended     chan struct{} // closed by Abort
 
-	// With an uplink:
+	// The fields below are used only by a hub with an uplink.
 	uplink     Uplink
 	ctx        context.Context // ends with the group
 	cancel     context.CancelFunc
@@ -35,7 +35,7 @@ type Hub struct {
 	last       [Lanes]*round  // last round that was passed to the uplink
 }
 
-// round is one exchange that is being gathered.
+// round is one exchange. It collects the values of the members.
 type round struct {
 	tag     Tag
 	values  [][]Reduction // values by rank; nil until they arrive
@@ -132,8 +132,8 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 	}
 }
 
-// release waits until the uplink does not use the values of a round any more. If the uplink is
-// using them, release ends the group.
+// release waits until the uplink does not use the values of a round any more. If the uplink is still
+// using them, release first aborts the group, so that the wait is short.
 func (h *Hub) release(r *round) {
 	h.mu.Lock()
 	forwarding := r.forwarding
@@ -193,7 +193,7 @@ func (h *Hub) round(rank int, tag Tag) *round {
 	return r
 }
 
-// reduce completes the tree of every value and copies the result to all ranks.
+// reduce completes the tree of every value of a round, and copies the results to all ranks.
 func (h *Hub) reduce(r *round) error {
 	if err := r.agree(); err != nil {
 		return err

@@ -69,10 +69,9 @@ func (o Op) combine(dst, a, b tensor.Tensor) {
 	Add(dst, a, b)
 }
 
-// Reduce combines the leaves of node n in the order of the canonical tree. leaf(r) returns
-// the value of replica r, or the zero Tensor if replica r has no rows. Leaves without rows,
-// and nodes above only leaves without rows, are skipped. The first value is overwritten with
-// the result and returned.
+// Reduce combines the leaves of node n in the order of the canonical tree. leaf(r) returns the value of
+// replica r, or the zero Tensor if replica r has no rows. Reduce skips leaves without rows, and nodes
+// with no other leaves. It overwrites the first value with the result, and returns it.
 func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	if n.Leaf() {
 		return leaf(n.From)
@@ -89,16 +88,16 @@ func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	return a
 }
 
-// Partial is the value of one node of the tree. The value is the zero Tensor if all
-// of the node's replicas have no rows.
+// Partial is the value of one node of the tree. The value is the zero Tensor if none of the node's
+// replicas has rows.
 type Partial struct {
 	Node  Node
 	Value tensor.Tensor
 }
 
-// Combine completes a tree over the given number of leaves from partial values that
-// together cover every leaf once, in any order. It returns the zero Tensor if
-// no replica has rows. Their values may be overwritten.
+// Combine completes a tree over the given number of leaves. The nodes of the partial values, in any
+// order, together cover every leaf once. Combine returns the zero Tensor if no replica has rows. It may
+// overwrite the partial values.
 func Combine(o Op, leaves int, partials []Partial) (tensor.Tensor, error) {
 	root, err := combineTo(o, []Node{Root(leaves)}, partials)
 	if err != nil {
@@ -107,8 +106,8 @@ func Combine(o Op, leaves int, partials []Partial) (tensor.Tensor, error) {
 	return root[0].Value, nil
 }
 
-// combineTo combines partial values into the values of nodes. The partial values together
-// cover each node once. They may be overwritten.
+// combineTo combines partial values into the values of the given nodes. The partial values together cover
+// the leaves of each node once. They may be overwritten.
 func combineTo(o Op, nodes []Node, partials []Partial) ([]Partial, error) {
 	at := make(map[Node]tensor.Tensor, len(partials))
 	for _, p := range partials {

@@ -74,7 +74,7 @@ func TestCoverIsExactAndLeast(t *testing.T) {
 	}
 }
 
-// split finds a node of the tree below n with both halves in nodes.
+// split returns a node of the tree below n if nodes contains both halves of that node.
 func split(n Node, nodes []Node) (Node, bool) {
 	if n.Leaf() {
 		return n, false

@@ -13,10 +13,10 @@ type Uplink interface {
 	// Nodes returns the Cover of all replicas that the members of the hub hold
 	// together.
 	Nodes() []Node
-	// Complete makes an exchange. Each value comes with a partial value for each of Nodes,
-	// in order. A partial value may be overwritten, and the Result may use its memory.
-	// Without an error every Result is complete. Exchanges of a lane are made one after the
-	// other, two lanes concurrently. Complete returns soon after ctx has ended.
+	// Complete makes an exchange. Each value comes with a partial value for each of Nodes, in order.
+	// Complete may overwrite a partial value, and the Result may share its memory. If Complete returns no
+	// error, every Result is complete. The exchanges of a lane are made one after the other; the two lanes
+	// are concurrent. Complete returns soon after ctx has ended.
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 
@@ -28,9 +28,9 @@ type Starter interface {
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }
 
-// NewHubBelow returns the exchange point of size members that hold a part of the
-// replicas: the uplink meets the machines that hold the others. Wait before the uplink is
-// used for anything else.
+// NewHubBelow returns the exchange point of size members that hold only a part of the replicas. The
+// uplink exchanges values with the machines that hold the others. Before the uplink is used for anything
+// else, call Wait of the hub.
 func NewHubBelow(u Uplink, leaves, size int) *Hub {
 	h := NewHub(leaves, size)
 	h.uplink = u
@@ -41,8 +41,8 @@ func NewHubBelow(u Uplink, leaves, size int) *Hub {
 // Wait returns when no exchange of the uplink is in progress. After Abort this is soon.
 func (h *Hub) Wait() { h.wait.Wait() }
 
-// forward starts a goroutine that completes a round with the uplink. It begins after the
-// previous round of the lane has begun. The hub is locked.
+// forward starts a goroutine that completes a round with the uplink. The exchange of the round begins
+// after the exchange of the previous round of the lane has begun. The caller has locked the hub.
 func (h *Hub) forward(r *round) {
 	before := h.last[r.tag.Lane]
 	h.last[r.tag.Lane] = r

@@ -14,10 +14,10 @@ type Case struct {
 	Name      string   `json:"case"`
 	Rule      string   `json:"rule"` // the rule of the contract that the case checks
 	Precision string   `json:"precision"`
-	Lacks     []string `json:"lacks,omitempty"`   // operations that the device refused, as it may
-	Refused   []string `json:"refused,omitempty"` // operations with nodes that the device refused, as it may
+	Lacks     []string `json:"lacks,omitempty"`   // operations that the device lacks, and refused as it may
+	Refused   []string `json:"refused,omitempty"` // operations that the device has, with nodes that it refused
 	Error     string   `json:"error,omitempty"`
-	Advice    string   `json:"advice,omitempty"` // remedy for the author
+	Advice    string   `json:"advice,omitempty"` // remedy for the author of the device
 	Ms        int64    `json:"ms"`
 }
 

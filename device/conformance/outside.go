@@ -26,7 +26,8 @@ func (p *printed) add(line string) {
 	}
 }
 
-// result judges the printed lines.
+// result returns a failed case if the plugin printed lines to standard output, and otherwise a passed
+// one.
 func (p *printed) result() devicetest.Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +51,8 @@ func nameResult(path, name string) devicetest.Result {
 	return r
 }
 
-// Lines returns the summary of a level as text: faults that belong to no case, then the counts.
+// Lines returns the summary of a level as text: first the faults that belong to no case, then the numbers
+// of faults and cases.
 func (j Judgement) Lines() []string {
 	var lines, lacks []string
 	for _, op := range j.Missing {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// candidates are the candidates of a picture, by slot and then by class.
+// candidates are the candidates of a picture, ordered by slot, and for each slot by class.
 type candidates struct {
 	detector   *Detector
 	prediction Prediction
@@ -19,7 +19,7 @@ type candidates struct {
 	scores     []float32
 	boxes      []suppress.Corners
 
-	slot int // the slot of box and of ok; -1
+	slot int // the slot that box and ok belong to; -1: none
 	box  suppress.Corners
 	ok   bool // box has no NaN
 }
@@ -81,8 +81,8 @@ func (c *candidates) find(least float32) {
 	}
 }
 
-// findBest is find for graph.YOLOXForm: a slot has only the class with the highest logit, the first of
-// equals.
+// findBest does the same as find for graph.YOLOXForm. In this form only the class with the highest logit,
+// or the first of several such classes, can be a candidate of a slot.
 func (c *candidates) findBest(slots, classes int, least float32) {
 	p, low, fields := &c.prediction, leastLogit(float64(least)), c.detector.Form.BoxRows()
 	for i := range slots {
@@ -100,10 +100,11 @@ func (c *candidates) findBest(slots, classes int, least float32) {
 	}
 }
 
-// findFractions is find for graph.SSDForm: scores are the probabilities among all classes and the background.
+// findFractions does the same as find for graph.SSDForm. In this form the score of a class is its share
+// in a softmax over all classes and the background.
 func (c *candidates) findFractions(slots, classes int, least float32) {
 	p, first, fractions := &c.prediction, c.detector.Form.BoxRows()-1, make([]float64, 1+classes)
-	low := math.Inf(-1) // logarithm of a fraction that is too small for a candidate
+	low := math.Inf(-1) // below this logarithm a fraction is too small
 	if least > 0 {
 		low = tensor.Log(float64(least)) - margin
 	}
@@ -126,7 +127,8 @@ func (c *candidates) findFractions(slots, classes int, least float32) {
 	}
 }
 
-// margin is more than the error of a logit that leastLogit computes, and of the probability of a logit.
+// margin is larger than the rounding error of a logit that leastLogit computes, together with the
+// rounding error of the probability of such a logit.
 const margin = 1e-3
 
 // leastLogit returns a number below all logits with a probability greater than p.
@@ -140,7 +142,8 @@ func leastLogit(p float64) float64 {
 // probability returns the sigmoid of a logit; NaN for NaN.
 func probability(logit float64) float64 { return 1 / (1 + tensor.Exp(-logit)) }
 
-// limit leaves the best candidates of each group; of equal scores, the first.
+// limit removes candidates until each group has at most Before of them. It keeps the ones with the
+// highest scores, and the first of equal scores.
 func (c *candidates) limit() {
 	d := c.detector
 	if d.Before == 0 || len(c.scores) <= d.Before {

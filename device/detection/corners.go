@@ -6,14 +6,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Units are the factors of the offsets and of the logarithms in a prediction of graph.SSDForm.
+// Units are the divisors of the first four rows of a prediction of graph.SSDForm: two for the offsets of
+// the centre, and two for the logarithms of the sides.
 var Units = [4]float64{10, 10, 5, 5}
 
-// Longest is the largest logarithm of a side that counts, of torchvision's detectors.
+// Longest is the bound for the logarithm of a side, relative to the anchor, in torchvision's detectors.
+// Larger logarithms count as Longest.
 var Longest = tensor.Log(1000. / 16)
 
-// corners returns the box of a slot; ok is false for NaN. Boxes of torchvision's detectors end at the border
-// of the input. All corners are limited: see suppress.Corners.Limited.
+// corners returns the box of a slot. ok is false if a corner is NaN. The boxes of torchvision's detectors
+// are clipped to the input. All corners are limited: see suppress.Corners.Limited.
 func (d *Detector) corners(p *Prediction, slot int) (c suppress.Corners, ok bool) {
 	var v, all [4]float64
 	for j := range v {
@@ -52,8 +54,9 @@ func (d *Detector) corners(p *Prediction, slot int) (c suppress.Corners, ok bool
 
 func (d *Detector) anchor(slot int) [4]float32 { return [4]float32(d.Anchors[4*slot:]) }
 
-// inCell returns the corners of a prediction of YOLOX for a cell: the place of the centre relative to the
-// cell's corner and the logarithms of the sides, in sides of the cell.
+// inCell returns the corners of a box that YOLOX predicts for a cell. v has the position of the centre
+// relative to the first corner of the cell, and the logarithms of width and height. The unit of all four
+// is the side of the cell.
 func inCell(cell [4]float32, v [4]float64) [4]float64 {
 	s := float64(cell[2]) - float64(cell[0])
 	x, y := float64((v[0]+float64(cell[0])/s)*s), float64((v[1]+float64(cell[1])/s)*s)
@@ -61,21 +64,21 @@ func inCell(cell [4]float32, v [4]float64) [4]float64 {
 	return [4]float64{x - w, y - h, x + w, y + h}
 }
 
-// Sides returns centre, width and height of a box.
+// Sides returns the centre of a box, and its width and height.
 func Sides(b [4]float32) (x, y, w, h float64) {
 	w, h = float64(b[2])-float64(b[0]), float64(b[3])-float64(b[1])
 	return float64(b[0]) + w/2, float64(b[1]) + h/2, w, h
 }
 
-// around returns the corners of the box with sides at distances from the centre of an anchor, in sides of the
-// anchor.
+// around returns the corners of a box. v has the distances of its four sides from the centre of the
+// anchor, in units of the anchor's width and height.
 func around(anchor [4]float32, v [4]float64) [4]float64 {
 	x, y, w, h := Sides(anchor)
 	return [4]float64{x - float64(v[0]*w), y - float64(v[1]*h), x + float64(v[2]*w), y + float64(v[3]*h)}
 }
 
-// decoded returns the corners of the box that an offset of the centre and logarithms of the sides mean, in
-// sides of the anchor.
+// decoded returns the corners of a box. v has the offset of its centre from the centre of the anchor, and
+// the logarithms of its width and height, in units of the anchor's width and height.
 func decoded(anchor [4]float32, v [4]float64) [4]float64 {
 	x, y, w, h := Sides(anchor)
 	x, y = x+float64(v[0]*w), y+float64(v[1]*h)

@@ -14,24 +14,24 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// boxFields is the number of elements of a box in the result of graph.Detect: corners, score and class. The
-// first row has the number of boxes.
+// boxFields is the number of elements of a row in the result of graph.Detect. Each row after the first is
+// a box: its corners, score and class. The first row has the number of boxes.
 const boxFields = 6
 
-// Detector has the slots of a detector, and how many of its candidates compete.
+// Detector has the slots of a detector, and the maximum numbers of candidates and boxes.
 type Detector struct {
 	Form          graph.BoxForm
 	Height, Width int       // size of the input, in pixels
-	Anchors       []float32 // corners of the anchor of each slot; of graph.YOLOXForm its cell
+	Anchors       []float32 // corners of each slot's anchor; for graph.YOLOXForm, of its cell
 	Starts        []int     // first slot of each group of slots; nil: a group is a class
-	Before        int       // maximum number of candidates of a group that compete, the best; 0: all
-	Most          int       // maximum number of boxes, the best; 0: all
+	Before        int       // in each group only this many candidates, the best, are used; 0: all
+	Most          int       // only this many boxes, the best, are returned; 0: all
 }
 
-// Limits are the limits of a picture.
+// Limits has the limits for the boxes of a picture.
 type Limits struct {
 	Score   float32 // candidates have a greater score
-	Overlap float32 // candidates that overlap a better box of their class by more are removed
+	Overlap float32 // a candidate is removed if it overlaps a better box of its class by more
 }
 
 // Box is a detected box.
@@ -49,7 +49,8 @@ type Prediction struct {
 	Row, Slot int
 }
 
-// Ordered returns a prediction in the order of its shape, for a number of slots.
+// Ordered returns the prediction with these values, which are stored row by row. Each row has one value
+// for each slot.
 func Ordered(values []float32, slots int) Prediction {
 	return Prediction{values, len(values) / slots, slots, 1}
 }
@@ -96,7 +97,7 @@ func Boxes(y []float32) (all []Box, ok bool) {
 }
 
 func isFinite(values []float32) bool {
-	var sum [4]float32 // of zeros, or NaN
+	var sum [4]float32 // stays 0 if all values are finite
 	for len(values) >= 4 {
 		for k, v := range values[:4] {
 			sum[k] += v - v

@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plain is Detect as its definition is written: it computes all scores, and compares each candidate with
-// each box.
+// plain is Detect in the words of its definition: it computes all scores, and compares each candidate
+// with each box.
 func plain(d *Detector, p Prediction, l Limits) (all []Box) {
 	fields, slots := d.Form.BoxRows(), len(p.Values)/p.Rows
 	type ranked struct {
@@ -168,7 +168,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestTorchvision compares the form of corners with torchvision's batched_nms (testdata/golden.py).
+// TestTorchvision compares Detect for graph.CornersForm with torchvision's batched_nms
+// (testdata/golden.py).
 func TestTorchvision(t *testing.T) {
 	var cases []struct {
 		Boxes          []suppress.Corners

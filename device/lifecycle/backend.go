@@ -20,8 +20,9 @@ type Backend interface {
 // Runners, package lifecycle copies all values that a run keeps to the memory of the host, and
 // back for the run that reads them.
 type SlotBackend interface {
-	// LoadStage does the same as Load for the program of a stage. Its functions graph.Forward and
-	// graph.Backward mark the outputs that they keep. Reduce is the same as for Load.
+	// LoadStage does the same as Load for the program of a stage. In this program the functions
+	// graph.Forward and graph.Backward mark the outputs that they keep. The function graph.Reduce is the
+	// same as in the program that Load gets.
 	LoadStage(p *graph.Program, c device.Capacity) (SlotRunner, error)
 }
 
@@ -65,9 +66,8 @@ type Runner interface {
 	// Needs returns the memory that the program uses.
 	Needs() device.Needs
 
-	// Grow raises the capacity to c. No number of c is lower than before. Grow keeps the
-	// state and, if retained is true, the values that graph.Train has kept. After an error
-	// nothing has changed.
+	// Grow raises the capacity to c, in which no number is lower than before. Grow keeps the state and, if
+	// retained is true, the values that graph.Train has kept. After an error nothing has changed.
 	Grow(c device.Capacity, retained bool) error
 
 	// Read returns a copy of a state tensor that the program has.
@@ -82,7 +82,7 @@ type Runner interface {
 
 // ViewRunner is a Runner with state that can be read without a copy.
 type ViewRunner interface {
-	// View is Read of a tensor that is valid until the next call.
+	// View is like Read, but the tensor is valid only until the next call.
 	View(name string) (tensor.Tensor, error)
 }
 

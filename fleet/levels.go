@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// dataPlanes are the words of Plugins.Levels.
+// dataPlanes are the words that Plugins.Levels may contain: ways in which tensors get to a device.
 var dataPlanes = []string{device.Stream, device.Shm, device.CollShm}
 
 // CheckLevels returns a *problem.Error for a word of p.Levels that is not the name of a data plane.

@@ -13,7 +13,7 @@ import (
 // Options define how a model is loaded. Only File, Arrays, Kernels and Precision change outputs.
 type Options struct {
 	File modelfile.Options // how the model is read, and how pictures become its input
-	// Arrays makes the input the result of preprocessing, f32 [N,C,H,W], instead of pictures.
+	// Arrays makes the predictor accept preprocessed arrays, f32 [N,C,H,W], instead of pictures.
 	Arrays bool
 	// Kernels is the kernel class: "fma", "generic" or "amx"; "" or "auto" is the best at Precision.
 	Kernels string

@@ -84,7 +84,7 @@ func space(outputs []tensor.Tensor, rows int) (all []tensor.Tensor) {
 	return all
 }
 
-// input returns the input of the graph.
+// input checks the inputs of a call, and returns them as the one input of the graph.
 func (p *Predictor) input(inputs []tensor.Tensor) (x tensor.Tensor, err error) {
 	if p.model.Fields != nil {
 		return p.model.Pack(inputs)

@@ -60,8 +60,8 @@ func (m Matrices) InB(k, j int) int {
 	return k*m.N + j
 }
 
-// Define sets y to the product of two matrices. Every element is one chain over k that begins
-// with +0.
+// Define sets y to the product of two matrices. Every element is one chain of fused multiply-adds over k
+// that begins with +0.
 func (m Matrices) Define(y, a, b []float32) {
 	for i := range y {
 		sum := float32(0)

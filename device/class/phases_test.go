@@ -61,8 +61,8 @@ func TestChooseOfPhases(t *testing.T) {
 }
 
 // TestPhasesPrecision checks the precision that docs/numerics.md, section 5, promises for tiles of
-// phases: the root mean square error, relative to the sum of |x||w|, is at most twice the error of
-// a chain.
+// phases. The root mean square error, relative to the sum of |x||w|, is at most twice the error of a
+// chain of multiply-adds.
 func TestPhasesPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 2))
 	for _, l := range []class.Layer{dilated(2, 32, 48, 15, 18), dilated(3, 64, 32, 22, 25)} {

@@ -59,7 +59,7 @@ func (g gradient) image(r int) (x, dy []float32) {
 	return g.x[r*in:][:in], g.dy[r*out:][:out]
 }
 
-// chain returns the gradient for one weight: one chain over the positions of all
+// chain returns the gradient for one weight: one chain of fused multiply-adds over the positions of all
 // rows, in order. Pixels outside of an image count as 0.
 func (g gradient) chain(o, k, tap int) float32 {
 	cg, og := g.C/g.Groups, g.O/g.Groups
@@ -102,8 +102,9 @@ func (g gradient) winograd(t Tiles, dw []float32) {
 	}
 }
 
-// tiles computes all gradients by tiles. Every frequency has one chain over the tiles of
-// all rows, in order, or one chain for each block of tiles (Tiles.ChainRows).
+// tiles computes all gradients by tiles. Every frequency, which is an element of the transformed tiles,
+// has one chain over the tiles of all rows, in order, or one chain for each block of tiles
+// (Tiles.ChainRows).
 func (g gradient) tiles(t Tiles, dw []float32) {
 	n, high := t.Tile()*t.Tile(), ceil(g.OH, t.Side)
 	sums, chain := make([]float32, g.C*g.O*n), make([]float32, g.C*g.O*n)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 )
 
-// Case is the result of a case at one level, with the fields of its JSON form.
+// Case is the result of a conformance case at one level (transport), with the fields of its JSON form.
 type Case struct {
 	Level     string   `json:"level"`
 	Name      string   `json:"case"`

@@ -21,7 +21,7 @@ type Options struct {
 	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
 
-// Judgement summarises the results of all cases at one level.
+// Judgement summarises the results of all cases at one level (transport).
 type Judgement struct {
 	Level   string
 	Cases   int
@@ -129,7 +129,7 @@ func (b *Broken) Error() string { return b.Err.Error() }
 // Unwrap returns the reason.
 func (b *Broken) Unwrap() error { return b.Err }
 
-// judge runs the cases at one level.
+// judge runs the cases at one level (transport).
 func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level string, cases []devicetest.Case,
 	name devicetest.Result, each func(string, devicetest.Result)) (Judgement, error) {
 	j := Judgement{Level: level}

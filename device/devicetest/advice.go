@@ -68,7 +68,7 @@ var advices = map[string]string{
 	"commit: once":           "forget what train kept once it is committed",
 }
 
-// operationAdvice is the advice of cases about one operation.
+// operationAdvice is the advice for cases about a single operation.
 const operationAdvice = "compare with the prose of the operation in device.proto and its loop in " +
 	"device/ref, for the element that is named first"
 

@@ -153,7 +153,7 @@ func (e timedExchange) setting() (*setting, error) {
 	return s, err
 }
 
-// plain fills with small numbers, without random draws.
+// plain fills t with small numbers, without random draws.
 func plain(_ *tensor.Draws, t tensor.Tensor) {
 	set(t, func(i int) float64 { return float64(i%13-6) / 64 })
 }

@@ -13,7 +13,8 @@ import (
 
 type precisionKey struct{}
 
-// at returns a context in which cases open devices, and ref, at a precision.
+// at returns a context that sets the precision of a case. The case opens its devices, and ref, at this
+// precision.
 func at(ctx context.Context, precision string) context.Context {
 	return context.WithValue(ctx, precisionKey{}, precision)
 }
@@ -42,7 +43,7 @@ func (open Opener) device(ctx context.Context) (device.Device, error) {
 	return open(ctx, precisionOf(ctx))
 }
 
-// openRef opens ref.
+// openRef opens a reference device (package device/ref).
 var openRef Opener = func(ctx context.Context, precision string) (device.Device, error) {
 	return ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
 }
@@ -68,8 +69,8 @@ func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
 	return nil
 }
 
-// before returns the error that tol permits for element i of a float32 result, without the
-// rounding for storage.
+// before returns the error that tol permits for element i of a float32 result before it is rounded for
+// storage.
 func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 	scale := want
 	if !tol.Scale.IsZero() {
@@ -88,10 +89,10 @@ func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
 }
 
-// closeRounded is like closeStored but with an additional check of the rounding. It counts elements with
-// an error before rounding of at most 1/32 of the spacing. Of these, about 1 in 16 is by chance
-// so near the middle of two bfloat16 numbers that it may be rounded to either. At most a quarter
-// may differ from want. On a device that does not round to nearest, half of them differ.
+// closeRounded is like closeStored but also checks that results are rounded to nearest. It considers
+// elements with an error before rounding of at most 1/32 of the spacing. By chance, about 1 in 16 of
+// these is so near the middle of two bfloat16 numbers that it may be rounded to either. At most a quarter
+// of them may differ from want. On a device that does not round to nearest, half of them differ.
 func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	if err := closeStored(got, want, tol); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 // bound is the required precision of a probe.
 type bound struct {
 	absolute, relative float64
-	// terms is the number of products in a sum: the error may be twice the error of a chain
-	// of fused multiply-adds, relative to the sum of |x||y|. The error of a chain grows
-	// like the root of its length: about half an ulp each.
+	// terms is the number of products in a sum. The permitted error, relative to the sum of |x||y|, is twice
+	// the error of a chain of fused multiply-adds. Each multiply-add has an error of about half an ulp, and
+	// the error of a chain grows like the square root of its length.
 	terms int
 	// inner reports that there are intermediate values that a device may store or not. At
 	// precision BF16 the permitted error is then larger: see widen.
@@ -23,7 +23,7 @@ type bound struct {
 // ulp is the distance from 1 to the next float32.
 const ulp = 0x1p-23
 
-// Bounds that are used often. bits requires the bits of ref.
+// Bounds that are used often. The bound bits requires the bits of ref.
 var (
 	bits     = bound{}
 	rounded  = bound{relative: 2 * ulp, absolute: 1e-37} // a few roundings, no cancellation

@@ -11,8 +11,8 @@ import (
 // maxReuses is the maximum number of cases for one opened device.
 const maxReuses = 64
 
-// maxResident is the limit of the memory of a process that serves another case: a process
-// that leaks in every call would use up all memory.
+// maxResident is the number of bytes of memory above which a process does not serve another case. Without
+// this limit, a process that leaks in every call would use up all memory.
 const maxResident = 2 << 30
 
 // deviceCache keeps a device that a case has closed, and passes it to the next case, because

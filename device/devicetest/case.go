@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Opener opens a device at a precision for a case, which closes it. Each call
-// opens another device: some cases need several in a group.
+// Opener opens a device at a precision for a case. The case closes the device. Each call opens another
+// device, because some cases need several devices in a group.
 type Opener func(ctx context.Context, precision string) (device.Device, error)
 
 // Case is a test of one rule.
@@ -21,7 +21,7 @@ type Case struct {
 	// Run returns nil if the device passes, and otherwise an error that describes the fault.
 	Run func(ctx context.Context, open Opener) error
 
-	program      func() (*graph.Program, error) // the loaded program
+	program      func() (*graph.Program, error) // makes the program that the case loads
 	class        string                         // class of the devices that the case judges; "": all devices
 	reusesDevice bool                           // a device that has served other cases may run it
 }

@@ -17,7 +17,7 @@ type chain struct {
 	tol   bound
 }
 
-// chainBuilder makes operands, nodes and outputs.
+// chainBuilder makes the operands, nodes and outputs of a chain.
 type chainBuilder struct {
 	*graph.Builder
 	*setting

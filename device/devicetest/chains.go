@@ -2,7 +2,7 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// conv appends a convolution of the chains below: 3x3, with 16 channels of 6x6.
+// conv appends the convolution that the chains below use: 3x3, with 16 channels of 6x6.
 func (c *chainBuilder) conv(x graph.Value) graph.Value {
 	return c.do(graph.Conv, values{x, c.operand(whole(16, 16, 3, 3))}, "pad", []int{1, 1, 1, 1})
 }
@@ -21,7 +21,7 @@ func (c *chainBuilder) normalise(x graph.Value) graph.Value {
 // deep is the bound of chains with a convolution and a norm. Their values are of order 10.
 var deep = bound{relative: 64 * ulp, absolute: 1e-4, inner: true}
 
-// inside is blended for chains with sums as intermediate values.
+// inside is the bound blended, for chains with sums as intermediate values.
 var inside = bound{relative: blended.relative, absolute: blended.absolute, inner: true}
 
 var chains = []chain{

@@ -10,10 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defined are windows for every algorithm of class.Choose, with shapes that leave
-// remainders: pixels after whole tiles, channels after whole vectors, and the same for
-// chunks, spans and the blocks of GPUs' products. The outputs of the other cases are
-// compared by bits as well.
+// defined lists convolutions for every algorithm of class.Choose. Their shapes leave remainders: pixels
+// after the last whole tile, channels after the last whole vector, and rows or products after whole
+// chunks, spans and blocks of GPUs. The outputs of other cases are compared by bits as well.
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
@@ -61,7 +60,7 @@ var defined = []convolution{
 		groups: 35, bias: true},
 }
 
-// special fills with values of the normal distribution. One in 60 is instead NaN, infinite, a zero of
+// special fills t with values of the normal distribution. One in 60 is instead NaN, infinite, a zero of
 // either sign, the smallest number above 0, or the largest finite number.
 func special(d *tensor.Draws, t tensor.Tensor) {
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 0x1p-149, -0x1p-140,
@@ -74,12 +73,12 @@ func special(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// signedZeros fills with zeros of either sign.
+// signedZeros fills t with zeros of either sign.
 func signedZeros(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(0, float64(d.Intn(2))-0.5) })
 }
 
-// awkward are the fillers that every convolution of defined is run with.
+// awkward lists the fillers for the operands of each convolution in defined.
 var awkward = []struct {
 	name   string
 	values filler
@@ -88,8 +87,8 @@ var awkward = []struct {
 	{"zeros of either sign", signedZeros},
 }
 
-// definedProbes returns the probes of the class definitions: guards of tiles at their limits, all
-// convolutions with all fillers, and sums over channels of various lengths.
+// definedProbes returns the probes of the class definitions: operands at the limits of class.EvenTile and
+// similar guards, all convolutions with all fillers, and sums over channels of various lengths.
 func definedProbes() []probe {
 	all := edgeProbes()
 	for _, c := range defined {
@@ -166,7 +165,7 @@ func classCases() []Case {
 	return cases
 }
 
-// byBits returns the Run of a case that compares a run with all replicas, and a run with one replica.
+// byBits returns the Run of a case that checks the setting with byBits.
 func byBits(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
 	return func(ctx context.Context, open Opener) error {
 		s, err := build()
@@ -177,7 +176,8 @@ func byBits(build func() (*setting, error)) func(ctx context.Context, open Opene
 	}
 }
 
-// byBits compares a run with all replicas, and a run with one.
+// byBits makes a run with all replicas, and a run with one replica, and compares the bits of both with
+// the definitions of the device's class.
 func (s *setting) byBits(ctx context.Context, open Opener) error {
 	m, err := loaded(ctx, open, s)
 	if err != nil {

@@ -34,10 +34,10 @@ func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float6
 // edges makes operands at the limits of the guards, for layers with these tiles.
 type edges struct{ class.Tiles }
 
-// edged returns a filler for images. The blocks of the first image just satisfy EvenTile, the
-// blocks of the second one just do not, and the others have values at the limits. With dilation,
-// which divides height and width, phase 1 has the blocks of the other kind, and the values of
-// each phase are twice as large as in the previous phase.
+// edged returns a filler for images. The blocks of the first image just satisfy EvenTile, and the blocks
+// of the second one just do not. The values of the other images are at the limits of the bounds. dilation
+// divides height and width. If it is more than 1, phase 1 has the other kind of blocks than the rest of
+// its image, and the values of each phase are twice as large as in the previous phase.
 func (e edges) edged(dilation int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
@@ -72,7 +72,8 @@ func outweighed(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// phase sets phase q of an image to the output of fill on zeros.
+// phase calls fill with an image of zeros that has the size of a phase, and copies the result into phase
+// q of image.
 func phase(image []float32, shape []int, dilation, q int, fill func(image []float32, channels, height,
 	width int)) {
 	height, width := shape[1]/dilation, shape[2]/dilation
@@ -114,8 +115,8 @@ func (e edges) seen(i, n int) bool {
 	return i == 1 || i >= 4 && i%2 == 0 && i < n
 }
 
-// weighty returns a filler for weights. Each output channel has a tap that just satisfies
-// EvenWeights. If even is false, a tap of the first channel just does not.
+// weighty returns a filler for weights. Each output channel has a tap that just satisfies EvenWeights. If
+// even is false, the first channel also has a tap that just does not satisfy it.
 func (e edges) weighty(even bool) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		in, taps := t.Shape[1], e.Taps()
@@ -193,10 +194,10 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 	return 0
 }
 
-// faint returns a filler for channels that make the products of the last tile too small for
-// float32. Rows [from, from+4) of an image are 1, the last four by four pixels are about 2^-80
-// with random signs, and all other pixels are 0. If the other operand has its ones in other
-// rows, every frequency of the last tile is a zero. Its sign depends on the order of the sum.
+// faint returns a filler for channels that make the products of the last tile too small for float32. Rows
+// [from, from+4) of an image are 1, the last four by four pixels are about 2^-80 with random signs, and
+// all other pixels are 0. If the other operand has its ones in other rows, every product of the last tile
+// is a zero. Its sign depends on the order of the sum.
 func faint(from int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		height, width := t.Shape[2], t.Shape[3]

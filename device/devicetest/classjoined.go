@@ -2,10 +2,10 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// joined returns a chain for each activation, with everything that a device may fuse with the
-// activation. Before it: a convolution, a depthwise convolution, a dense layer, norms, a sum and
-// a product. After it: a product with a gate for every pixel or channel, a pool, and a
-// concatenation. After its gradient: the sums of a norm. Inputs include NaN, infinities, zeros of
+// joined returns a chain for each activation, with everything that a device may fuse with the activation.
+// The activation follows a convolution, a depthwise convolution, a dense layer, norms, a sum and a
+// product. It is followed by a product with a gate for every pixel or channel, by a pool, and by a
+// concatenation. Its gradient is followed by the sums of a norm. Inputs include NaN, infinities, zeros of
 // either sign and the smallest numbers. The number of channels does not fill a vector.
 func joined() []chain {
 	var all []chain

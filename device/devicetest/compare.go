@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// judged returns the Run of a case that compares a setting with ref: all
-// replicas together, no replica, and each replica alone.
+// judged returns the Run of a case that compares runs of a setting with ref: one run with all replicas
+// together, one with no replica, and one for each replica alone.
 func judged(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
 	return func(ctx context.Context, open Opener) error {
 		s, err := build()
@@ -94,7 +94,7 @@ func (s *setting) within(ctx context.Context, got, want []tensor.Tensor) error {
 	return nil
 }
 
-// sameBits compares the outputs of replica r alone with its rows of a run of all replicas.
+// sameBits compares the outputs of replica r alone with the same rows in a run of all replicas.
 func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
 	i := 0
 	f := s.program.Function(s.function)

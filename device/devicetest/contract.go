@@ -15,8 +15,8 @@ var someRows = []int{3, 0, 2}
 // rate has the hyper-parameters of the small network's commits.
 var rate = momentumRule.values
 
-// contractCase returns a case about a device on which a training step of the
-// small network over the batch is loaded.
+// contractCase returns a case about a device on which a training step of the small network is loaded. Its
+// batch norm is over the whole batch.
 func contractCase(name, rule string, run func(ctx context.Context, m *member, s *setting) error) Case {
 	n := small("batch")
 	return newCase(name, rule, n.program, func(ctx context.Context, open Opener) error {
@@ -33,7 +33,7 @@ func contractCase(name, rule string, run func(ctx context.Context, m *member, s 
 	})
 }
 
-// loaded opens a device and loads a setting.
+// loaded opens a device and loads the program of a setting.
 func loaded(ctx context.Context, open Opener, s *setting) (*member, error) {
 	d, err := open.device(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m *member) changed(ctx context.Context, before []tensor.Tensor) error {
 	return ctx.Err()
 }
 
-// attempt is something that must fail.
+// attempt is a call that must fail.
 type attempt struct {
 	what string
 	kind device.Kind

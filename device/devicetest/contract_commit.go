@@ -116,7 +116,8 @@ func needsHyper(ctx context.Context, m *member, s *setting) error {
 	return m.x.Commit(ctx, 0, rate)
 }
 
-// afterFailure compares a step that failed first and then ran with one that did not fail.
+// afterFailure checks that a run with a cancelled context changes no state, and that the device can then
+// run, commit and predict.
 func afterFailure(ctx context.Context, m *member, s *setting) error {
 	before, err := m.snapshot(ctx)
 	if err != nil {

@@ -70,7 +70,7 @@ func checkInfo(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// checkPrecisions opens a device at precisions that it does not have.
+// checkPrecisions tries to open a device at precisions that it does not have.
 func checkPrecisions(ctx context.Context, open Opener) error {
 	info, err := infoOf(ctx, open)
 	if err != nil {
@@ -121,7 +121,7 @@ func newState(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// invalidProgram loads programs with mistakes that the Check of package graph finds.
+// invalidProgram tries to load programs with mistakes. The Check of package graph finds the mistakes.
 func invalidProgram(ctx context.Context, open Opener) error {
 	d, err := open.device(ctx)
 	if err != nil {

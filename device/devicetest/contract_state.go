@@ -39,8 +39,8 @@ func writeAndRead(ctx context.Context, m *member, s *setting) error {
 	return tensor.Close(got, s.state[name], tensor.Tolerance{})
 }
 
-// manyAtOnce writes all state tensors with WriteAll, many times. Then it writes them together with an
-// unknown name.
+// manyAtOnce writes all state tensors with WriteAll, many times. Then it writes them together with a
+// tensor of an unknown name, which must fail.
 func manyAtOnce(ctx context.Context, m *member, s *setting) error {
 	const times = 20
 	names := small("batch").names()
@@ -114,7 +114,7 @@ func stateMistakes(ctx context.Context, m *member, s *setting) error {
 	})
 }
 
-// near is the permitted difference of predictions.
+// near is the bound for the difference between predictions of the device and of ref.
 var near = bound{absolute: 1e-5, relative: 1e-5, inner: true}
 
 // predictedBy compares predictions with the predictions of ref.
@@ -162,8 +162,8 @@ func writtenIsUsed(ctx context.Context, m *member, _ *setting) error {
 	return nil
 }
 
-// committedIsUsed predicts before and after a commit, and compares the results with a
-// reference that has the state read from the device.
+// committedIsUsed makes three training steps. After each commit it predicts, and compares the result with
+// a prediction of ref from the state that the device holds.
 func committedIsUsed(ctx context.Context, m *member, train *setting) error {
 	s, err := small("batch").setting(graph.Predict, 2, 3)
 	if err != nil {

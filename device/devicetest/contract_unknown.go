@@ -44,8 +44,8 @@ func unknownOperation(ctx context.Context, open Opener) error {
 	return refusesNode(ctx, d, p, f, n)
 }
 
-// unknownAttributes loads a node of every operation that the device has, with an
-// additional unknown attribute.
+// unknownAttributes loads, for every operation that the device has, a node with an additional unknown
+// attribute. The device must refuse the node.
 func unknownAttributes(ctx context.Context, open Opener) error {
 	d, err := open.device(ctx)
 	if err != nil {

@@ -87,7 +87,7 @@ func (x *sickExecutable) Read(ctx context.Context, name string) (tensor.Tensor, 
 	return x.Executable.Read(ctx, name)
 }
 
-// spoiled returns a run with its first f32 output changed.
+// spoiled returns an executable with runs that call change on their first f32 output.
 func spoiled(change func(device.Step, []float32)) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -185,7 +185,7 @@ func withoutUnknown(p *graph.Program) *graph.Program {
 	return p
 }
 
-// commitsNot returns a Commit that does not change the named tensor, beginning with version from.
+// commitsNot returns a Commit that leaves the named tensor unchanged, beginning with version from.
 func commitsNot(name string, from device.Version) sickExecutable {
 	return sickExecutable{commit: func(ctx context.Context, x device.Executable, v device.Version,
 		h device.Hyper) error {
@@ -219,7 +219,7 @@ func runAndWrite(ctx context.Context, x device.Executable, s device.Step) (devic
 	return x.Run(ctx, s)
 }
 
-// runAndTell returns a run that returns its outputs the given number of times.
+// runAndTell returns a Run that returns its list of outputs the given number of times.
 func runAndTell(times int) func(context.Context, device.Executable, device.Step) (device.Outcome, error) {
 	return func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
 		o, err := x.Run(ctx, s)
@@ -401,7 +401,7 @@ func TestRefusalOfSomeNodes(t *testing.T) {
 	}
 }
 
-// grouped refuses every convolution, and names one node.
+// grouped is a device that refuses every convolution, and names one node in the error.
 type grouped struct {
 	sick
 	node string
@@ -434,8 +434,8 @@ func TestEveryCaseAdvises(t *testing.T) {
 	}
 }
 
-// oneStepOff is a device that changes the last byte of byte results by one step. It sets met when
-// it changes a result.
+// oneStepOff is a device that changes the last byte of each output of bytes by one step. It sets met when
+// it changes an output.
 func oneStepOff(met *bool) device.Device {
 	return &sick{Device: ref.New("sick"), x: sickExecutable{run: func(ctx context.Context, x device.Executable,
 		s device.Step) (device.Outcome, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// maxLosses is the number of cases that lose a device, or cannot open it, before a judgement
-// ends. Further cases would cost time and show nothing new.
+// maxLosses is the number of cases that may lose a device, or fail to open one. After that many such
+// cases a judgement ends, because further cases would cost time and show nothing new.
 const maxLosses = 3
 
 // lostRule is the rule that a lost device breaks.
@@ -101,7 +101,7 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 	return r, true
 }
 
-// stopReason returns why a judgement ends after a result, or "" if it continues.
+// stopReason returns the reason why a judgement ends after a result, or "" if it continues.
 func (j *judging) stopReason(r Result) string {
 	var keeps *leakError
 	switch {

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// setting returns a step of training, or with graph.Predict a prediction, of
-// replicas with the given rows, from weights and inputs that never change.
+// setting returns a step of training, or a prediction if function is graph.Predict, of replicas with the
+// given numbers of rows. The weights and inputs are the same in each call.
 func (n network) setting(function string, rows ...int) (*setting, error) {
 	p, err := n.program()
 	if err != nil {

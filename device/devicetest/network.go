@@ -53,7 +53,7 @@ func (b *netBuilder) do(o graph.Op, name string, in values, pairs ...any) graph.
 	return b.Op(o, name, in, pairs...)
 }
 
-// param returns the value of a trained tensor.
+// param returns the value of a parameter, which is a trained state tensor.
 func (b *netBuilder) param(name string) graph.Value {
 	i := slices.IndexFunc(b.parameters, func(s graph.State) bool { return s.Name == name })
 	return b.Declare(b.parameters[i])
@@ -85,7 +85,7 @@ func (b *netBuilder) norm(name string, x graph.Value) graph.Value {
 	return b.do(graph.Normalise, name, values{x, m, gamma, beta}, "over", b.over)
 }
 
-// logits appends the network from its input on.
+// logits appends the layers of the network, from the input on, and returns the logits.
 func (b *netBuilder) logits() graph.Value {
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.U8, Shape: b.input})
 	channels := b.input[2]

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// small returns convolution, batch norm, relu, pool, dense, trained by SGD. It
-// uses no operation that lenet-bn does not need.
+// small returns a network of a convolution, batch norm, relu, a pool and a dense layer, trained by SGD.
+// It uses no operation that lenet-bn does not need.
 func small(over string) network {
 	return network{
 		name: "small, batch norm over " + over, over: over, input: []int{6, 6, 1}, classes: 4,

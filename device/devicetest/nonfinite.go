@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// poisons are values that must not vanish.
+// poisons are the non-finite values that an operation must not hide.
 var poisons = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 
 // finiteProbes are operations that must pass on a non-finite element of the first

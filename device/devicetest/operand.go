@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// filler sets the elements of a tensor. If the tensor is of kind rows or replica, that is its first
-// axis.
+// filler sets the elements of a tensor. If the operand is of kind rows or replica, the first axis of the
+// tensor is the axis of rows or replicas.
 type filler func(d *tensor.Draws, t tensor.Tensor)
 
 // operand describes one operand of a probe. The zero operand is absent.
@@ -56,17 +56,17 @@ func set(t tensor.Tensor, f func(i int) float64) {
 
 func normal(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return d.Normal() }) }
 
-// positive fills with numbers of at least 0.1.
+// positive fills t with numbers of at least 0.1.
 func positive(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 0.1 + math.Abs(d.Normal()) })
 }
 
-// spread fills with normal numbers times a power of 10 from -6 to 2.
+// spread fills t with normal numbers times a power of 10 from -6 to 2.
 func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(-6, 2)) })
 }
 
-// masked fills with values of the normal distribution. One in three is so low that its exponential is
+// masked fills t with values of the normal distribution. One in three is so low that its exponential is
 // subnormal or nearly so, as in attention masks.
 func masked(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 {
@@ -77,23 +77,23 @@ func masked(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// extreme fills with normal numbers times a power of 2 from 2^-60 to 2^60.
+// extreme fills t with normal numbers times a power of 2 from 2^-60 to 2^60.
 func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
 }
 
-// huge fills with normal numbers times a power of 10 from 17 to 37, so that squares and sums
-// overflow float32.
+// huge fills t with normal numbers times a power of 10 from 17 to 37, so that squares and sums overflow
+// float32.
 func huge(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(17, 37)) })
 }
 
-// largest fills with values near the largest float32, of either sign.
+// largest fills t with values near the largest float32, of either sign.
 func largest(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(d.Between(1e38, 3e38), float64(d.Intn(3))-0.5) })
 }
 
-// lonely fills with values of the normal distribution. In every fifth channel each row has only one
+// lonely fills t with values of the normal distribution. In every fifth channel each row has only one
 // position that is not 0.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	pixels := tensor.Count(t.Shape[2:])
@@ -106,12 +106,12 @@ func lonely(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// few fills with five different values, so that ties occur.
+// few fills t with five different values, so that ties occur.
 func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
 
-// listed returns a filler that repeats values.
+// listed returns a filler that repeats the given values.
 func listed(values ...float64) filler {
 	return func(_ *tensor.Draws, t tensor.Tensor) {
 		set(t,
@@ -119,14 +119,14 @@ func listed(values ...float64) filler {
 	}
 }
 
-// bytes fills with random bytes.
+// bytes fills t with random bytes.
 func bytes(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = uint8(d.Uint32())
 	}
 }
 
-// classes fills with labels below n, one in four ignored.
+// classes returns a filler for labels. They are below n, except that one in four is the label ignore.
 func classes(n, ignore int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -137,7 +137,7 @@ func classes(n, ignore int) filler {
 	}
 }
 
-// idents fills with pairs of an epoch, 3, and a sample number. The sample numbers are far apart.
+// idents fills t with pairs of the epoch 3 and a sample number. The sample numbers are far apart.
 func idents(_ *tensor.Draws, t tensor.Tensor) {
 	for i := range t.Count() / 2 {
 		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)

@@ -2,7 +2,7 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// broadcasts are pairs of operands of arithmetic.
+// broadcasts are pairs of operands for elementwise arithmetic with broadcasting.
 var broadcasts = []struct {
 	name string
 	a, b operand

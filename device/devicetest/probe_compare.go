@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// compared are pairs of operands. Some of their elements are equal, NaN, or zeros of either sign.
+// compared are pairs of operands for comparisons. Some of their elements are equal, NaN, or zeros of
+// either sign.
 var compared = []struct {
 	name string
 	a, b operand
@@ -19,7 +20,7 @@ var compared = []struct {
 	{"whole and whole that both stretch", whole(3, 1).with(odds), whole(1, 4).with(odds)},
 }
 
-// odds fills with small whole numbers, halves, NaN, infinities and zeros of either sign.
+// odds fills t with small whole numbers, halves, NaN, infinities and zeros of either sign.
 func odds(d *tensor.Draws, t tensor.Tensor) {
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1, -1, 0x1p-149, 0.5,
 		-0.5, 2.5, -2.5, 1 << 24, -(1<<24 - 1), math.MaxFloat32, 1.5}
@@ -89,7 +90,7 @@ func compareFunctions() []probe {
 	}
 }
 
-// nearOne fills with numbers within 2^-10 of 1.
+// nearOne fills t with numbers within 2^-10 of 1.
 func nearOne(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 1 + math.Ldexp(d.Normal(), -d.Intn(14)-10) })
 }

@@ -13,7 +13,7 @@ func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) 
 
 func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
 
-// weights fills with random int8 values.
+// weights fills t with random int8 values.
 func weights(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = int8(d.Uint32())
@@ -31,14 +31,14 @@ func outermost(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// full fills with bytes of 255, and a few of 254.
+// full fills t with bytes of 255, and a few of 254.
 func full(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = 255 - uint8(min(d.Intn(9), 1)^1)
 	}
 }
 
-// biases fills with whole numbers from -n to n.
+// biases returns an operand of whole numbers from -n to n.
 func biases(n int) operand {
 	return whole().of(tensor.I32).with(func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -47,8 +47,9 @@ func biases(n int) operand {
 	})
 }
 
-// factors returns a filler for the factors of sums of n products. The results are up to some hundred
-// steps. Some factors are 1/1024, so that some results are halves of a step.
+// factors returns a filler for the factors that turn sums of n products into steps of the result. The
+// results are up to some hundred steps. Some factors are 1/1024, so that some results are halves of a
+// step.
 func factors(n int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(i int) float64 {

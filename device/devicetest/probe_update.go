@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/graph"
 // hyper returns a scalar operand: a hyper-parameter.
 func hyper(v float64) operand { return whole().with(listed(v)) }
 
-// tensors returns n operands of one shape, over many orders of magnitude.
+// tensors returns n operands of one shape, with values over many orders of magnitude.
 func tensors(n int, shape ...int) []operand {
 	var in []operand
 	for range n {

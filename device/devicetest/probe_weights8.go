@@ -19,7 +19,7 @@ func halves(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// notFinite fills with an infinite weight in channel 1, a NaN in channel 3, and zeros in channel 4.
+// notFinite fills t with an infinite weight in channel 1, a NaN in channel 3, and zeros in channel 4.
 func notFinite(d *tensor.Draws, t tensor.Tensor) {
 	per := t.Count() / t.Shape[0]
 	set(t, func(i int) float64 {

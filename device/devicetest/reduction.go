@@ -36,11 +36,11 @@ var reduced = []struct {
 	{"moments", tensor.F64, []int{9}, "moments", collective.MergeMoments, momentsOf(4)},
 }
 
-// spans are the rows of replicas for which reductions are checked.
+// spans lists the numbers of rows of the replicas in each check of the reductions.
 var spans = [][]int{{1}, {0}, {1, 1}, {0, 2}, {3, 0, 2}, {0, 0, 0}, {1, 2, 3, 4, 5}, {1, 0, 2, 0, 0, 3, 0},
 	{1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 1, 1, 1, 1, 1}, {}}
 
-// placements are ways in which devices can hold eight replicas.
+// placements are ways in which several devices can hold eight replicas.
 var placements = [][][]int{
 	{{0, 1, 2, 3, 4, 5, 6, 7}, {}},
 	{{0, 1, 2, 3}, {4, 5, 6, 7}},

@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// manyRows are the numbers of rows of successive runs on one opened device. They increase and
-// decrease. They are next to the block sizes of kernels on both sides, and much larger.
+// manyRows are the numbers of rows of successive runs on one opened device. They increase and decrease.
+// Some are equal to the block size of a kernel, or next to it, and some are much larger.
 var manyRows = []int{1, 65, 2, 1000, 63, 129, 64}
 
-// rowsOf returns the replicas of a run of about n rows: a single one with all rows, or n of
-// them, some with two rows and some with no rows.
+// rowsOf returns the rows of each replica for a run of about n rows. Without spread there is a single
+// replica with all rows. With spread there are n replicas, some with two rows and some with no rows.
 func rowsOf(n int, spread bool) []int {
 	if !spread {
 		return []int{n}
@@ -53,7 +53,8 @@ func (p probe) perRow() bool {
 	return slices.ContainsFunc(p.in, func(o operand) bool { return o.fill != nil && o.typ.Kind != graph.Whole })
 }
 
-// subject returns the activation of a probe of a derivative, and otherwise nil.
+// subject returns the activation of a probe of an activation's derivative. It returns nil for other
+// probes.
 func subject(p probe) any {
 	if p.op == graph.ActivationGrad {
 		return p.attrs[1]

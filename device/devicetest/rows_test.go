@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// changed returns a run that changes the elements of the first output from the given row or
-// replica on, if the output has more rows or replicas.
+// changed returns an executable with runs that change elements of the first output: all those from row or
+// replica number from on, if the output has as many.
 func changed(from int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -86,8 +86,8 @@ func judged(t *testing.T, c devicetest.Case, fault sick) error {
 	}, device.F32).Err
 }
 
-// leftovers returns a run that spoils the result if an earlier batch had more rows, as if rows of
-// that batch were left in a buffer.
+// leftovers returns an executable with runs that spoil the result if an earlier batch had more rows, as
+// if rows of that batch were left in a buffer.
 func leftovers() sickExecutable {
 	most := 0
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,

@@ -47,8 +47,8 @@ var momentumRule = updateRule{
 	},
 }
 
-// adamRule is AdamW with two moving averages of the weights before the step. The rate of one average is
-// fixed, and the rate of the other is a hyper-parameter of the step.
+// adamRule is AdamW. It also updates two moving averages with the weights before the step. The rate of
+// one average is fixed, and the rate of the other is a hyper-parameter of the step.
 var adamRule = updateRule{
 	slots:  []string{".first", ".second", ".average", ".warm"},
 	values: device.Hyper{"lr": 0.01, "step": 0.02, "root": 1.5, "rate": 0.9},

@@ -51,7 +51,7 @@ type recorder struct {
 	wrong    error
 }
 
-// due returns the tag of exchange at in a lane.
+// due returns the tag that exchange number at of a lane must have.
 func (r *recorder) due(lane collective.Lane, at int) collective.Tag {
 	kind := map[collective.Lane]string{collective.Moments: ".read", collective.Gradients: ".last"}[lane]
 	return collective.Tag{Generation: theGeneration, Step: r.step, Lane: lane, Sequence: uint64(at),
@@ -90,7 +90,7 @@ type misplaced struct{ error }
 // Rule returns the rule that the device breaks.
 func (m *misplaced) Rule() string { return sequenceRule }
 
-// checkSequence runs both functions again and again.
+// checkSequence runs both functions again and again, and checks the order of their exchanges.
 func checkSequence(ctx context.Context, open Opener) error {
 	p, err := exchangeSequence()
 	if err != nil {

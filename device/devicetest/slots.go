@@ -91,8 +91,8 @@ type stageRun struct {
 	exe    device.Executable
 }
 
-// stageRows is the number of rows of each replica. stageNumbers returns their values:
-// integers.
+// stageRows is the number of rows of each replica. The values of the rows are the integers that
+// stageNumbers returns.
 var stageRows = []int{2, 1, 0, 1}
 
 func stageNumbers(replica, from int) tensor.Tensor {
@@ -103,7 +103,8 @@ func stageNumbers(replica, from int) tensor.Tensor {
 	return t
 }
 
-// wantAcross returns the expected values of a replica: forward y, backward dx and the leaf.
+// wantAcross returns the expected values of a replica: y of the forward pass, dx of the backward pass,
+// and the leaf, which is the replica's gradient for w.
 func wantAcross(replica int) (y, dx, leaf []float32) {
 	w, leaf := []float32{2, -3, 1}, make([]float32, 3)
 	x, dy := stageNumbers(replica, 1).F32(), stageNumbers(replica, 4).F32()
@@ -133,7 +134,8 @@ func (s *stageRun) backward(ctx context.Context, slot, replica int) error {
 	return numbersAre(err, o, fmt.Sprintf("train.backward of replica %d in slot %d", replica, slot), dx)
 }
 
-// reduce runs graph.Reduce for the replicas that the device holds. All these replicas have run.
+// reduce runs graph.Reduce for the replicas that the device holds, after both passes of all these
+// replicas.
 func (s *stageRun) reduce(ctx context.Context, replicas []int) error {
 	var want [3]float32
 	for r := range stageRows {
@@ -197,7 +199,7 @@ func (s *stageRun) commit(ctx context.Context) error {
 	return numbersAre(err, device.Outcome{Outputs: []tensor.Tensor{got}}, "w after the commit", want)
 }
 
-// leavesInAnyOrder begins a step, drops it by beginning again, and completes it.
+// leavesInAnyOrder begins a step, begins it again, which drops the leaves held so far, and completes it.
 func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
 	for _, r := range []int{3, 0, 3, 1, 0} { // the second 3 drops the leaves of 3 and 0
 		if err := s.forward(ctx, 5, r); err != nil {
@@ -326,7 +328,7 @@ func stageColumns(ctx context.Context, open Opener) error {
 	return err
 }
 
-// column runs a step of some replicas.
+// column runs all passes of a step for some of the replicas.
 func (s *stageRun) column(ctx context.Context, replicas []int) error {
 	for _, r := range replicas {
 		if stageRows[r] == 0 {

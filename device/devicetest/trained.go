@@ -92,7 +92,7 @@ func (n network) compareFar(t, want, plain *trained) error {
 	return nil
 }
 
-// compare compares losses and state.
+// compare compares the losses and the state of two trainings.
 func (n network) compare(t, want *trained, tol tensor.Tolerance) error {
 	for step := range want.loss {
 		if err := equal(t.loss[step], want.loss[step], tol, outputNames[1:3]); err != nil {

@@ -76,7 +76,7 @@ func (n network) anyNumber(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// sameness returns the tolerance for equal trainings on different numbers of devices.
+// sameness returns the permitted difference between trainings on different numbers of devices.
 func sameness(ctx context.Context, open Opener) (tensor.Tolerance, error) {
 	d, err := open.device(ctx)
 	if err != nil {

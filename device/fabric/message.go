@@ -18,7 +18,8 @@ func (m *message) begin(h header) {
 	m.head, m.pieces = h.append(m.head[:0]), append(m.pieces[:0], nil)
 }
 
-// mark records whether a part is present. All marks precede all values.
+// mark records whether a part (a partial value, or a range of one) is present. All marks precede all
+// values.
 func (m *message) mark(there bool) {
 	b := byte(absent)
 	if there {
@@ -35,7 +36,7 @@ func (m *message) keep(value []byte) {
 
 func (m *message) pad() { m.head = append(m.head, zeros[:padding(len(m.head))]...) }
 
-// values ends the head.
+// values ends the head of the message: only values follow.
 func (m *message) values() {
 	m.pad()
 	m.pieces[0] = m.head
@@ -50,7 +51,7 @@ func (m *message) add(value []byte) {
 	}
 }
 
-// The marks of parts. A part is absent if all of its replicas have no rows.
+// The marks of parts. A part is absent if none of its replicas has rows.
 const (
 	absent  = 0
 	present = 1
@@ -63,7 +64,8 @@ const alignment = 8
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// received is a message that has arrived, with a position. The bytes before it have been read.
+// received is a message that has arrived, with a reading position. The bytes before the position have
+// been read.
 type received struct {
 	pieces [][]byte // the remaining pieces
 	at     int      // offset in the first piece
@@ -120,7 +122,7 @@ func (r *received) end() error {
 	return nil
 }
 
-// cut returns bytes of a part as a view. It returns an empty tensor for an absent part.
+// cut returns bytes [from, to) of a part as a view. For an absent part it returns an empty tensor.
 func cut(t tensor.Tensor, from, to int) tensor.Tensor {
 	if !t.IsZero() {
 		t.Bytes = t.Bytes[from:to:to]

@@ -191,7 +191,7 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 	return nil
 }
 
-// read finds the parts in a message of a rank.
+// read finds the parts in a message that another rank has sent.
 func (e *exchange) read(from int, r *received) error {
 	n := len(e.nodes[from])
 	marks, err := r.marks(len(e.values) * n)

@@ -18,7 +18,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The folder of the authority, and the file with its key. The folder stays on the machine that made it.
+// The name of the authority's folder, and of the file with its key. The folder stays on the machine that
+// made it.
 const (
 	authorityFolder = "authority"
 	authorityKey    = "ca.key"

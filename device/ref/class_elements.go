@@ -41,7 +41,7 @@ func defineActivationGrad(c *call) {
 	}
 }
 
-// defineSoftmax computes line by line.
+// defineSoftmax computes a softmax or its logarithm line by line, by class.Softmax.
 func defineSoftmax(c *call) {
 	x, y := c.in(0).f, c.out(0).f
 	lines(c.out(0), c.Int("axis"), func(i, n, stride int) {
@@ -56,7 +56,7 @@ func defineSoftmax(c *call) {
 	})
 }
 
-// defineMaxPoolGrad adds in float32, in the order of the windows.
+// defineMaxPoolGrad computes the gradient of a max pool. It adds in float32, in the order of the windows.
 func defineMaxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)
 	c.poolWindows(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
@@ -65,7 +65,8 @@ func defineMaxPoolGrad(c *call) {
 	})
 }
 
-// defineAvgPoolGrad divides and adds in float32, in the order of the windows.
+// defineAvgPoolGrad computes the gradient of an average pool. It divides and adds in float32, in the
+// order of the windows.
 func defineAvgPoolGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
 	c.poolWindows(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
@@ -76,7 +77,8 @@ func defineAvgPoolGrad(c *call) {
 	})
 }
 
-// defineSoftmaxXent adds the losses of a row, and then the rows.
+// defineSoftmaxXent computes the cross-entropy of each replica: the sum of the losses of each row, and
+// then the sum over the rows.
 func defineSoftmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	rows := make([]float64, c.in(0).lead)

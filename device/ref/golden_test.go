@@ -144,7 +144,7 @@ func run(t *testing.T, p *graph.Program, rows []int, inputs ...tensor.Tensor) []
 	return runAt(t, device.F32, p, rows, inputs...)
 }
 
-// runAt is run at a precision.
+// runAt is like run, on a device that is opened at a precision.
 func runAt(t *testing.T, precision string, p *graph.Program, rows []int,
 	inputs ...tensor.Tensor) []tensor.Tensor {
 	t.Helper()

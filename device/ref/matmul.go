@@ -25,7 +25,7 @@ func matMul(c *call) {
 	})
 }
 
-// defineMatMul computes the float32 chains that package class defines.
+// defineMatMul computes the products as package class defines them, with float32 multiply-adds in order.
 func defineMatMul(c *call) {
 	c.eachProduct(func(m class.Matrices, y, a, b []float64) {
 		out := make([]float32, len(y))

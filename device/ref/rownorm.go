@@ -72,8 +72,8 @@ func groupNorm(c *call) {
 	c.rowNorm(c.groupSets(), func(_, i int) int { return i / plane })
 }
 
-// rowNorm normalises sets of every row. of(k, i) is the index of the scale for place k of a set,
-// where i is the index of the element in the row.
+// rowNorm normalises each of the sets of elements in every row. of(k, i) is the index of the scale for
+// place k of a set, where i is the index of the element in the row.
 func (c *call) rowNorm(sets []set, of func(k, i int) int) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {

@@ -80,7 +80,7 @@ func (c *Command) watch() (stop func()) {
 // opening returns OpenTimeout or its default.
 func (c *Command) opening() time.Duration { return cmp.Or(c.OpenTimeout, openTimeout) }
 
-// allows reports whether a session may run at a level.
+// allows reports whether a session may run at a level (transport).
 func (c *Command) allows(level string) bool {
 	if c.Levels == nil {
 		return true

@@ -56,9 +56,8 @@ const maxInfo = 4 << 10
 // status explains more than the broken connection.
 const exitTimeout = 100 * time.Millisecond
 
-// connect starts a process of the plugin. The error describes how the process failed to
-// become a plugin. Its kind is Lost if the process was killed, and Canceled if caller
-// ended.
+// connect starts a process of the plugin. The error describes how the process failed to become a plugin.
+// Its kind is Lost if the process was killed, and Canceled if the context caller ended.
 func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	ctx, cancel := awake.WithTimeout(caller, c.timeout())
 	defer cancel()

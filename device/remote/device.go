@@ -104,8 +104,8 @@ func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in .
 	return s.answer(name, m.GetDone() != nil, m.GetDone().GetError(), m)
 }
 
-// answered is answer for a call that returns tensors if it succeeds. came is the number of
-// received tensors.
+// answered is like answer, for a call that returns tensors if it succeeds. came is the number of received
+// tensors. A wrong number is an error, and ends the device.
 func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came int) error {
 	if right && e == nil && came != len(c.result) {
 		return s.wrong(c.name, fmt.Errorf("%s has no error and comes with %d tensors, want %v", wire.Body(m), came,

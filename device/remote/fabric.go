@@ -342,8 +342,8 @@ func (f *Fabric) Abort(cause string) {
 const (
 	// closeTimeout is the time that a rank waits for the others to leave.
 	closeTimeout = 20 * time.Second
-	// closeTimeoutAfterAbort is the time after an end that not all ranks have agreed to. Some of them
-	// may be gone, and never leave.
+	// closeTimeoutAfterAbort is the time that a rank waits instead if the fabric has ended without agreement
+	// of all ranks. Some ranks may be gone, and never leave.
 	closeTimeoutAfterAbort = 500 * time.Millisecond
 )
 

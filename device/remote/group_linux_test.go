@@ -106,8 +106,8 @@ func TestJoinWithoutTheMemory(t *testing.T) {
 	}
 }
 
-// TestGroupLevelCanBeForbidden checks that group levels can be restricted like session
-// levels.
+// TestGroupLevelCanBeForbidden checks that the levels (transports) of groups can be restricted like those
+// of sessions.
 func TestGroupLevelCanBeForbidden(t *testing.T) {
 	for _, allowed := range [][]string{{device.Shm}, {device.Stream}} {
 		if got := open(t, start(t, "ref", allowed...)).Info().Levels; slices.Contains(got, device.CollShm) {

@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels are the levels of sessions on this system.
+// levels are the levels (transports) of sessions on this system.
 var levels = []string{device.Stream, device.Shm}
 
-// groupLevels lists the levels to test groups at. Each entry has the permitted levels.
+// groupLevels lists the levels (transports) to test groups at. Each entry has the permitted levels.
 var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, device.Shm}}
 
 func TestBestLevelFirst(t *testing.T) {

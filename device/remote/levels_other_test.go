@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels lists the levels of sessions on this system.
+// levels lists the levels (transports) of sessions on this system.
 var levels = []string{device.Stream}
 
-// groupLevels lists the levels to test groups at.
+// groupLevels lists the levels (transports) to test groups at.
 var groupLevels = [][]string{{device.Stream}}
 
 // noshm serves the reference device. On this system it never has shared memory.

@@ -88,8 +88,8 @@ func (p *peer) offer() *pb.Segment {
 	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
-// levels returns the levels of the session. The first is the session's level. The others are the
-// device's levels for exchanges with other devices, as far as the user permits them.
+// levels returns the levels (transports) of the session. The first is the level of the session itself.
+// The others are the device's levels for exchanges with other devices, as far as the user permits them.
 func (p *peer) levels(granted string, can []string) []string {
 	out := []string{granted}
 	for _, l := range can {
@@ -100,7 +100,7 @@ func (p *peer) levels(granted string, can []string) []string {
 	return out
 }
 
-// noteOn explains why the session does not run at the best allowed level.
+// noteOn explains why the session does not run at the best level (transport) that the user allows.
 func (p *peer) noteOn(out *pb.OpenReply) string {
 	switch {
 	case out.GetLevel() != device.Stream:

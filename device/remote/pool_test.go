@@ -62,7 +62,7 @@ func (x *summingExecutable) Run(ctx context.Context, s device.Step) (device.Outc
 	return device.Outcome{}, nil
 }
 
-// wide is a program with a gradient that is worth a chunk.
+// wide returns a program with a gradient that is large enough to be exchanged in a chunk of the pool.
 func wide(t *testing.T) *graph.Program {
 	p := &graph.Program{Name: "wide"}
 	b := graph.NewBuilder(graph.Train, &p.State)

@@ -23,7 +23,8 @@ const unaskedKey = "BNCTL_TEST_UNASKED"
 // session is the stream of a session, on the side of a plugin.
 type session = grpc.BidiStreamingServer[pb.Message, pb.Message]
 
-// unasked maps the actions of a plugin that replace its answer to the expected errors.
+// unasked lists what a plugin may send in place of an answer, each with the text that the error must
+// contain.
 var unasked = map[string]struct {
 	answer func(s session, call *pb.Message, answer *pb.Message) error
 	says   string

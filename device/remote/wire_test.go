@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestLevels checks that a session runs at the level that was allowed.
+// TestLevels checks that a session runs at the level (transport) that was allowed.
 func TestLevels(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "ref", level))

@@ -6,7 +6,7 @@ package suppress
 type strips struct {
 	scale float64
 	low   int32 // left edge of the first strip
-	bits  int   // a strip is 1<<bits wide
+	bits  int   // the width of a strip is 1<<bits
 	of    [][]neighbour
 	broad []neighbour // boxes that touch more than mostTouched strips
 	all   []neighbour

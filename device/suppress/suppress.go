@@ -25,8 +25,8 @@ func (c Corners) Limited() Corners {
 type Options struct {
 	Overlap float32 // remove boxes that overlap a selected one by more
 	Score   float32 // candidates have a greater score
-	Before  int     // candidates of each class, the best; 0: all
-	Most    int     // selected boxes of all classes, the best; 0: all
+	Before  int     // only this many candidates of each class, the best, are used; 0: all
+	Most    int     // only this many boxes of all classes, the best, are selected; 0: all
 }
 
 // Classwise returns the indices of the selected boxes of one picture, from the highest score to the
@@ -99,7 +99,8 @@ const cellBits = 28
 // farthestCell is the largest whole number of a cell.
 const farthestCell = 1 << cellBits
 
-// scaleOf returns a power of two. Corners times this fill the range of whole numbers.
+// scaleOf returns a power of two. Corners multiplied by it use the whole range of the whole numbers in
+// cells.
 func scaleOf(sorted []int, boxes []Corners) float64 {
 	largest := 0.0
 	for _, c := range sorted {

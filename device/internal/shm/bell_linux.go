@@ -37,8 +37,8 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns if the bell has been rung since count returned seen. It also returns after the
-// time d, and may return earlier for no reason.
+// sleep sleeps until the bell rings, but at most for the time d. It returns at once if the bell has rung
+// since count returned seen. It may also return earlier for no reason.
 func (b *bell) sleep(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)

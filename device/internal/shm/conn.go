@@ -20,9 +20,9 @@ type Conn struct {
 	inUse   sync.RWMutex // held for reading while the segment is touched
 }
 
-// Host returns the side of the process that created the segment. The Conn owns the mapping
-// from now on, and bell, the reading end of a pipe. Host reads from the pipe instead of
-// sleeping on a futex, since this blocks no thread. bell may be nil.
+// Host returns the side of the process that created the segment. From now on the Conn owns the mapping of
+// the segment, and bell. bell is the reading end of a pipe, and may be nil. Host reads from the pipe
+// instead of sleeping on a futex, since this blocks no thread.
 func Host(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 0, 1)
 	if err == nil {
@@ -31,8 +31,8 @@ func Host(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Guest returns the side of the process that inherited the segment. The Conn owns the mapping
-// from now on, and the writing end of the host's pipe, which is nil if the host has no pipe.
+// Guest returns the side of the process that inherited the segment. From now on the Conn owns the mapping
+// of the segment, and bell. bell is the writing end of the host's pipe, or nil if the host has no pipe.
 func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 1, 0)
 	if err == nil {
@@ -41,9 +41,9 @@ func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Link returns one side of a connection of two processes that have each mapped the segment.
-// first selects the side. The Conn owns the mapping from now on, and two ends of pipes: bell,
-// which wakes this side, and other, which wakes the other side.
+// Link returns one side of a connection of two processes that have each mapped the segment. first selects
+// the side. From now on the Conn owns the mapping of the segment and two ends of pipes: bell, which wakes
+// this side, and other, which wakes the other side.
 func Link(segment []byte, first bool, bell, other *os.File) (*Conn, error) {
 	c, err := newConn(segment, side(first), side(!first))
 	if err == nil {

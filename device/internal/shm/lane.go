@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// lane is one lane of a member.
+// lane is one lane of the exchanges, as a member sees it.
 type lane struct {
 	laneMemory
 	member      *Member

@@ -81,7 +81,8 @@ func (p *Pool) Alloc(n int) []byte {
 	return p.memory[from : from+n : from+n]
 }
 
-// gap returns the lowest offset with n free bytes, and the index of the chunk after it.
+// gap returns the lowest offset with n free bytes (from), and the index of the chunk after this gap
+// (before).
 func (p *Pool) gap(n int) (before, from int) {
 	for i, s := range p.allocated {
 		if s.from-from >= n {

@@ -48,7 +48,7 @@ func newRing(memory []byte, closed *atomic.Bool) *ring {
 	}
 }
 
-// used returns the bytes between the two counters.
+// used returns the number of bytes that were written but not read, from the two counters.
 func (r *ring) used(written, read uint64) (uint64, error) {
 	if n := written - read; n <= uint64(len(r.memory)) {
 		return n, nil

@@ -7,7 +7,7 @@ package wire
 
 import "time"
 
-// The levels of a session, and limits.
+// The levels (transports) of a session, and limits.
 const (
 	// ChunkBytes bounds the tensor bytes of one gRPC message.
 	ChunkBytes = 1 << 20
@@ -24,7 +24,7 @@ const (
 	Window = 8 << 20
 )
 
-// Handshake: the environment variables of a plugin.
+// The handshake of plugins: its environment variables and versions.
 const (
 	CookieKey   = "BNCTL_DEVICE_PLUGIN"
 	CookieValue = "d5f3a1c07b9e4e27"

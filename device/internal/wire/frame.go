@@ -23,8 +23,8 @@ const (
 	FrameBack                         // the shared memory of a message may be used again
 )
 
-// MaxFrame is the maximum size of a frame's content in bytes. Longer messages are split
-// into several frames, so that lanes alternate.
+// MaxFrame is the maximum size of a frame's content in bytes. Longer messages are split into several
+// frames, so that frames of the two lanes can alternate.
 const MaxFrame = 256 << 10
 
 // Frame is a frame between bnctl and a fabric plugin.

@@ -19,7 +19,7 @@ type Kind uint8
 const (
 	Other       Kind = 0 // any other error
 	Invalid     Kind = 1 // the caller's mistake: wrong program, input, version
-	Unsupported Kind = 2 // legal, but this device cannot
+	Unsupported Kind = 2 // a legal request that this device cannot carry out
 	OutOfMemory Kind = 3
 	Lost        Kind = 4 // the device died, hangs or broke the protocol
 	Canceled    Kind = 5 // the context ended

@@ -104,7 +104,7 @@ func prepare(o Options) (*Fleet, []spec, error) {
 		wrong: map[string]error{}}, specs, nil
 }
 
-// specs reads Devices.
+// specs parses Options.Devices.
 func (o *Options) specs() ([]spec, error) {
 	switch {
 	case o.Machines != nil && o.Peers != nil:

@@ -22,7 +22,7 @@ type session struct {
 	options  device.Options
 	device   device.Device
 	exe      device.Executable
-	capacity int // rows
+	capacity int // maximum number of rows of a run
 	number   uint64
 	broken   bool // a kernel has panicked, and may have left values that are not complete
 }

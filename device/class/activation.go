@@ -43,7 +43,7 @@ func Activation(n *graph.Node) func(float64) float64 {
 	case graph.Mish:
 		return mish64
 	}
-	low, high := n.Float("min"), n.Float("max") // Clip
+	low, high := n.Float("min"), n.Float("max") // graph.Clip
 	return func(x float64) float64 { return min(max(x, low), high) }
 }
 
@@ -89,7 +89,7 @@ func Derivative(n *graph.Node) func(float64) float64 {
 	case graph.Mish:
 		return mishDerivative64
 	}
-	return func(x float64) float64 { return either(x >= low && x < high, 1, 0) } // Clip
+	return func(x float64) float64 { return either(x >= low && x < high, 1, 0) } // graph.Clip
 }
 
 // either returns a if the condition is true, and b otherwise.

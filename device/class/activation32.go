@@ -51,7 +51,7 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	case graph.Affine:
 		return func(x float32) float32 { return float32(a*x) + b }
 	}
-	return bounded(a, b) // Relu, Relu6, Clip
+	return bounded(a, b) // graph.Relu, Relu6 or Clip
 }
 
 // Numbers returns the two parameters of the activation of. n is a node of this activation or of its

@@ -8,12 +8,13 @@ import "math"
 func Fuse(x, y, z float32) float32 {
 	sum := float64(float64(x)*float64(y)) + float64(z)
 	if math.Float64bits(sum)&(1<<29-1) == 1<<28 || math.Abs(sum) < 0x1p-126 {
-		return float32(OddSum(x, y, z)) // perhaps halfway between two float32: the lost bits decide
+		return float32(OddSum(x, y, z)) // sum may have been rounded to halfway between two float32
 	}
 	return float32(sum)
 }
 
-// OddSum returns x*y + z rounded to odd.
+// OddSum returns x*y + z rounded to odd in float64: if the exact sum is not a float64, the result is the
+// neighbour of the sum with an odd last bit.
 func OddSum(x, y, z float32) float64 {
 	p, a := float64(float64(x)*float64(y)), float64(z)
 	sum := p + a

@@ -1,8 +1,8 @@
 package class
 
-// gemm is the algorithm ImplicitGEMM. It is also Depthwise, with groups of one channel. The
-// outer loop is over the taps in row-major order, and the inner loop over the channels of the
-// group. Pixels outside of the image count as 0. Then the bias is added.
+// gemm is the algorithm ImplicitGEMM. It also defines the algorithm Depthwise, where each group has one
+// channel. The outer loop is over the taps of the kernel in row-major order, and the inner loop over the
+// channels of the group. Pixels outside of the image count as 0. Then the bias is added.
 func (p product) gemm(o, y, x int) float32 {
 	cg, og := p.C/p.Groups, p.O/p.Groups
 	sum := float32(0)

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Three slots with the scores of two classes. The second box overlaps the first by 0.9.
+// Detect chooses among three slots with the scores of two classes. The second box overlaps the first by
+// 0.9.
 func ExampleDetector_Detect() {
 	d := detection.Detector{Form: graph.CornersForm, Most: 10}
 	prediction := []float32{

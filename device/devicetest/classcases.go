@@ -139,7 +139,7 @@ func (c convolution) definedBy() []probe {
 	all := c.probes()
 	switch {
 	case c.h*c.w > 4096:
-		return all[2:] // the gradient for the weight
+		return all[2:] // only the probes of the gradient for the weight
 	case c.in > 256:
 		return all[:2]
 	}

@@ -54,7 +54,8 @@ type clock struct {
 	timedOut atomic.Bool
 }
 
-// loads is the factor of the time limit of Load: a device may have to compile programs.
+// loads is the factor by which the time limit of Load is longer than the limit of other calls: a device
+// may have to compile programs.
 const loads = 4
 
 // call calls f, and ends its context after the time limit.

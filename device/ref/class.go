@@ -34,7 +34,8 @@ var definitions = map[graph.Op]func(*call){
 	graph.MaxPoolGrad: defineMaxPoolGrad, graph.AvgPoolGrad: defineAvgPoolGrad,
 }
 
-// floats converts elements to float32. They have float32 values already.
+// floats converts elements to float32. The elements are float32 values already, so that nothing is
+// rounded.
 func floats(list []float64) []float32 {
 	out := make([]float32, len(list))
 	for i, v := range list {

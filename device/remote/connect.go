@@ -43,7 +43,7 @@ type peer struct {
 	line    *grpc.ClientConn // over the socket
 	rpc     pb.DeviceClient
 	folder  *folder     // folder of its socket
-	segment *os.File    // memory that its session may share; nil without
+	segment *os.File    // memory that its session may share; nil if there is none
 	bell    [2]*os.File // wakes this process: the read and write ends of a pipe; nil without shared memory
 	noShm   string      // why there is no shared memory
 	info    device.Plugin
@@ -107,9 +107,9 @@ func (p *peer) prepare(b *binary) (err error) {
 	return nil
 }
 
-// child prepares a process of the executable and the files that it inherits, at the
-// descriptors that process describes: the memory of its session, the bell, and then the
-// files of the command.
+// child prepares a process of the executable, and the files that it inherits. Their descriptors are
+// listed in the comment of type process: the memory of its session, the bell, and then the files of the
+// command.
 func (p *peer) child(b *binary) (err error) {
 	p.segment, p.noShm = newSegment(p.command)
 	var inherited []*os.File

@@ -42,7 +42,7 @@ type Fabric struct {
 	rank    int
 	about   string
 	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // boxes by rank and lane
-	left    []chan struct{}                          // closed when the rank has left; this rank's: all have left
+	left    []chan struct{}                          // closed when a rank has left; for this rank: when all have
 	over    chan struct{}                            // closed when the fabric has ended
 	cause   string                                   // reason of the end; valid when over is closed
 	once    sync.Once                                // guards the end

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// running is the runs of the members of a group.
+// running has the members of a group, and the result of the run of each.
 type running struct {
 	memory  device.GroupMemory
 	members []device.Device

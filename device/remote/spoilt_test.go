@@ -16,8 +16,8 @@ import (
 // spoilKey is the variable that names how a spoilt device changes the outputs of its runs.
 const spoilKey = "BNCTL_TEST_SPOIL"
 
-// spoils change the outputs of function train in the program regression, for two rows in a
-// replica: y f32[2,2], and the moments of the replica and of all replicas.
+// spoils are ways to change the outputs of function train in the program regression, for two rows in a
+// replica. The outputs are y f32[2,2], the moments of the replica, and the moments of all replicas.
 var spoils = map[string]struct {
 	change func([]tensor.Tensor) []tensor.Tensor
 	says   string

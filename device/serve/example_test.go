@@ -23,7 +23,7 @@ func (provider) Open(_ context.Context, id string, _ device.Options) (device.Dev
 	return ref.New("mine"), nil
 }
 
-// The main function of bnctl-device-mine.
+// This is the main function of the plugin bnctl-device-mine.
 func ExampleMain() {
 	serve.Main(provider{})
 }

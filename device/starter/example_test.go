@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/starter"
 )
 
-// The beginning of a plugin in Go: bnctl plugin new does this.
+// Write the beginning of a plugin in Go, as bnctl plugin init does.
 func ExampleWrite() {
 	folder, err := os.MkdirTemp("", "plugin")
 	if err != nil {

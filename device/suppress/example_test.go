@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device/suppress"
 )
 
-// The second box overlaps the first by 0.9, and the third is of another class.
+// Three boxes of two classes: the second box overlaps the first by 0.9, and the third is of another
+// class.
 func ExampleClasswise() {
 	boxes := []suppress.Corners{{0, 0, 10, 10}, {0, 0, 10, 9}, {0, 0, 10, 10}}
 	scores, classes := []float32{0.9, 0.8, 0.7}, []int{0, 0, 1}

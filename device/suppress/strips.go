@@ -20,7 +20,7 @@ type neighbour struct {
 
 const (
 	mostStrips  = 64
-	perStrip    = 16 // candidates for each strip, if there are fewer
+	perStrip    = 16 // candidates for each strip, with fewer than mostStrips strips
 	mostTouched = 8
 )
 

@@ -20,7 +20,8 @@ func read(t testing.TB, name string, into any) {
 	}
 }
 
-// The indices and their order equal ONNX Runtime's (testdata/golden.js).
+// TestONNXRuntime checks that the indices and their order equal those of ONNX Runtime
+// (testdata/golden.js).
 func TestONNXRuntime(t *testing.T) {
 	var cases []struct {
 		Batch, Classes, Count int
@@ -115,8 +116,8 @@ func overlap(a, b Corners) float32 {
 	return common / union
 }
 
-// choose gives the same result as comparing each box with all chosen ones, for any corners
-// and limits.
+// TestChoose checks that choose gives the same result as comparing each box with all chosen ones, for any
+// corners and limits.
 func TestChoose(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 1))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

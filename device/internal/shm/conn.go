@@ -52,7 +52,7 @@ func Link(segment []byte, first bool, bell, other *os.File) (*Conn, error) {
 	return c, err
 }
 
-// side is the number of the ring that a side of a link writes.
+// side returns the number of the ring that a side of a link writes to.
 func side(first bool) int {
 	if first {
 		return 0

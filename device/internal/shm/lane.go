@@ -162,7 +162,7 @@ func (l *lane) arrive() {
 	}
 }
 
-// agree compares the records of all members with this member's.
+// agree returns an error unless the records of all members are equal to r, the record of this member.
 func (l *lane) agree(r *record, slot uint64) error {
 	for rank := range l.records {
 		switch o := l.records[rank][slot]; {

@@ -52,7 +52,7 @@ type remainder struct {
 
 func (p *piece) moments() bool { return p.value.Op == collective.MergeMoments }
 
-// size returns the bytes of a unit.
+// size returns the number of bytes of a unit.
 func (p *piece) size() int {
 	if p.moments() {
 		return 2 * 8
@@ -60,7 +60,7 @@ func (p *piece) size() int {
 	return p.value.Result.DType.Size()
 }
 
-// all returns the units of the whole value.
+// all returns the number of units of the whole value.
 func (p *piece) all() int {
 	if p.moments() {
 		return len(p.value.Result.Bytes) / 16
@@ -68,7 +68,8 @@ func (p *piece) all() int {
 	return len(p.value.Result.Bytes) / p.size()
 }
 
-// head returns the bytes of a piece that belong to no unit: the count of moments.
+// head returns the number of bytes of a piece that belong to no unit. For moments these bytes are the
+// count.
 func (p *piece) head() int {
 	if p.moments() {
 		return 8

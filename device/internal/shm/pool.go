@@ -15,7 +15,7 @@ type Pool struct {
 	memory []byte
 
 	mu        sync.Mutex
-	allocated []extent // increasing
+	allocated []extent // by increasing offset
 	reserved  int      // number of bytes, from the start, that have allocated memory
 }
 

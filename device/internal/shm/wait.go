@@ -24,9 +24,9 @@ const (
 	early = 1500 * time.Microsecond
 	// overdue is the minimum time that a reader spins after the usual time.
 	overdue = 200 * time.Microsecond
-	// shared is the shortest pause that shows that another thread computed on the core. The system
-	// itself uses the core for up to 100 microseconds, and a timer's tick uses it for 30 to 60 on a
-	// virtual machine.
+	// shared is the length of the shortest pause of a spinning thread that shows that another thread
+	// computed on its core. The system itself uses the core for up to 100 microseconds, and a timer's tick
+	// uses it for 30 to 60 on a virtual machine.
 	shared = 300 * time.Microsecond
 	// maxEarly and maxOverdue limit the time that a reader spins before and after the usual time.
 	maxEarly   = 2 * time.Millisecond
@@ -164,8 +164,8 @@ func napOf(a WaitPolicy, n int) time.Duration {
 	return shortNap
 }
 
-// nap sleeps: it is sleep number n of a wait. It ends if the bell has been rung since count returned
-// seen, or after the maximum time most.
+// nap is sleep number n of a wait. It sleeps until the bell has been rung since count returned seen, but
+// at most for the time most.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {
 		runtime.Gosched() // Go's monitor sees that the P is not blocked

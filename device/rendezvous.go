@@ -1,7 +1,7 @@
 package device
 
-// Rendezvous makes the shared memory of groups with members that exchange without the host,
-// as at CollShm.
+// Rendezvous creates shared memory for groups. Through it the members exchange data without the host, for
+// example at level CollShm.
 type Rendezvous interface {
 	// Meet returns the memory of a new group with that number of members, at a
 	// level that all members have. The error wraps Unavailable if this machine

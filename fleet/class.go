@@ -11,8 +11,8 @@ import (
 // also supports all that follow. Other devices have a single class.
 var classes = []string{class.AMX, class.FMA, class.Generic}
 
-// lesserClass returns a or b: the one that devices of both classes support. It returns false if there is
-// none.
+// lesserClass returns a or b: the one that devices of both classes support. It returns false if a and b
+// differ and one of them is not in the list classes.
 func lesserClass(a, b string) (string, bool) {
 	i, k := slices.Index(classes, a), slices.Index(classes, b)
 	if a == b || i >= 0 && k >= 0 {

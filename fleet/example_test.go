@@ -26,7 +26,7 @@ func ExampleOpen() {
 
 // These are the first lines of a program that uses CPU devices.
 func ExampleServe() {
-	args := []string{"program", "train", "cifar10"} // os.Args
+	args := []string{"program", "train", "cifar10"} // in a program: os.Args
 	if fleet.Serve(args) {
 		return // this process was a device, and its host has ended it
 	}

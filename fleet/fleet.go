@@ -214,7 +214,7 @@ func (f *Fleet) persist(ctx context.Context, name string, open func() error) err
 	}
 }
 
-// divideThreads sets the threads of the CPU devices.
+// divideThreads sets the number of threads of each CPU device.
 func (f *Fleet) divideThreads(targets []target) (err error) {
 	cpus := 0
 	for _, t := range targets {

@@ -59,8 +59,8 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	return all
 }
 
-// ListOne returns the entry of List for one device or plugin. It starts the plugin, which is
-// named before the colon in name, or connects to the machine. The error is a *problem.Unknown
+// ListOne returns the entry of List for one device or plugin. It starts the plugin, which is named before
+// the colon in name, or connects to the machine. If the name is unknown, the error is a *problem.Unknown
 // with the known names.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
@@ -98,7 +98,7 @@ type Description struct {
 	MemoryFree    int64    `json:"memory_free"`  // bytes, when the device was listed
 	Plugin        string   `json:"plugin"`
 	Version       string   `json:"version"`  // version of the plugin
-	Protocol      int      `json:"protocol"` // between bnctl and plugins: device.ProtocolV1
+	Protocol      int      `json:"protocol"` // version of the protocol with plugins: device.ProtocolV1
 	Deterministic bool     `json:"deterministic"`
 	Reason        string   `json:"reason,omitempty"`     // see Listed
 	Kernels       string   `json:"kernels,omitempty"`    // class: see package device/class

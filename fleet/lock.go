@@ -15,10 +15,9 @@ type Added struct {
 	Devices       []Listed      // a plugin without devices has one entry with the reason
 }
 
-// Add starts the plugin at path, inspects it and records it in devices.lock, replacing
-// another plugin of the same name. From then on Start starts it as long as the file has
-// that SHA-256. If the plugin cannot be started or recorded, Add returns an error and
-// leaves devices.lock unchanged.
+// Add starts the plugin at path, inspects it and records it in devices.lock, replacing another plugin of
+// the same name. From then on Start starts it as long as the file has the recorded SHA-256. If the plugin
+// cannot be started or recorded, Add returns an error and leaves devices.lock unchanged.
 func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
 	cmd, err := p.Command(path)
 	if err != nil {

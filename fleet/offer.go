@@ -120,7 +120,7 @@ func (o *Offer) release(id string) {
 // Close ends the plugins.
 func (o *Offer) Close() error { return o.fleet.Close() }
 
-// offered is an open device, which is free again when it is closed.
+// offered is an open device. After it is closed, another host may open it.
 type offered struct {
 	device.Device
 	release func()

@@ -56,12 +56,12 @@ func (p Plugins) Names() ([]string, error) {
 // builtIn are the plugins that come with this program.
 var builtIn = []string{"cpu", "cuda", "opencl", "ref"}
 
-// Provider is a device.Provider that may have processes.
+// Provider is a device.Provider that may have started processes.
 type Provider interface {
 	device.Provider
 	// OpenAs is like Open but with another name of the device for errors.
 	OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error)
-	// Close ends the processes that are left.
+	// Close ends the processes that are still running.
 	Close() error
 }
 

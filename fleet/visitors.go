@@ -39,7 +39,7 @@ type visitors struct {
 
 	mu    sync.Mutex
 	known map[string]*visitor // visitors by address
-	said  map[string]string   // the last note about an address, or about the list for ""
+	said  map[string]string   // last note about each address; key "": about the list
 }
 
 // visitor is a machine that is listed, or has open devices.

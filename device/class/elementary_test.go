@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// elementary lists the functions with the largest permitted error. It is given in units in the
-// last place and, for compound functions, also as a part of |x|; the larger bound counts. The
-// reference is package math, with an error of a few units in the last place of float64.
+// elementary lists the functions with the largest permitted error. The error is given in units in the
+// last place and, for compound functions, also as a part of |x|; the larger bound counts. The reference
+// is package math, with an error of a few units in the last place of float64.
 var elementary = []struct {
 	name  string
 	f     func(float32) float32

@@ -19,8 +19,8 @@ type Channel struct {
 	At              func(i int) float32
 }
 
-// overSpans adds the results of all spans along the tree of each unit, and then adds the units
-// along their tree. ok is false if the channel has no values.
+// overSpans adds the results of all spans of a unit along its tree, and then adds the units along their
+// tree. ok is false if the channel has no values.
 func overSpans[T any](c Channel, span func(from, to int) T, add func(a, b T) T) (sum T, ok bool) {
 	rows := max(1, BlockPositions/max(c.Positions, 1))
 	if c.Rows*c.Positions == 0 {
@@ -42,7 +42,7 @@ func blocks(from, to int, do func(from, to int)) {
 	}
 }
 
-// chain returns the float32 sum of n values.
+// chain returns the float32 sum of the values at(from) to at(to-1), in order.
 func chain(from, to int, at func(i int) float32) float32 {
 	sum := float32(0)
 	for i := from; i < to; i++ {

@@ -167,8 +167,8 @@ func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * Mos
 	return v
 }
 
-// even reports whether a channel is an EvenChannel. The absolute values are summed in order
-// within each band of t.Side rows of an image, and then the sums of the bands in order.
+// even reports whether a channel is an EvenChannel. The absolute values are summed in order within each
+// band of t.Side rows of an image, and then the sums of the bands are added in order.
 func (g gradient) even(t Tiles, images []float32, channel, channels, height, width int) bool {
 	size, most := float32(0), uint32(0)
 	for r := range g.rows {

@@ -64,7 +64,7 @@ type form struct {
 	factors []float64   // result of factorsOf
 }
 
-// forms has the constants of the two sizes, by Tiles.Tile.
+// forms has the constants for tiles of the two sizes, by the result of Tiles.Tile.
 var forms = map[int]*form{4: newForm(1), 6: newForm(0.75, 1.5)}
 
 func newForm(pairs ...float32) *form {
@@ -246,8 +246,9 @@ func (g Tiles) elements(x []float64) (e [mostKernel]float64) {
 	return e
 }
 
-// KernelGradient sets taps, [Kernel][Kernel], to the gradient of a kernel. sums, [Tile][Tile], has
-// the sum of each frequency. The transform is in float64, columns first, and rounded once.
+// KernelGradient sets taps, [Kernel][Kernel], to the gradient of a kernel. sums, [Tile][Tile], has the
+// sum of each element of the transformed tiles (frequency). The transform is in float64, columns first,
+// and rounded once.
 func (g Tiles) KernelGradient(taps, sums []float32) {
 	size := g.Tile()
 	var half [mostKernel][MostTile]float64

@@ -88,8 +88,8 @@ func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	return a
 }
 
-// Partial is the value of one node of the tree. The value is the zero Tensor if none of the node's
-// replicas has rows.
+// Partial is the value of one node of the tree. The value is the zero Tensor if no replica of the node
+// has rows.
 type Partial struct {
 	Node  Node
 	Value tensor.Tensor

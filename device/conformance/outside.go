@@ -40,7 +40,7 @@ func (p *printed) result() devicetest.Result {
 	return r
 }
 
-// nameResult checks that the plugin's name equals the name in its file name, which users type.
+// nameResult checks that the plugin's name equals the name in its file name. Users type the latter.
 func nameResult(path, name string) devicetest.Result {
 	r := devicetest.Result{Case: devicetest.Case{Name: outside + "its name",
 		Rule: "PluginInfo.name: as in the name of the executable, bnctl-device-NAME: rename one of them."}}

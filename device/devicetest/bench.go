@@ -31,9 +31,8 @@ type Figure struct {
 	Benchmark
 	Lacks []graph.Op // operations that the device lacks; if there are any, nothing was measured
 	Runs  int
-	// Best, Median and Worst are times of one execution: of an operation as the
-	// device reports it (Outcome.Took), of a call or an exchange as the caller
-	// measures it.
+	// Best, Median and Worst are times of one execution. For an operation the device reports the time
+	// (Outcome.Took). For a call or an exchange the caller measures it.
 	Best, Median, Worst time.Duration
 	Flops, Bytes        float64 // cost of one execution, as graph.Cost counts it
 }

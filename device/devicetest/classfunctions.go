@@ -16,8 +16,8 @@ var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4.
 	0x1p-125,              // half of this is the smallest normal number
 	7e12, 1.9e19, 0x1p127} // their cube, square and double overflow
 
-// branched fills t with the numbers in branches with both signs, their float32 neighbours, NaN, and
-// numbers of all magnitudes.
+// branched fills t with the numbers in the list branches, with both signs, their float32 neighbours, NaN,
+// and numbers of all magnitudes.
 func branched(d *tensor.Draws, t tensor.Tensor) {
 	inf := float32(math.Inf(1))
 	set(t, func(i int) float64 {

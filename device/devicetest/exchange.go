@@ -93,7 +93,7 @@ func (o *peer) start(ctx context.Context, out *device.Outcome) <-chan error {
 	return done
 }
 
-// exchangeWith takes part in an exchange as a member without rows, and returns the results.
+// exchangeWith participates in an exchange as a member without rows, and returns the results.
 func (o *peer) exchangeWith(ctx context.Context, tag collective.Tag, values int) ([]tensor.Tensor, error) {
 	var list []collective.Reduction
 	var results []tensor.Tensor
@@ -132,7 +132,7 @@ func checkTags(ctx context.Context, open Opener) error {
 	return equal(out.Outputs, results, tensor.Tolerance{}, []string{"first", "second", "third"})
 }
 
-// disagree takes part in the first exchange with a wrong tag, or with wrong values.
+// disagree participates in the first exchange with a wrong tag, or with wrong values.
 func disagree(ctx context.Context, open Opener) error {
 	right := collective.Tag{Generation: theGeneration, Step: theStep, Name: "first"}
 	step, sequence, generation := right, right, right

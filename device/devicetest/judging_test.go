@@ -135,8 +135,8 @@ func TestDeviceThatDoesNotOpenAgain(t *testing.T) {
 	}
 }
 
-// TestALossIsNoKindOfMistake tests a device that is lost because of a caller's mistake, although
-// another error is due. It breaks the rule about lost devices.
+// TestALossIsNoKindOfMistake tests a device that is lost when the caller makes a mistake. The contract
+// requires another error for the mistake, so the device breaks the rule about lost devices.
 func TestALossIsNoKindOfMistake(t *testing.T) {
 	lost := runsAs(func(context.Context) error { return device.Errorf("sick", "Run", device.Lost, "it died") })
 	for _, name := range []string{"run: mistakes", "run: labels that are no classes"} {

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// residentBytes returns the memory of a process that is resident; 0: unknown.
+// residentBytes returns the number of bytes of a process that are in memory (resident); 0: unknown.
 func residentBytes(process int) int64 {
 	if process == 0 {
 		return 0

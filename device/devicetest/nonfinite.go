@@ -14,8 +14,8 @@ import (
 // poisons are the non-finite values that an operation must not hide.
 var poisons = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 
-// finiteProbes are operations that must pass on a non-finite element of the first
-// operand: to the results of its row or replica, and to no others.
+// finiteProbes are operations that must propagate a non-finite element of the first operand to the
+// results of its row or replica, and to no others.
 var finiteProbes = []probe{
 	{op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}}, in: []operand{rows(16, 5, 5), whole(16, 16, 3, 3)}},
 	{name: "32 channels,", op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}},

@@ -13,7 +13,7 @@ type convolution struct {
 	in, out  int // channels
 	h, w     int
 	kh, kw   int
-	stride   [2]int // 0 is 1, for dilation and groups too
+	stride   [2]int // 0 means 1, also in dilation and groups
 	pad      [4]int
 	dilation [2]int
 	groups   int

@@ -14,7 +14,7 @@ import (
 )
 
 // changed returns an executable with runs that change elements of the first output: all those from row or
-// replica number from on, if the output has as many.
+// replica number from on, if the output has more rows or replicas than that.
 func changed(from int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -105,8 +105,8 @@ func leftovers() sickExecutable {
 	}}
 }
 
-// onlyOf returns an executable whose runs have a fault, but only in outputs with more channels than the
-// given number.
+// onlyOf returns an executable that makes a fault in outputs with more channels than the given number,
+// and only in those.
 func onlyOf(channels int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {

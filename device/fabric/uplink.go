@@ -34,7 +34,7 @@ type Uplink struct {
 type lane struct {
 	message  message
 	assembly *collective.Assembly
-	sum      tensor.Tensor // memory
+	sum      tensor.Tensor // memory for a sum
 }
 
 // NewUplink returns the uplink of this rank. counts has the number of replicas of each rank.

@@ -14,7 +14,7 @@ import (
 // change it.
 type Func func(ctx context.Context, s Step, state map[string]tensor.Tensor) (Result, error)
 
-// Result is the result of a Func, which must not use the tensors afterwards.
+// Result is the result of a Func. The Func must not use the tensors afterwards.
 type Result struct {
 	Outputs []tensor.Tensor // outputs in order, including those that graph.Train keeps
 	Updates []tensor.Tensor // updates of graph.Commit, in order
@@ -83,8 +83,8 @@ func (r *hostRunner) Commit(ctx context.Context, s Step) error {
 	return nil
 }
 
-// Needs implements Runner. It counts the state, and eight bytes for each element of all rows
-// values of the largest function, as if a run kept all values.
+// Needs implements Runner. It counts the state, and eight bytes for each element of the values of kind
+// rows in the largest function, as if a run kept all values.
 func (r *hostRunner) Needs() device.Needs {
 	var n device.Needs
 	for _, t := range r.state {

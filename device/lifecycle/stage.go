@@ -75,7 +75,7 @@ func (s *stage) forget() {
 	}
 }
 
-// spent returns tensors that will not be read any more to the Runner.
+// spent gives the Runner back tensors that will not be read any more.
 func (s *stage) spent(values ...tensor.Tensor) {
 	if s.runner != nil {
 		s.runner.Spent(values)
@@ -206,7 +206,7 @@ func total(rows []int) (n int) {
 	return n
 }
 
-// keep removes the values that a run keeps from its outputs and stores them.
+// keep stores the values that a run keeps, and removes them from its outputs.
 func (s *stage) keep(fn *graph.Function, step Step, g *device.Group, out *device.Outcome) error {
 	retained := map[string]tensor.Tensor{}
 	var rest []tensor.Tensor

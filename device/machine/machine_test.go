@@ -51,7 +51,7 @@ func connect(t *testing.T, host, device *tls.Config) (atHost, atDevice error) {
 		ended <- err
 	}()
 	c, atHost := tls.Dial("tcp", l.Addr().String(), host)
-	if atHost == nil { // in TLS 1.3 a client learns only when it reads that it is refused
+	if atHost == nil { // in TLS 1.3 a client learns at its first read that it is refused
 		defer c.Close()
 		_, atHost = c.Read(make([]byte, 1))
 	}

@@ -52,7 +52,8 @@ func (g *normGolden) check(t *testing.T, over string) {
 	}
 }
 
-// program returns forward and backward batch norm with the reductions of the given mode.
+// program returns a program of forward and backward batch norm. over is the kind of statistics, batch or
+// replica.
 func (g *normGolden) program(t *testing.T, over string) *graph.Program {
 	t.Helper()
 	p := &graph.Program{Name: "norm"}

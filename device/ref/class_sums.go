@@ -15,7 +15,7 @@ func channelOf(x *array, ch, from, to int) class.Channel {
 	}}
 }
 
-// defineMoments computes the moments of each replica and channel.
+// defineMoments computes, for each replica and channel, the moments.
 func defineMoments(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := x.typ.Shape[0]
@@ -28,7 +28,7 @@ func defineMoments(c *call) {
 	}
 }
 
-// defineChannelSum computes the sum of each replica and channel.
+// defineChannelSum computes, for each replica and channel, the sum.
 func defineChannelSum(c *call) {
 	x, y := c.in(0), c.out(0)
 	for r := range c.replicas() {
@@ -38,7 +38,7 @@ func defineChannelSum(c *call) {
 	}
 }
 
-// defineGlobalAvgPool computes the mean of each row and channel.
+// defineGlobalAvgPool computes, for each row and channel, the mean.
 func defineGlobalAvgPool(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
@@ -48,7 +48,7 @@ func defineGlobalAvgPool(c *call) {
 	}
 }
 
-// defineNormaliseGradSums computes both sums of each replica and channel.
+// defineNormaliseGradSums computes, for each replica and channel, both sums.
 func defineNormaliseGradSums(c *call) {
 	x, dy, sums := c.in(0), c.in(1), c.out(0)
 	channels := x.typ.Shape[0]

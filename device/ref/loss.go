@@ -102,8 +102,8 @@ func softmaxXentGrad(c *call) {
 	})
 }
 
-// correct counts, for each replica, the labels with the largest logit (the first one if several are
-// equal), and all labels.
+// correct counts, for each replica, the labels that are the class with the largest logit (the first one
+// if several are equal), and all labels.
 func correct(c *call) {
 	x, y := c.in(0).f, c.out(0)
 	classes := c.in(0).typ.Shape[0]

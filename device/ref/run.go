@@ -80,8 +80,8 @@ func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame
 	return f
 }
 
-// invalid adds the kind Invalid to an error of a run that has no kind: a disagreement of members, or
-// invalid values of operands.
+// invalid gives the kind Invalid to an error that has no kind yet. Such an error of a run is a
+// disagreement of members, or is due to invalid values of operands.
 func invalid(err error) error {
 	if device.KindOf(device.Wrap("", "", err)) != device.Other {
 		return err

@@ -16,7 +16,7 @@ import (
 func TestConnectionThatBreaksDuringStart(t *testing.T) {
 	for role, kind := range map[string]device.Kind{"hangsup": device.Unavailable, "killed": device.Lost} {
 		if role == "killed" && runtime.GOOS == "windows" {
-			continue // signals do not end processes there
+			continue // on Windows signals do not end processes
 		}
 		p, err := remote.Start(t.Context(), plugin(role))
 		if err == nil {

@@ -74,7 +74,7 @@ type outstanding struct {
 const (
 	// receivedNumber is the number of the pool that the plugin receives into. It is the first number.
 	receivedNumber = 1
-	// minLent is the minimum number of bytes in pools of a message that is lent.
+	// minLent is the number of bytes in pools that a message must have at least to be lent.
 	minLent = 32 << 10
 	// minView is the minimum size, in bytes, of a piece that is sent in place, unless it follows the
 	// previous piece in its pool.

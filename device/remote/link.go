@@ -105,8 +105,8 @@ func (l *link) background(write func()) bool {
 	return !l.closed
 }
 
-// send sends a message of these pieces, or of views if there are any. It returns when ctx ends or over
-// is closed. The message is then still being written.
+// send sends a message of these pieces, or of views if there are any. It also returns when ctx ends or
+// over is closed; the message is then still being written.
 //
 // A message that fits into the ring is written at once. Other messages are written by a goroutine,
 // because the ring empties only as fast as the other rank reads, and that rank may first wait for a
@@ -292,7 +292,7 @@ func (l *link) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	_ = l.pipe.Close() // only freeing memory can fail
+	_ = l.pipe.Close() // fails only if the memory cannot be freed
 	l.writers.Wait()
 	_ = l.bell.Close()
 }

@@ -232,7 +232,7 @@ func (m *pairing) link(agreed bool) *link {
 // stage; afterwards the pairing makes no link.
 func (m *pairing) end() {
 	if m.memory != nil {
-		_ = shm.Unmap(m.memory) // only freeing memory can fail
+		_ = shm.Unmap(m.memory) // fails only if the memory cannot be freed
 	}
 	for _, f := range []*os.File{m.file, m.bell[0], m.bell[1], m.other} {
 		if f != nil {

@@ -69,7 +69,7 @@ func (s *session) dropPool() {
 	pools.Lock()
 	defer pools.Unlock()
 	pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == s.pool })
-	_ = s.pool.Drop() // only freeing memory can fail
+	_ = s.pool.Drop() // fails only if the memory cannot be freed
 	s.pool = nil
 }
 

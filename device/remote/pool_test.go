@@ -98,7 +98,7 @@ func (o *others) Start(_ context.Context, tag collective.Tag, values []collectiv
 }
 
 // TestValuesInAPool checks that a group that holds only some of the replicas exchanges values in shared
-// memory. Other groups send the values, and so do sessions whose level has no shared memory.
+// memory. Other groups send the values. Sessions at a level without shared memory also send them.
 func TestValuesInAPool(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "summing", level))

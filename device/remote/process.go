@@ -280,9 +280,9 @@ func (p *process) within(d time.Duration) bool {
 	return closesWithin(p.exited, d)
 }
 
-// closeOutput closes the pipes on this side, once, because a process that the plugin has
-// started may never close the other ends. Before that it waits a moment for the last output of
-// the process.
+// closeOutput closes the pipes on this side, because a process that the plugin has started may never
+// close the other ends. Before that it waits a moment for the last output of the process. Only the first
+// call has an effect.
 func (p *process) closeOutput() {
 	p.outputOnce.Do(func() {
 		p.awaitOutput()

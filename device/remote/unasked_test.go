@@ -23,7 +23,7 @@ const unaskedKey = "BNCTL_TEST_UNASKED"
 // session is the stream of a session, on the side of a plugin.
 type session = grpc.BidiStreamingServer[pb.Message, pb.Message]
 
-// unasked lists what a plugin may send in place of an answer, each with the text that the error must
+// unasked lists ways in which a plugin replaces its answer, each with the text that the error must
 // contain.
 var unasked = map[string]struct {
 	answer func(s session, call *pb.Message, answer *pb.Message) error

@@ -247,7 +247,7 @@ func (d olderDevice) Join(ctx context.Context, g device.Group) error {
 }
 
 // TestOlderPluginInALargerTree checks that a run is refused if a plugin assumes that it is alone, and
-// returns the sums of only its replicas.
+// therefore returns the sums of its own replicas only.
 func TestOlderPluginInALargerTree(t *testing.T) {
 	d := open(t, start(t, "older", device.Stream))
 	x := load(t, d, regression(t))

@@ -80,7 +80,8 @@ func TestApartSharesNothing(t *testing.T) {
 
 func nothing(*pb.Message, []tensor.Tensor) ([]tensor.Tensor, error) { return nil, nil }
 
-// TestApartWritesNoPartsOfFiles checks that a host on another machine cannot write from a file of this one.
+// TestApartWritesNoPartsOfFiles checks that a host on another machine cannot write a tensor from a file
+// of this machine.
 func TestApartWritesNoPartsOfFiles(t *testing.T) {
 	s := newSession(t.Context(), nil, &answering{}, &calls{})
 	s.apart, s.executables[1] = true, struct{ device.Executable }{}
@@ -135,7 +136,7 @@ func TestWaitsOfSeveralGoroutines(t *testing.T) {
 	all.Wait()
 }
 
-// echoing is a connection to a host that answers each exchange with its sequence.
+// echoing is a connection to a host that answers each exchange with the sequence number of the exchange.
 type echoing struct {
 	answers chan *pb.Message
 	sending sync.Mutex

@@ -66,7 +66,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 // leave unmaps the memory of a group after this process has left the group.
 func leave(m *shm.Member) {
 	if m != nil {
-		_ = m.Close() // only unmapping the memory can fail
+		_ = m.Close() // fails only if the memory cannot be unmapped
 	}
 }
 
@@ -79,7 +79,7 @@ type exchanger struct {
 	pool    chunks
 	sending sync.Mutex
 
-	mu        sync.Mutex // guards the fields below, and the fields of the pending
+	mu        sync.Mutex // guards the fields below, and those of the pending exchanges
 	pending   []*pendingExchange
 	receiving bool          // a goroutine is receiving
 	received  chan struct{} // closed, and replaced, when the receiving goroutine has received an answer

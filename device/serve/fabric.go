@@ -48,8 +48,8 @@ type Host interface {
 	// Sent reports that the next message of SendWhole to a rank in a lane has been
 	// sent.
 	Sent(to int, lane uint8)
-	// Left reports that a rank has left. For this rank it reports that all ranks have
-	// left, after Leave.
+	// Left reports that a rank has left. If rank is this rank, it reports, after Leave, that all ranks have
+	// left.
 	Left(rank int)
 	// Ended reports that the fabric cannot be used any more, and why.
 	Ended(cause string)

@@ -33,9 +33,9 @@ func (g *garbage) collect(loads bool) {
 	}
 }
 
-// exceedsLimit reports whether collect must run a collection. used is the size of the heap,
-// live the size that remained after the last collection, or 0 before the first, and goal the
-// size of the heap when Go would have finished the next collection by itself.
+// exceedsLimit reports whether collect must run a collection. used is the size of the heap. live is the
+// size that remained after the last collection, or 0 before the first. goal is the size of the heap when
+// Go would have finished the next collection by itself.
 func (g *garbage) exceedsLimit(used, live, goal uint64, loads bool) bool {
 	if loads {
 		g.loaded = used

@@ -28,7 +28,7 @@ func (*idle) Close()                                      {}
 type bench struct {
 	host  *host
 	bnctl *shm.Conn
-	pool  *shm.Pool // to receive into
+	pool  *shm.Pool // memory to receive into
 }
 
 func newBench(t *testing.T) bench {

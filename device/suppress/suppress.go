@@ -63,7 +63,7 @@ func sortByScore(indices []int, scores []float32) {
 // choose visits sorted candidates and returns those that no chosen one overlaps by more than limit, up to a
 // maximum count.
 func choose(sorted []int, most int, boxes []Corners, limit float32) []int {
-	if limit < 0 { // no overlap is less
+	if limit < 0 { // every overlap is greater than a negative limit
 		return slices.Clone(sorted[:min(1, most, len(sorted))])
 	}
 	var chosen []int

@@ -48,7 +48,7 @@ var kinds = []struct {
 }{
 	{collective.Sum, tensor.F32, []int{3}},
 	{collective.MergeMoments, tensor.F64, []int{1 + 2*5}},
-	{collective.Sum, tensor.F64, []int{7, 1000}}, // shared
+	{collective.Sum, tensor.F64, []int{7, 1000}}, // divided among the members
 	{collective.Sum, tensor.F32, []int{}},
 	{collective.Sum, tensor.F32, []int{300, 1001}}, // more than one round in either lane
 	{collective.MergeMoments, tensor.F64, []int{1 + 2*20000}},

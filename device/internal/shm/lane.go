@@ -38,7 +38,7 @@ func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) 
 	return l, nil
 }
 
-// partialBytes returns the bytes that each partial value may have in a round.
+// partialBytes returns the number of bytes that each partial value may have in a round.
 func (l *lane) partialBytes() int {
 	return (len(l.result)/l.maxPartials - maxSegments) &^ (cacheLine - 1)
 }

@@ -90,7 +90,8 @@ func (r *ring) peek(d time.Duration) bool {
 // wait moves it by a quarter of the difference.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
-// looks is the number of checks between two readings of the clock while spinning. It is about a microsecond.
+// looks is the number of checks between two readings of the clock while spinning. They take about a
+// microsecond.
 const looks = 500
 
 // poll spins until ready returns true or the deadline has passed, and returns the last result

@@ -19,7 +19,7 @@ type candidates struct {
 	scores     []float32
 	boxes      []suppress.Corners
 
-	slot int // the slot that box and ok belong to; -1: none
+	slot int // the slot that box and ok belong to; -1: no slot
 	box  suppress.Corners
 	ok   bool // box has no NaN
 }
@@ -81,8 +81,8 @@ func (c *candidates) find(least float32) {
 	}
 }
 
-// findBest does the same as find for graph.YOLOXForm. In this form only the class with the highest logit,
-// or the first of several such classes, can be a candidate of a slot.
+// findBest does the same as find for graph.YOLOXForm. In this form only the class with the highest logit
+// can be a candidate of a slot, or the first of several classes with that logit.
 func (c *candidates) findBest(slots, classes int, least float32) {
 	p, low, fields := &c.prediction, leastLogit(float64(least)), c.detector.Form.BoxRows()
 	for i := range slots {
@@ -128,7 +128,7 @@ func (c *candidates) findFractions(slots, classes int, least float32) {
 }
 
 // margin is larger than the rounding error of a logit that leastLogit computes, together with the
-// rounding error of the probability of such a logit.
+// rounding error of the probability of the logit.
 const margin = 1e-3
 
 // leastLogit returns a number below all logits with a probability greater than p.

@@ -27,7 +27,7 @@ func ignorable(name string) bool {
 type fit struct {
 	taken   int
 	left    []Tensor // tensors that fit no parameter
-	alike   int      // tensors in left that are named like a parameter, except for the numbers
+	alike   int      // tensors in left with the name of a parameter, apart from the numbers in it
 	missing []string // parameters without a tensor
 	renamed bool     // the tensors have timm's names
 }
@@ -143,10 +143,10 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	return &out, out.Check()
 }
 
-// unprefixed returns the tensors under names that fit m, and their fit: without a prefix
-// or, if they have timm's names, with the names of the architecture. renamed reports
-// whether they had timm's names. If neither helps, unprefixed returns the tensors
-// unchanged.
+// unprefixed renames the tensors so that they fit m, and returns them with their fit. It
+// removes a common prefix or, if the tensors have timm's names, replaces these by the names
+// of the architecture. renamed reports whether they had timm's names. If neither makes the
+// tensors fit, unprefixed returns them unchanged.
 func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, renamed bool) {
 	best = compare(tensors, m)
 	shorter, prefix := tensors, ""
@@ -190,8 +190,8 @@ func (f fit) lacksStatistics() bool {
 	})
 }
 
-// otherWidths reports whether the tensors with the name but not the shape of a parameter
-// outnumber those that fit.
+// otherWidths reports whether the file seems to be of a network with other widths: more
+// tensors have a parameter's name with another shape than fit.
 func (f fit) otherWidths() bool {
 	missing := map[string]bool{}
 	for _, name := range f.missing {
@@ -231,8 +231,8 @@ func arranged(f *File, m *models.Model) (*File, error) {
 	return &File{Tensors: turned}, checkFlattened(m)
 }
 
-// withHeight inserts a height of 1 into the kernels [O,I,K] of 1-D convolutions, as graphs
-// have it.
+// withHeight inserts a height of 1 into the kernels of 1-D convolutions: [O,I,K] becomes
+// [O,I,1,K], which bnctl's graphs have.
 func withHeight(tensors []Tensor, lines map[string]bool) []Tensor {
 	tensors = slices.Clone(tensors)
 	for i, t := range tensors {

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// modelOf returns a model without state from the text of a graph without its head.
+// modelOf returns a model without weights. text is the text of its graph without the first
+// two lines.
 func modelOf(t *testing.T, text string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte("bnctl graph 1\ngraph \"tiny\"\n\n" + text))
@@ -90,7 +91,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Unreadable tensors are an error.
+// TestApplyOfWhatCannotBeRead checks that an unreadable tensor makes apply return an error.
 func TestApplyOfWhatCannotBeRead(t *testing.T) {
 	bad, err := NewTensor("fc.bias", tensor.F32, []int{2}, func([]byte) error { return errors.New("torn") })
 	if err != nil {
@@ -178,8 +179,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestSuspectTensors checks that kept tensors are suspect if their names do not look like
-// names of a layer's tensors.
+// TestSuspectTensors checks that a kept tensor is reported as suspect if its name does not
+// look like the name of a layer's tensor.
 func TestSuspectTensors(t *testing.T) {
 	f := &File{Tensors: ones("fc.weight:2,3", "criterion.weight:4")}
 	if got := SuspectTensors(f); len(got) != 1 || got[0] != "criterion.weight" {

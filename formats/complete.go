@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Complete adds missing running statistics to the batch norms of a file and replaces
-// statistics of the wrong shape, with mean 0 and variance 1, so that an architecture can be
-// applied before they are estimated again. It returns the names of the tensors that it
-// made. The model as is the architecture if it is known. If it is nil, the missing statistics are
-// derived from the tensors' names.
+// Complete gives batch norms of a file a mean of 0 and a variance of 1 if their running statistics
+// are missing or have the wrong shape. An architecture can then be applied before the statistics
+// are estimated again. It returns the names of the tensors that it made. The argument as is the
+// architecture, if it is known. If as is nil, the missing statistics are derived from the tensors'
+// names.
 func Complete(f *File, as *models.Model) []string {
 	var made []string
 	put := func(name string, shape []int, value float32) {

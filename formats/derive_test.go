@@ -18,7 +18,8 @@ func TestDerivedAsPyTorchComputes(t *testing.T) {
 	if err != nil || len(files) < 6 {
 		t.Fatal("no goldens: ", files, err)
 	}
-	// Relative to the type's precision: PyTorch sums norms and products in the type itself.
+	// The tolerance is relative to the type's precision, because PyTorch sums norms and
+	// products in the type itself.
 	tolerance := map[tensor.DType]float64{tensor.F32: 1e-6, tensor.F64: 1e-13, tensor.BF16: 0x1p-8}
 	for _, wanted := range files {
 		want, err := Open(wanted, Options{})
@@ -47,7 +48,7 @@ func TestDerivedAsPyTorchComputes(t *testing.T) {
 	}
 }
 
-// near compares elements.
+// near compares the elements of two tensors.
 func near(t *testing.T, file string, got, want Tensor, tolerance float64) {
 	t.Helper()
 	g, err1 := load(got)

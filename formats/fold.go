@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Folded is the result of Fold, by the names of the batch norms.
+// Folded lists the batch norms that Fold has folded, and those that it has kept, by name.
 type Folded struct {
 	Into     []string // folded into the layer before them
 	Unfolded []string // left as they are
@@ -76,7 +76,8 @@ func planFold(m *models.Model) (foldPlan, Folded, error) {
 	return plan, report, nil
 }
 
-// foldable reports whether a node is a product with weights of the state.
+// foldable reports whether a node is a convolution or a dense layer with weights that the
+// model stores, so that a batch norm can be folded into it.
 func foldable(f *graph.Function, n *graph.Node) bool {
 	switch n.Op {
 	case graph.Conv, graph.ConvTranspose, graph.Dense:
@@ -96,7 +97,7 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
 	why string) {
 	v := norm.In[0]
-	read := 0 // largest number of readers of the values on the way
+	read := 0 // largest number of readers of a value between the layer and the batch norm
 	for {
 		i, ok := maker[v]
 		if !ok {

@@ -33,7 +33,7 @@ func vary(m *models.Model) {
 	}
 }
 
-// outputs runs a model on two rows.
+// outputs returns the outputs of a model for two samples.
 func outputs(t *testing.T, m *models.Model) []float64 {
 	t.Helper()
 	state := map[string]tensor.Tensor{}
@@ -93,7 +93,7 @@ func TestFold(t *testing.T) {
 		t.Errorf("report %s", got)
 	}
 	compareOutputs(t, m, folded)
-	if len(folded.State["u.b"].Shape) != 1 { // a bias that was there keeps its name
+	if len(folded.State["u.b"].Shape) != 1 { // a bias that existed before keeps its name
 		t.Errorf("state %v", folded.Graph.State)
 	}
 }

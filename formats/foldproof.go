@@ -31,13 +31,13 @@ func (p *Proof) Relative() float64 {
 func NotFolded() Proof { return Proof{Folded: []string{}, Unfolded: []string{}, Why: []string{}} }
 
 const (
-	foldInputs = 4    // rows that both models are run on
-	foldMost   = 1e-3 // difference that can be rounding, relative to the largest output
+	foldInputs = 4    // samples that both models are run on
+	foldMost   = 1e-3 // largest difference that counts as rounding, relative to the largest output
 )
 
-// FoldProven is like Fold but with a proof: run returns the outputs of m and of the result for the
-// same random rows, at full precision. FoldProven returns an error if the outputs differ by
-// more than rounding.
+// FoldProven is like Fold but with a proof: FoldProven calls run for m and for the result, with the
+// same random samples. run returns the outputs of a model at full precision. FoldProven returns an
+// error if the outputs differ by more than rounding.
 func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (
 	*models.Model, Proof, error) {
 	p := NotFolded()
@@ -76,8 +76,8 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 }
 
 // unfolded returns a copy of m in which a device cannot fold the batch norms. A device may
-// fold a batch norm if all its parameters are state. In the copy gamma is computed, as
-// 1*gamma+0.
+// fold a batch norm if all its parameters are tensors that the model stores. In the copy,
+// gamma is therefore computed, as 1*gamma+0.
 func unfolded(m *models.Model) (*models.Model, error) {
 	f, out := m.Graph.Main, *m
 	table := slices.Clone(m.Graph.State)
@@ -98,8 +98,8 @@ func unfolded(m *models.Model) (*models.Model, error) {
 	return &out, err
 }
 
-// compare updates the largest difference with an output. It returns the output's largest
-// number.
+// compare compares an output of both models and updates the largest difference in p. It
+// returns the largest absolute value in want.
 func (p *Proof) compare(got, want []float32) float64 {
 	largest := 0.0
 	for i, w := range want {

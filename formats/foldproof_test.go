@@ -74,14 +74,14 @@ func TestFoldProvenRefuses(t *testing.T) {
 		most      float64
 		refused   string
 	}{
-		{[]float32{-100, 1}, []float32{-100, 1.0625}, 0.0625, ""}, // 0.1 relative to 100
+		{[]float32{-100, 1}, []float32{-100, 1.0625}, 0.0625, ""}, // 0.1 is the limit for outputs of up to 100
 		{[]float32{-100, 1}, []float32{-100, 1.25}, 0.25, "outputs of up to 100 by up to 0.25"},
 		{[]float32{1, 100}, []float32{0.75, 100}, 0.25, "outputs of up to 100 by up to 0.25"},
-		{[]float32{0.01, 0.0}, []float32{0.0105, 0}, 0.0005, ""}, // 0.001 below 1
+		{[]float32{0.01, 0.0}, []float32{0.0105, 0}, 0.0005, ""}, // less than 0.001, the limit for outputs below 1
 		{[]float32{0.01, 0.0}, []float32{0.0125, 0}, 0.0025, "outputs of up to 0.01 by up to 0.0025"},
 		{[]float32{-3, 2}, []float32{3, 2}, 6, "by up to 6"}, // the sign differs
 		{[]float32{1, 1}, []float32{nan, 1}, math.NaN(), "by up to NaN"},
-		{[]float32{1, 1}, []float32{2, 1.5}, 1, "by up to 1:"}, // the largest, not the last
+		{[]float32{1, 1}, []float32{2, 1.5}, 1, "by up to 1:"}, // the largest difference, not the last
 	} {
 		first := true
 		f, p, err := FoldProven(foldedModel(t), func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error) {

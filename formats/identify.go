@@ -51,8 +51,8 @@ func Identify(f *File) (*models.Model, error) {
 	}
 }
 
-// sayAssumed adds a finding if another architecture has the same names and shapes as m. The
-// finding names m's architecture, which is assumed, and the other one.
+// sayAssumed adds a finding if another architecture has the same tensor names and shapes as
+// m. The finding names m's architecture, which is assumed, and the other one.
 func sayAssumed(f *File, m *models.Model) {
 	for _, a := range models.Architectures() {
 		if a.SameAs == m.Architecture {
@@ -153,7 +153,8 @@ func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
 	return m, nil
 }
 
-// owned returns a copy of a model of build. The caller may change its graph.
+// owned returns a copy of a model that build returned. The caller may change the copy's
+// graph.
 func owned(m *models.Model) *models.Model {
 	c := *m
 	c.Graph = &graph.Graph{Name: m.Graph.Name, State: slices.Clone(m.Graph.State), Main: m.Graph.Main.Clone()}
@@ -162,8 +163,9 @@ func owned(m *models.Model) *models.Model {
 }
 
 // inputChannels returns the number of channels of the model's input. It reads the number
-// from the tensor with the name of m's first parameter: published if the tensor has that
-// parameter's shape, 0 if the tensor is absent or not a kernel of a convolution.
+// from the tensor with the name of m's first parameter. It returns published if the tensor
+// has that parameter's shape, and 0 if the tensor is absent or not a kernel of a
+// convolution.
 func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	first := m.Graph.State[0]
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == first.Name })

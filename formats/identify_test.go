@@ -121,8 +121,8 @@ func TestIdentifyCountsClasses(t *testing.T) {
 	}
 }
 
-// TestIdentifySaysTheNearest checks that the error has the best fit of all prefixes, and
-// that Identify removes at most maxPrefixes prefixes.
+// TestIdentifySaysTheNearest checks that the error describes the best fit after removing
+// any number of prefixes, and that Identify removes at most maxPrefixes of them.
 func TestIdentifySaysTheNearest(t *testing.T) {
 	var some []Tensor
 	for _, x := range stateOf(t, "resnet20", "", 10) {

@@ -118,9 +118,10 @@ func grouped(reason, name string, names int, tensors []Tensor) Group {
 	return g
 }
 
-// leaveAverages leaves out averages that are stored in addition to the weights: ema_ and
-// the name with underscores (EMAHook of mmcv and mmengine), model_ema. and the name without
-// dots (LitEma), ema_model. in addition to online_model. (ema_pytorch).
+// leaveAverages leaves out averages that are stored in addition to the weights. EMAHook of
+// mmcv and mmengine names an average with ema_ and the weight's name with underscores.
+// LitEma uses model_ema. and the name without dots. ema_pytorch uses ema_model. for
+// averages and online_model. for weights.
 func leaveAverages(f *File) {
 	bare := strings.NewReplacer(".", "", "_", "")
 	trained := map[string][]int{}

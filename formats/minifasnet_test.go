@@ -25,7 +25,7 @@ type faceNet struct {
 func (n faceNet) unit(name string, x graph.Value, stride, pad int, linear bool) graph.Value {
 	w := n.shapes[name+".conv.weight"]
 	if w == nil {
-		w = []int{1, 1, 1, 1} // of another checkpoint: the test fails when the model is applied
+		w = []int{1, 1, 1, 1} // the checkpoint lacks this layer: the test fails when the model is applied
 	}
 	groups := n.Type(x).Shape[0] / w[1]
 	x = n.Op(graph.Conv, name+".conv",
@@ -46,7 +46,7 @@ func (n faceNet) norm(name string, x graph.Value) graph.Value {
 		param(n.Builder, name+".running_var", graph.Variance, c)})
 }
 
-// separable makes a bottleneck: 1x1, 3x3 by channel, 1x1.
+// separable makes a bottleneck of three convolutions: 1x1, depthwise 3x3, and 1x1.
 func (n faceNet) separable(name string, x graph.Value, stride int) graph.Value {
 	x = n.unit(name+".conv", x, 1, 0, false)
 	x = n.unit(name+".conv_dw", x, stride, 1, false)

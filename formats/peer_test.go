@@ -101,7 +101,8 @@ func wantsItsSize(a models.Architecture) bool {
 	return a.Family == "vgg" || a.Name == "vit-b-16" || a.Name == "inception-v3"
 }
 
-// inPeers reports whether torchvision has a class for a, or peers.py a published one.
+// inPeers reports whether torchvision has a class for a, or peers.py has one that was
+// published.
 func inPeers(a models.Architecture) bool {
 	return a.Input.Channels == 3 && a.Name != "unet-bn" && a.Name != "espnet-c"
 }

@@ -142,7 +142,7 @@ func TestSome(t *testing.T) {
 	}
 }
 
-// TestReplicaOf finds the number of a replica at the end of a name, or within.
+// TestReplicaOf finds the number of a replica at the end of a name, or inside it.
 func TestReplicaOf(t *testing.T) {
 	for in, want := range map[string]string{
 		"a/b": "a/b 0", "a/replica_1": "a 1", "a/replica_12/b": "a/b 12", "a/replica_0": "a/replica_0 0",
@@ -155,8 +155,8 @@ func TestReplicaOf(t *testing.T) {
 	}
 }
 
-// TestReplicasThatDiffer names the replica, by its number, and the tensors that the first
-// lacks.
+// TestReplicasThatDiffer checks that the error has the number of the replica, and the
+// tensors that the first replica lacks.
 func TestReplicasThatDiffer(t *testing.T) {
 	f := &File{Tensors: ones("w:2", "w/replica_1:2", "v/replica_1:2", "u/replica_1:2")}
 	err := mergeReplicas(f, bn.Pooled)

@@ -51,7 +51,8 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 	return mergeRanks(files, names, rule)
 }
 
-// replicaOf removes the number of a replica from a name and returns both; 0 if it has none.
+// replicaOf removes the number of a replica from a name. It returns the name and the
+// number, which is 0 if the name has none.
 func replicaOf(name string) (string, int) {
 	at := replicaPart().FindStringSubmatchIndex(name)
 	if at == nil {
@@ -67,7 +68,7 @@ func replicaOf(name string) (string, int) {
 }
 
 // fullReplica completes the variables of a replica with those that it shares with the
-// first. A variable that the first lacks is kept, and the merge reports it.
+// first. A variable that the first replica lacks is kept, and the merge reports it.
 func fullReplica(first []Tensor, local map[string]Tensor) *File {
 	f := &File{}
 	for _, t := range first {

@@ -110,11 +110,11 @@ func TestPartsOfAModel(t *testing.T) {
 	}
 }
 
-// TestShardsAsOne reads a model in several files, by its index, by each of them and by its folder:
-// the tensors of all, each from the file that the index names.
+// TestShardsAsOne reads a model in several files by its index, by the name of each file and by its
+// folder. The result must have the tensors of all files, each from the file that the index names.
 func TestShardsAsOne(t *testing.T) {
 	values := map[string]float32{"a.weight": 1, "a.bias": 2, "b.weight": 3, "b.bias": 4}
-	parts := [][]string{{"a.weight", "a.bias"}, {"b.weight"}, {"b.bias", "a.bias"}} // a.bias: left from before
+	parts := [][]string{{"a.weight", "a.bias"}, {"b.weight"}, {"b.bias", "a.bias"}} // this a.bias is from an earlier save
 	for _, form := range []struct{ prefix, save, ending string }{
 		{"model", ".safetensors", ".safetensors"}, {"pytorch_model", ".pth", ".bin"}} {
 		dir, of := t.TempDir(), map[string]string{}

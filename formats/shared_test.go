@@ -172,7 +172,8 @@ func TestTensorFlowTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// (h, w, in, out) = (1, 2, 2, 3) counts up; (out 0, in 0) has elements 0 and 6.
+	// The elements of the kernel (h, w, in, out) = (1, 2, 2, 3) are 0, 1, 2 and so on, so that
+	// output 0 and input 0 have the elements 0 and 6.
 	if got := full.State["conv/kernel"].F32()[:2]; got[0] != 0 || got[1] != 6 {
 		t.Errorf("got %v", got)
 	}

@@ -55,7 +55,8 @@ const (
 	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
 )
 
-// formats lists the readers of all formats except safetensors, in the order of their tests.
+// formats lists the readers of all formats except safetensors, in the order in which they
+// are tried.
 var formats = []struct {
 	name string
 	is   func(head []byte, f *os.File, size int64) bool

@@ -27,7 +27,8 @@ func TestSwinsIndexIsWritten(t *testing.T) {
 		if err != nil || len(v.I64()) != 2401 || all[i-1].Name != "features.1.0.attn.relative_position_bias_table" {
 			t.Fatalf("%v behind %s: %v", v, all[i-1].Name, err)
 		}
-		// Elements of torchvision's swin_t: (0,0), (0,1), (0,7), (0,48), (48,0), (10,33).
+		// The expected elements are those of torchvision's swin_t at (0,0), (0,1), (0,7), (0,48),
+		// (48,0) and (10,33).
 		for at, want := range map[int]int64{0: 84, 1: 83, 7: 71, 48: 0, 48 * 49: 168, 10*49 + 33: 43} {
 			if got := v.I64()[at]; got != want {
 				t.Errorf("element %d is %d, want %d", at, got, want)

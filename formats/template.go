@@ -19,8 +19,9 @@ func remedy(f *File) string {
 	return "name the model with {arch}"
 }
 
-// Template returns the model of a file. The model as is an architecture without state. If it is nil,
-// Template uses the file's graph, or the architecture of the zoo that its tensors fit.
+// Template returns the model of a file. The argument as is an architecture without weights, or nil.
+// If as is nil, Template uses the file's graph, or the architecture of the zoo that the file's
+// tensors fit.
 func Template(f *File, as *models.Model) (*models.Model, error) {
 	if as == nil && f.Model != nil {
 		return f.Model, nil

@@ -21,7 +21,8 @@ func relu(c *call) error {
 	return c.done(c.node(graph.Relu, "", c.in))
 }
 
-// prelu has one slope for each channel, or a single slope for all channels.
+// prelu adds a PReLU with one slope for each channel, or with a single slope for all
+// channels.
 func prelu(c *call) error {
 	shared, err := c.p.uint(2, 0)
 	if err != nil {
@@ -99,7 +100,7 @@ func power(c *call) error {
 	return c.done(c.node(graph.Affine, "", c.in, "by", by, "add", add))
 }
 
-// Operations of EltwiseParameter.
+// The values of the field operation in EltwiseParameter.
 const (
 	eltwiseProduct = 0
 	eltwiseSum     = 1

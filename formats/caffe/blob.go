@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blob is BlobProto: weights. Their elements stay in the file.
+// blob is a message BlobProto, which has one array of weights. The elements stay in the
+// file.
 type blob struct {
 	src    io.ReaderAt
 	shape  []int
@@ -21,16 +22,17 @@ type blob struct {
 }
 
 // chunk is a run of count elements of a file at intervals of step bytes. Packed elements
-// are contiguous; others each have a tag.
+// are contiguous. Other elements each follow a tag of protobuf.
 type chunk struct{ at, count, step int64 }
 
-// Fields of the elements of a blob.
+// Numbers of the fields of BlobProto that have the elements.
 const (
 	fieldFloats  = 5
 	fieldDoubles = 8
 )
 
-// maxChunks limits the pieces of a blob's elements; Caffe writes one.
+// maxChunks limits the number of pieces in which a file stores the elements of a blob.
+// Caffe writes one.
 const maxChunks = 1024
 
 func (d *decoder) blob(p message.FieldExtent) (blob, error) {
@@ -68,7 +70,7 @@ func (d *decoder) blob(p message.FieldExtent) (blob, error) {
 	return b, b.check()
 }
 
-// elements adds the elements of a field: a single one, or packed ones.
+// elements adds the elements in a field of the blob: a single one, or packed ones.
 func (b *blob) elements(p message.FieldExtent) error {
 	double := p.Number == fieldDoubles
 	if len(b.chunks) > 0 && double != b.double {
@@ -99,7 +101,7 @@ func (b *blob) elements(p message.FieldExtent) error {
 	return nil
 }
 
-// parseShape reads BlobShape: dim = 1.
+// parseShape reads a message BlobShape: its field 1, dim, has the lengths of the axes.
 func parseShape(p []byte) ([]int, error) {
 	shape := []int{}
 	err := message.Walk(p, func(f message.Field) (err error) {
@@ -122,7 +124,7 @@ func appendDims(dims []int, f message.Field, limit int) ([]int, error) {
 	return dims, err
 }
 
-// width returns the bytes of an element in the file.
+// width returns the size of an element in the file, in bytes.
 func (b *blob) width() int64 {
 	if b.double {
 		return 8
@@ -130,7 +132,7 @@ func (b *blob) width() int64 {
 	return 4
 }
 
-// check compares the number of elements with the shape.
+// check returns an error if the number of elements differs from the shape.
 func (b *blob) check() error {
 	if err := tensor.CheckShape(tensor.F32, b.shape); err != nil {
 		return err
@@ -166,7 +168,7 @@ func (b *blob) readInto(dst []byte) error {
 	return nil
 }
 
-// readChunk reads one run: at once if the file has the layout of memory, otherwise in
+// readChunk reads one run of elements: at once if they are contiguous float32, otherwise in
 // pieces that are converted.
 func (b *blob) readChunk(dst []byte, c chunk) error {
 	if c.step == 4 {

@@ -26,14 +26,14 @@ type build struct {
 	table   []graph.State
 	state   map[string]tensor.Tensor
 	values  map[string]graph.Value // values by their names, at the current layer
-	logits  map[string]graph.Value // the operand of the softmax that made a blob
+	logits  map[string]graph.Value // by the name of a blob that a softmax made: the softmax's operand
 	read    map[string]bool        // blobs that a layer has read since they were made
-	order   []string               // blobs, as they were made
+	order   []string               // names of blobs, in the order in which layers made them
 	scored  []string               // blobs that a loss reads
 	trained string                 // the blob that a softmax loss reads
 }
 
-// model makes a template from n.
+// model converts n to a model of package models: a graph with its weights.
 func (n *net) model(f *foreign.File) (*models.Model, error) {
 	b := &build{net: n, file: f, state: map[string]tensor.Tensor{}, values: map[string]graph.Value{},
 		logits: map[string]graph.Value{}, read: map[string]bool{}}

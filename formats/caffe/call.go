@@ -30,7 +30,8 @@ func (c *call) done(v graph.Value) error {
 	return c.Err()
 }
 
-// weight loads blob i in a shape and declares it.
+// weight loads blob i of the layer in the given shape, and declares it as a weight of the
+// graph.
 func (c *call) weight(i int, name string, role graph.Role, shape ...int) (graph.Value, error) {
 	if i >= len(c.blobs) {
 		return graph.None, fmt.Errorf("has %d blobs, %s is blob %d: the file holds no weights, or not all",

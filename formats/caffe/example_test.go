@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/caffe"
 )
 
-// A network of Caffe, with its weights. Callers that accept files of any format use package
-// modelfile.
+// This example reads a network of Caffe with its weights. Callers that accept files of any
+// format use package modelfile.
 func ExampleRead() {
 	f, err := caffe.Read("testdata/cases/network.caffemodel", caffe.Options{})
 	if err != nil {

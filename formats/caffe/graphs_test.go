@@ -20,13 +20,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// drawn is a random network of scripts/peers/caffe_graphs.py, with Caffe's results.
+// drawn is a random network made by scripts/peers/caffe_graphs.py, with Caffe's results.
 type drawn struct {
 	Class string
 	Axes  int // axes of the layer's input blob, without the batch
 	Text  string
 	Blobs map[string][]numbers
-	Out   string // a blob
+	Out   string // name of the blob with the result
 	X     numbers
 	Y     *numbers // nil if Caffe stops
 }
@@ -98,7 +98,7 @@ func (d drawn) check(m *models.Model) error {
 	return nil
 }
 
-// checkDrawn builds all networks of a list. Each is rejected with a sentence, or computes
+// checkDrawn builds all networks of a list. Each must be rejected with a reason, or compute
 // the same as Caffe. A network that makes Caffe stop must be rejected. At least one network
 // with each type of layer must be accepted.
 func checkDrawn(t *testing.T, list io.Reader) {
@@ -145,8 +145,9 @@ func checkDrawn(t *testing.T, list io.Reader) {
 	t.Logf("%d of %d networks are read", total, n)
 }
 
-// TestGraphs reads testdata/graphs.jsonl.gz, the output of scripts/peers/caffe_graphs.py
-// for seed 0 and one round; TestPeerGraphs draws others.
+// TestGraphs checks the networks of testdata/graphs.jsonl.gz, the output of
+// scripts/peers/caffe_graphs.py for seed 0 and one round. TestPeerGraphs makes networks for
+// other seeds.
 func TestGraphs(t *testing.T) {
 	f, err := os.Open("testdata/graphs.jsonl.gz")
 	if err != nil {

@@ -67,7 +67,7 @@ func (b *build) findInput() (string, []int, error) {
 	return "", nil, errNoInput
 }
 
-// inputShape reads InputParameter: shape = 1.
+// inputShape reads the shape from InputParameter, where it is field 1.
 func (l *layer) inputShape() ([]int, error) {
 	if len(l.top) != 1 {
 		return nil, fmt.Errorf("layer %s makes %d inputs; 1 is supported", l.name, len(l.top))

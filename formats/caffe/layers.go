@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// settings of a convolution.
+// window has the settings of a convolution, for height and width.
 type window struct{ kernel, stride, pad, dilation [2]int }
 
 // convWindow reads ConvolutionParameter.

@@ -12,14 +12,14 @@ import (
 // Limits on the contents of a file.
 const (
 	maxLayers = 1 << 14
-	maxBlobs  = 64      // blobs of one layer, inputs and outputs, and values of a setting
+	maxBlobs  = 64      // blobs of one layer, its inputs and outputs, or values of one setting
 	maxParams = 16      // messages with settings of one layer
-	maxParts  = 1 << 18 // blobs, pieces of them, inputs and outputs of all layers
+	maxParts  = 1 << 18 // blobs, their pieces, inputs and outputs, of all layers together
 
 	maxSettings = 1 << 20 // bytes of a message with settings
 )
 
-// net is NetParameter.
+// net is a message NetParameter: a whole network.
 type net struct {
 	name   string
 	inputs []string
@@ -29,7 +29,7 @@ type net struct {
 	phase  int   // train for a .caffemodel, because training writes it; test for a description
 }
 
-// layer is LayerParameter.
+// layer is a message LayerParameter.
 type layer struct {
 	name, kind  string
 	bottom, top []string
@@ -86,7 +86,8 @@ func (d *decoder) netField(p message.FieldExtent) (err error) {
 	return err
 }
 
-// inputShape reads the shape of an input: a message, or lengths.
+// inputShape reads the shape of an input, which is a message BlobShape or a list of
+// lengths.
 func (d *decoder) inputShape(p message.FieldExtent) error {
 	f, err := d.load(p)
 	if err != nil {

@@ -60,8 +60,8 @@ func batchNorm(c *call) error {
 	return c.Err()
 }
 
-// decay returns the weight of the old statistics. A weight of 1, which would keep them
-// unchanged, is replaced by the default.
+// decay returns the weight of the old value in the running statistics. A weight of 1, which
+// would keep them unchanged, is replaced by the default.
 func (c *call) decay() (float64, error) {
 	const otherwise = 0.999 // default of Caffe
 	d, err := c.p.float(2, otherwise)
@@ -177,8 +177,9 @@ func scale(c *call) error {
 	return c.done(v)
 }
 
-// scaleBy multiplies by a second input. Its axes match the axes of the first from axis on:
-// [C] matches [C,H,W] from axis 0, which is the batch.
+// scaleBy multiplies by a second input. The axes of the second input match the first axes
+// of the first input. Both have the batch as axis 0, so a second input of [N,C] scales the
+// channels of [N,C,H,W].
 func (c *call) scaleBy() error {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)

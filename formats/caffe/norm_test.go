@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
-// floats returns a blob in one run of a file.
+// floats returns a blob with the elements v, which its file has in a single run.
 func floats(shape []int, v ...float32) blob {
 	var b []byte
 	for _, x := range v {
@@ -41,8 +41,8 @@ func readText(t *testing.T, text string, blobs map[string][]blob) (graph string,
 
 const norm = `layer { name: "b" type: "BatchNorm" bottom: "x" top: "y" } `
 
-// TestFraction: moving_average_fraction is the share of the old statistics that is kept; 1,
-// which would never update them, counts as absent.
+// TestFraction: moving_average_fraction is the weight of the old value in the running
+// statistics. A fraction of 1, which would never update them, counts as absent.
 func TestFraction(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
@@ -195,8 +195,8 @@ func TestBlobNames(t *testing.T) {
 	}
 }
 
-// TestRules: a layer is present if one of its include rules fits, or if all of its exclude
-// rules fail to fit; without rules always.
+// TestRules: a layer is present if one of its include rules fits, or if none of its exclude
+// rules fits. A layer without rules is always present.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		rules []rule

@@ -47,7 +47,8 @@ func (p param) uint(field, def int) (int, error) {
 	return v[len(v)-1], nil
 }
 
-// axis returns a field that may be negative, to count from the end of rank.
+// axis returns a field with the number of an axis. A negative number counts from the end of
+// the rank axes.
 func (p param) axis(field, def, rank int) (int, error) {
 	v, err := p.signed(field, def)
 	if v < 0 {

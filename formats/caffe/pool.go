@@ -97,7 +97,7 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 
 // padAfter returns the padding at the far side that gives the same number of windows as
 // Caffe, and whether the last window reaches beyond Caffe's padding. If either axis is
-// padded, windows that begin after the end of the image are dropped on both.
+// padded, windows that begin after the end of the image are dropped on both axes.
 func padAfter(n, kernel, stride, pad int, down, padded bool) (after int, beyond bool, err error) {
 	if kernel > n+2*pad || pad >= kernel {
 		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)

@@ -55,7 +55,7 @@ func predict(t *testing.T, m *models.Model, x tensor.Tensor) []float64 {
 		t.Fatal(err)
 	}
 	for i, o := range m.Graph.Main.Outputs {
-		if o.Name == "logits" { // the output in the cases
+		if o.Name == "logits" { // the expected results are of this output
 			return out[i].F64()
 		}
 	}

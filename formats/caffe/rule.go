@@ -6,20 +6,20 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/message"
 )
 
-// rule is NetStateRule: the conditions for including or excluding a layer.
+// rule is a message NetStateRule: the conditions for including or excluding a layer.
 type rule struct {
 	exclude bool
 	phase   int  // train or test; -1 for either
 	staged  bool // the rule also has a level or a stage
 }
 
-// Phases.
+// The values of phase in NetStateRule.
 const (
 	train = 0
 	test  = 1
 )
 
-// rule reads include = 8 or exclude = 9.
+// rule reads a condition of a layer: field 8, include, or field 9, exclude.
 func (d *decoder) rule(l *layer, p message.FieldExtent) error {
 	if len(l.rules) == maxParams {
 		return fmt.Errorf("more than %d rules", maxParams)

@@ -382,8 +382,8 @@ type protoField struct {
 	use      string // "+", "-", "=V" or ""
 }
 
-// protoEnum is an enum: names with numbers. The part of a name before a point is the type
-// of layer that it denotes.
+// protoEnum is an enum of caffe.proto: names with numbers. The part of a name before a
+// point is the type of layer that it denotes.
 type protoEnum struct {
 	name   string
 	values []enumValue

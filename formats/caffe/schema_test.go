@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the section of docs/formats.md anew")
 
-// cases are networks that have every type of layers.
+// cases returns networks that together have every type of layer.
 func cases(t *testing.T) map[string]func() *net {
 	t.Helper()
 	all := map[string]func() *net{}
@@ -164,8 +164,9 @@ func schemaTable() string {
 	return b.String()
 }
 
-// TestDescriptions reads weights by descriptions in text. The third and the fourth
-// description are of the same network with poolings that round down.
+// TestDescriptions reads files of weights together with descriptions of networks in text.
+// The third and the fourth description are of the same network with poolings that round
+// down.
 func TestDescriptions(t *testing.T) {
 	x := npy(t, "testdata/cases/first.input.npy")
 	for _, c := range []struct{ weights, text, output string }{{"first", "first", "first"},
@@ -232,7 +233,7 @@ func TestRefusesText(t *testing.T) {
 			err = f.NoModel
 		}
 		if err != nil {
-			got = strings.ReplaceAll(err.Error(), "\u00a0", " ") // the library writes either
+			got = strings.ReplaceAll(err.Error(), "\u00a0", " ") // prototext writes either kind of space
 		}
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%q for %q: %s\nwant %s", c.to, c.from, got, c.want)

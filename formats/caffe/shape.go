@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reshape replaces the axes [axis, axis+num_axes) of the input by the lengths of shape: 0
-// copies the length at the same place, and one -1 is the remaining length. The batch stays
-// as it is.
+// reshape replaces the axes [axis, axis+num_axes) of the input by the lengths of shape: a 0
+// copies the length at the same place, and a single -1 becomes the length that keeps the
+// number of elements. The batch stays as it is.
 func reshape(c *call) error {
 	in := append([]int{1}, c.shape(0)...) // shape with the batch
 	from, err1 := c.p.axis(2, 0, len(in)+1)
@@ -44,7 +44,7 @@ func reshape(c *call) error {
 	return c.done(c.node(graph.Reshape, "", c.in, "shape", shape[1:]))
 }
 
-// fillLength replaces a length of -1 by the one that makes n elements.
+// fillLength replaces a length of -1 so that the shape has n elements.
 func fillLength(shape []int, n int) ([]int, error) {
 	out := slices.Clone(shape)
 	open, rest := -1, 1
@@ -108,8 +108,8 @@ func tile(c *call) error {
 	return c.done(c.node(graph.Concat, "", slices.Repeat(c.in, n), "axis", axis-1))
 }
 
-// crop cuts the first input to the size of the second from axis on. Offsets are one for all
-// of these axes, or one each; 0 by default.
+// crop cuts the first input to the size of the second from axis on. There is one offset for
+// all of these axes, or one for each; the default is 0.
 func crop(c *call) error {
 	s, like := c.shape(0), c.shape(1)
 	axis, err1 := c.p.axis(1, 2, len(s)+1)

@@ -87,7 +87,8 @@ var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, erro
 			d.Value = append(d.Value, &descriptorpb.EnumValueDescriptorProto{Name: proto.String(v.name),
 				Number: proto.Int32(int32(v.number))})
 		}
-		// Names of enums share the scope of the enum, so each enum gets a separate scope.
+		// In protobuf the values of an enum are names in the scope around the enum, so each enum
+		// gets a message of its own as its scope.
 		file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{
 			Name: proto.String("Of" + e.name), EnumType: []*descriptorpb.EnumDescriptorProto{d}})
 	}

@@ -25,7 +25,7 @@ func (c *call) activation() flow {
 	return c.apply(f, name, "")
 }
 
-// activated adds the activation built into a layer of weights.
+// activated adds the activation that a layer with weights has as a setting.
 func (c *call) activated(f flow) flow {
 	name := c.activationName()
 	if name == "linear" || c.err != nil {
@@ -34,7 +34,8 @@ func (c *call) activated(f flow) flow {
 	return c.apply(f, name, "."+name)
 }
 
-// activationName reads the field, a name or the object of a registered function.
+// activationName reads the field activation, which is a name or the object of a registered
+// function.
 func (c *call) activationName() string {
 	if !c.has("activation") {
 		return "linear"
@@ -81,7 +82,7 @@ func (c *call) apply(f flow, name, suffix string) flow {
 	return c.fail("activation %.80q is not supported", name)
 }
 
-// hardSigmoid has another slope since Keras 3.
+// hardSigmoid adds a hard sigmoid. Since Keras 3 it has another slope.
 func (c *call) hardSigmoid(in []graph.Value, suffix string) graph.Value {
 	slope := 0.2
 	if c.major >= 3 {
@@ -100,8 +101,8 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{x, under})
 }
 
-// operation returns the maker of a node for a function of Keras 3 that the description uses
-// as a layer.
+// operation returns the function that makes the node of a function of Keras 3. The
+// description uses that function as a layer.
 func operation(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		f := c.operand()
@@ -165,7 +166,8 @@ func elu(c *call) flow {
 	return f.same(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
 }
 
-// prelu has one slope per element, or per channel if the spatial axes share it.
+// prelu adds a PReLU with one slope per element, or per channel if the spatial axes share
+// the slopes.
 func prelu(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	shape := append([]int{}, f.shape...)

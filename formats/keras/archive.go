@@ -67,8 +67,8 @@ func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	return nil
 }
 
-// visit calls f for l or, if l is a nested model, for its layers. The weights are in the
-// member name of layers.
+// visit calls f for l or, if l is a nested model, for its layers. The member of layers that
+// is called name has the weights.
 func (l *layer) visit(layers *node, name string, f func(l *layer, at *node) error) error {
 	o, err := layers.open(name)
 	if err != nil {
@@ -152,8 +152,8 @@ func (w weights) archivedAttention(l *layer, at *node) error {
 	return nil
 }
 
-// archivedNorms returns the batch norms of a description, for an archive without a built
-// model: its weights are numbered, and the numbers do not show their meaning.
+// archivedNorms returns the batch norms of a model's description, for an archive without a
+// built model. The archive numbers its weights, and the numbers do not show their meaning.
 func archivedNorms(n *network, root *node) ([]foreign.BatchNorm, error) {
 	norms := []foreign.BatchNorm{}
 	err := n.eachNode(root, func(l *layer, at *node) error {

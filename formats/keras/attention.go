@@ -93,7 +93,8 @@ func callArguments(x any) (args []any, kwargs map[string]any) {
 	return args, kwargs
 }
 
-// attention computes softmax(query*key / sqrt(width)) * value for each head, and a dense layer.
+// attention computes softmax(query*key / sqrt(width)) * value for each head, followed by a
+// dense layer.
 func attention(c *call) flow {
 	heads, width := c.count("num_heads", 0), c.count("key_dim", 0)
 	depth := width

@@ -34,7 +34,7 @@ type note struct{ where, text string }
 
 func (b *build) note(where, text string) { b.notes = append(b.notes, note{where, text}) }
 
-// toModel makes a template from a network and its weights.
+// toModel makes a model of package models from a network and its weights.
 func (b *build) toModel(n *network) (*models.Model, error) {
 	if err := b.chooseOrder(n); err != nil {
 		return nil, err

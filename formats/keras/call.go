@@ -29,7 +29,7 @@ func (c *call) fail(format string, args ...any) flow {
 // operand returns the only operand.
 func (c *call) operand() flow { return c.in[0] }
 
-// node adds a node named after the layer, with a suffix if it is not the layer's last.
+// node adds a node named after the layer, with a suffix if it is not the layer's last node.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.err != nil || c.fields.err != nil {
 		return graph.None
@@ -37,8 +37,8 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	return c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 }
 
-// like makes a flow of v with the order of axes that f has. It reads the shape from the
-// graph.
+// like returns a flow for the graph's value v, with the order of axes that f has. It reads
+// the shape from the graph.
 func (c *call) like(f flow, v graph.Value) flow {
 	if f.kerasOrder {
 		return c.inKerasOrder(v)
@@ -48,7 +48,8 @@ func (c *call) like(f flow, v graph.Value) flow {
 	return out
 }
 
-// shaped makes a flow of a channels-first value, with the shape that it has in the graph.
+// shaped returns a flow for a value with its channels first, and reads the shape from the
+// graph.
 func (c *call) shaped(v graph.Value) flow {
 	graphShape := c.g.Type(v).Shape // empty after an error, which the graph keeps
 	shape := make([]int, len(graphShape))
@@ -58,19 +59,20 @@ func (c *call) shaped(v graph.Value) flow {
 	return flow{v: v, shape: shape, logits: graph.None}
 }
 
-// same makes a flow of v with the shape and the order of axes that f has.
+// same returns a flow for the graph's value v, with the shape and the order of axes that f
+// has.
 func (f flow) same(v graph.Value) flow {
 	return flow{v: v, shape: f.shape, kerasOrder: f.kerasOrder, flat: f.flat, logits: graph.None}
 }
 
-// inKerasOrder makes a flow of a value whose axes in the graph are in Keras's order.
+// inKerasOrder returns a flow for a value that has its axes in Keras's order in the graph.
 func (c *call) inKerasOrder(v graph.Value) flow {
 	shape := slices.Clone(c.g.Type(v).Shape)
 	return flow{v: v, shape: shape, kerasOrder: !c.first && len(shape) > 1, logits: graph.None}
 }
 
-// weight loads a weight, which must have a shape in the order of Keras;
-// lengths of -1 are free.
+// weight loads a weight of the layer. It must have the given shape, in Keras's order of
+// axes; a length of -1 stands for any length.
 func (c *call) weight(param string, shape ...int) tensor.Tensor {
 	blank := tensor.New(tensor.F32, slices.Repeat([]int{1}, len(shape))...)
 	a, ok := c.weights[c.l][param]

@@ -32,8 +32,9 @@ func (w windowSpec) two() windowSpec {
 	return windowSpec{append(one, w.kernel...), append([]int{1}, w.stride...), append([]int{1}, w.dilation...)}
 }
 
-// padding returns [top, left, bottom, right] for an image of (H, W). "same"
-// pads so that ceil(n/stride) windows fit, the odd element at the end.
+// padding returns [top, left, bottom, right] for an image of (H, W). "same" pads so that
+// ceil(n/stride) windows fit. If the number of added elements is odd, the end gets one
+// more.
 func (c *call) padding(w windowSpec, size []int) []int {
 	pad := make([]int, 4)
 	how := c.text("padding", "valid")
@@ -79,7 +80,7 @@ func (c *call) toImage(f flow) graph.Value {
 	return c.node(graph.Reshape, ".image", []graph.Value{f.v}, "shape", append([]int{channels}, size...))
 }
 
-// fromImage undoes toImage for the result of a window.
+// fromImage undoes toImage for the result of a convolution or pooling.
 func (c *call) fromImage(v graph.Value, axes int) flow {
 	if shape := c.g.Type(v).Shape; axes == 1 && len(shape) == 3 {
 		v = c.node(graph.Reshape, ".line", []graph.Value{v}, "shape", []int{shape[0], shape[2]})
@@ -137,8 +138,8 @@ func convolution(c *call, axes int) flow {
 	return c.activated(c.fromImage(v, axes))
 }
 
-// depthwise has a kernel (kh, kw, in, multiplier). Output channel c*multiplier+m reads
-// channel c.
+// depthwise adds a depthwise convolution with a kernel (kh, kw, in, multiplier). Output
+// channel c*multiplier+m reads channel c.
 func depthwise(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")
@@ -173,8 +174,9 @@ func separable(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
-// convTranspose makes n*stride elements for the padding "same". For "valid" it makes all
-// elements that a window reaches.
+// convTranspose adds a transposed convolution. With the padding "same" its result has
+// n*stride elements along an axis of n. With "valid" it has all elements that a window
+// reaches.
 func convTranspose(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")

@@ -29,7 +29,7 @@ func (c *call) columns(t tensor.Tensor, flat []int) tensor.Tensor {
 	if flat == nil || c.err != nil {
 		return permuted(t, []int{1, 0})
 	}
-	// (S..., C, out) becomes [out, C, S...].
+	// The kernel (S..., C, out) becomes [out, C, S...].
 	n := len(flat)
 	shape := append(append([]int{}, flat[1:]...), flat[0], t.Shape[1])
 	perm := []int{n, n - 1}

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/keras"
 )
 
-// A whole model of Keras. Weights alone need a Description. Callers that accept files of
-// any format use package modelfile.
+// This example reads a whole model of Keras. A file of weights alone needs a Description.
+// Callers that accept files of any format use package modelfile.
 func ExampleRead() {
 	f, err := keras.Read("testdata/first.h5", keras.Options{})
 	if err != nil {

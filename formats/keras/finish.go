@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
-// finish lists the tensors and, if the file describes a model, builds it. A
-// model that cannot be built leaves the tensors.
+// finish lists the tensors and, if the file describes a model, builds it. If the model
+// cannot be built, the result has only the tensors.
 func (c *content) finish(match func(*network) (weights, error)) (*foreign.File, error) {
 	f := c.file
 	for _, of := range []struct{ name, value string }{{"keras_version", c.version}, {"backend", c.backend}} {
@@ -44,7 +44,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if c.tensorsOnly {
 		return nil
 	}
-	if err := inside.checkLayers(); err != nil { // first: unsupported layers have weights too
+	if err := inside.checkLayers(); err != nil { // before the weights: unsupported layers have some, too
 		return err
 	}
 	w, err := match(n)

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// drawn is a random model of scripts/peers/keras_graphs.py, with Keras's results.
+// drawn is a random model made by scripts/peers/keras_graphs.py, with Keras's results.
 type drawn struct {
 	Class   string
 	Axes    int // axes of a sample
@@ -115,9 +115,9 @@ func (d drawn) check(m *models.Model) error {
 	return nil
 }
 
-// checkDrawn builds all models of a list. Each is rejected with a sentence, or computes the
-// same as Keras; a model that Keras rejects must be rejected. If all is set, every class of
-// layer must be read at least once.
+// checkDrawn builds all models of a list. Each must be rejected with a reason, or compute
+// the same as Keras. A model that Keras rejects must be rejected. If all is set, every
+// class of layer must be read at least once.
 func checkDrawn(t *testing.T, list io.Reader, all bool) {
 	t.Helper()
 	lines := bufio.NewScanner(list)
@@ -169,8 +169,9 @@ func (d drawn) String() string {
 	return fmt.Sprintf("%s of %d axes, channels first %v: %.1500s", d.Class, d.Axes, d.First, d.Config)
 }
 
-// TestGraphs reads testdata/graphs.jsonl.gz, the output of scripts/peers/keras_graphs.py
-// for seed 0 and two rounds; TestPeerGraphs draws others.
+// TestGraphs checks the models of testdata/graphs.jsonl.gz, the output of
+// scripts/peers/keras_graphs.py for seed 0 and two rounds. TestPeerGraphs makes models for
+// other seeds.
 func TestGraphs(t *testing.T) {
 	f, err := os.Open("testdata/graphs.jsonl.gz")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// zipped makes an archive of stored members; names and contents in turn.
+// zipped makes an archive of uncompressed members. The arguments are the name and the
+// content of each member in turn.
 func zipped(t *testing.T, members ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -90,7 +90,7 @@ func parseRefs(b json.RawMessage, what string) (tensorRefs, error) {
 	return r, nil
 }
 
-// flatten adds the tensors in x, which is at path.
+// flatten adds the tensors in x to r. path is the path of x in the whole structure.
 func (r *tensorRefs) flatten(x any, path string, dict *bool) error {
 	below := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 	switch x := x.(type) {

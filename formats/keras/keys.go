@@ -37,8 +37,8 @@ func (k layerKind) knows(key string) bool {
 	return slices.Contains(strings.Fields(k.reads), key) || slices.Contains(strings.Fields(k.ignores), key)
 }
 
-// The types that a layer may compute in: all floats, and the graph always computes in f32.
-// An input may have integers too, which become floats.
+// The types that a layer may compute in are all types of floats; the graph always computes
+// in f32. An input may also have a type of integers, which become floats.
 const (
 	floatTypes = "float16 bfloat16 float32 float64 mixed_float16 mixed_bfloat16 infer _infer"
 	inputTypes = " uint8 int8 int16 int32 int64 bool"

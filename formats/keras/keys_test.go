@@ -226,8 +226,8 @@ func kindsTable() string {
 
 func listed(keys string) string { return strings.Join(strings.Fields(keys), ", ") }
 
-// TestMomentum: momentum is the share of the old statistics that is kept; 1, which would
-// never update them, counts as absent.
+// TestMomentum: momentum is the weight of the old value in the running statistics. A
+// momentum of 1, which would never update them, counts as absent.
 func TestMomentum(t *testing.T) {
 	c := opened(t, "testdata/base.h5")
 	for momentum, want := range map[float64]string{0.75: "decay=0.75", 1: "decay=0.99,", 1.5: "momentum is 1.5;",

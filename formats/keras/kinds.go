@@ -154,7 +154,7 @@ func init() { // in init, because the makers refer to functions that use kinds
 	addAugmentations(kinds)
 }
 
-// by returns k with a maker.
+// by returns k with make as the function that makes its nodes.
 func (k layerKind) by(make func(*call) flow) layerKind {
 	k.make = make
 	return k

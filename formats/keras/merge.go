@@ -30,7 +30,8 @@ func (c *call) operands() []flow {
 	return out
 }
 
-// merge makes the maker of a layer that joins operands element by element.
+// merge returns the function that makes the nodes of a layer that joins operands element by
+// element.
 func merge(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		if op == graph.Sub && len(c.in) != 2 {

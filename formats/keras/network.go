@@ -168,7 +168,7 @@ func parseLayer(d layerConfig, depth int) (*layer, error) {
 // find returns the layer with that name, or nil.
 func (n *network) find(name string) *layer { return n.index[name] }
 
-// refs calls f for every reference in the network.
+// refs calls f for every reference to a tensor in the network.
 func (n *network) refs(f func(r *tensorRef)) {
 	each := func(list []tensorRef) {
 		for i := range list {

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// batchNorm makes a batch norm: momentum is the weight of the old statistics, and the
-// running variance is the biased one. Without scale gamma is 1, without center beta is 0,
-// and training does not change them.
+// batchNorm makes a batch norm: momentum is the weight of the old value in the running
+// statistics, and the running variance is the biased one. Without scale gamma is 1, without
+// center beta is 0, and training does not change them.
 func batchNorm(c *call) flow {
 	f := c.operand()
 	if f.kerasOrder {
@@ -33,8 +33,8 @@ func batchNorm(c *call) flow {
 		"decay", c.decay(), "variance", "biased"))
 }
 
-// decay returns the weight of the old statistics. A weight of 1, which would never update
-// them, counts as absent.
+// decay returns the weight of the old value in the running statistics. A weight of 1, which
+// would never update them, counts as absent.
 func (c *call) decay() float64 {
 	const otherwise = 0.99 // default of Keras
 	d := c.float("momentum", otherwise)

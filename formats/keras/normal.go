@@ -142,8 +142,8 @@ func groupNorm(c *call) flow {
 	return c.rowNorm(f, graph.GroupNorm, "groups", groups)
 }
 
-// unitNorm divides by the root of the sum of squares of the channels. Keras 3
-// bounds the root from below, versions before the sum.
+// unitNorm divides by the root of the sum of squares of the channels. Keras 3 bounds the
+// root from below; earlier versions bound the sum.
 func unitNorm(c *call) flow {
 	const least = 1e-12
 	f := c.channelsFirst(c.operand())

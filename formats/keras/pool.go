@@ -2,7 +2,8 @@ package keras
 
 import "github.com/bnctl/bnctl/graph"
 
-// pool returns the maker of a pooling layer. Averages leave out the padding.
+// pool returns the function that makes the node of a pooling layer. Averages leave out the
+// padding.
 func pool(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		x := c.channelsFirst(c.operand())
@@ -34,7 +35,8 @@ func globalMax(c *call) flow {
 	return c.global(x, v)
 }
 
-// global drops the spatial axes unless the layer keeps them.
+// global returns the result of a global pooling. It drops the spatial axes, unless the
+// layer keeps them.
 func (c *call) global(x flow, v graph.Value) flow {
 	channels, _ := c.spatialSize(x)
 	shape := []int{channels}

@@ -6,8 +6,8 @@ import (
 	"maps"
 )
 
-// parseSequential reads the configuration of a Sequential model as a chain of
-// calls. It is a list of layers up to Keras 2.2.2, an object after.
+// parseSequential reads the configuration of a Sequential model as a chain of calls. The
+// configuration is a list of layers up to Keras 2.2.2, and an object after that.
 func parseSequential(config json.RawMessage, depth int) (*network, error) {
 	var c struct {
 		Name   string          `json:"name"`

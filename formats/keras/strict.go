@@ -93,7 +93,8 @@ func checkKeys(b []byte) error {
 	}
 }
 
-// nest returns open after the delimiter d.
+// nest returns the enclosing objects and lists after the delimiter d, which opens or closes
+// one. open has those before it.
 func nest(open []map[string]bool, d json.Delim) []map[string]bool {
 	switch d {
 	case '{':

@@ -59,7 +59,7 @@ func (c *call) pairs(key string) [][2]int {
 	return pairs
 }
 
-// pad adds zeros around an image or a line.
+// pad adds zeros around an image or a 1-D sample.
 func pad(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	edges := c.edges("padding", len(x.shape)-1)
@@ -161,7 +161,7 @@ func reshape(c *call) flow {
 	return c.shaped(c.node(graph.Transpose, "", []graph.Value{v}, "perm", back))
 }
 
-// fillShape replaces a length of -1 by the one that makes n elements.
+// fillShape replaces a length of -1 so that the shape has n elements.
 func fillShape(shape []int, n int) error {
 	open, rest := -1, 1
 	for i, s := range shape {
@@ -184,7 +184,7 @@ func fillShape(shape []int, n int) error {
 	return nil
 }
 
-// permute makes axis dims[i] of the operand, counted from 1, axis i of the result.
+// permute makes axis i of the result from axis dims[i] of the operand. dims counts from 1.
 func permute(c *call) flow {
 	x := c.inElementOrder(c.operand())
 	rank := len(x.shape)

@@ -94,7 +94,7 @@ func TestStructures(t *testing.T) {
 		{strings.Replace(outs(`["a",0,0]`), `"input_layers":[["in",0,0]]`,
 			`"input_layers":{"p":["in",0,0],"q":["in",0,0]}`, 1), "has 2 inputs; 1 is supported"},
 
-		// Calls of a model inside, with inputs in a list and in a dict.
+		// These are calls of a nested model, with inputs in a list and in a dict.
 		{outs(`["m",0,0]`, inner(`[["x",0,0],["y",0,0]]`, `[`+tensor3("a")+","+tensor3("b")+`]`)), "sub(a, b)"},
 		{outs(`["m",0,0]`, inner(`[["x",0,0],["y",0,0]]`, `{"y":`+tensor3("a")+`,"x":`+tensor3("b")+`}`)), "sub(b, a)"},
 		{outs(`["m",0,0]`, inner(`{"l":["x",0,0],"k":["y",0,0]}`, `{"l":`+tensor3("a")+`,"k":`+tensor3("b")+`}`)), "sub(a, b)"},

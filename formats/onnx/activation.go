@@ -62,7 +62,7 @@ func elu(c *call) graph.Value {
 	return c.node(graph.Elu, "", []graph.Value{c.Dynamic(0)}, "alpha", shortest(c.Float("alpha", 1)))
 }
 
-// selu is gamma times an Elu.
+// selu adds a Selu, which is gamma times an Elu.
 func selu(c *call) graph.Value {
 	v := c.node(graph.Elu, ".elu", []graph.Value{c.Dynamic(0)}, "alpha",
 		shortest(c.Float("alpha", 1.67326319217681884765625)))
@@ -78,9 +78,9 @@ func hardSigmoid(c *call) graph.Value {
 	return c.node(graph.HardSigmoid, "", []graph.Value{c.Dynamic(0)}, "alpha", alpha, "beta", beta)
 }
 
-// prelu has a slope for each channel, or one for all. From operator set 7
-// on, the shape of the slopes broadcasts from the last axis. Before, a list
-// of slopes has one for each channel.
+// prelu adds a PRelu with a slope for each channel, or with one for all. From operator set
+// 7 on, the shape of the slopes broadcasts from the last axis. Before, a list of slopes has
+// one for each channel.
 func prelu(c *call) graph.Value {
 	s := c.Shape(0)
 	t, ok := c.Constant(1)
@@ -115,8 +115,8 @@ func makePrelu(c *call, s, slopes []int) graph.Value {
 	return c.node(graph.Sub, "", []graph.Value{up, down})
 }
 
-// spread declares operand i, which is one number, and repeats it n times. The state still has one
-// number, so that it is trained as one.
+// spread declares operand i, which is one number, and repeats it n times. The model still stores
+// one number, so that training changes all repetitions alike.
 func (c *call) spread(i int, role graph.Role, n int) graph.Value {
 	one := c.state(i, role, 1)
 	if n == 1 {
@@ -218,7 +218,8 @@ func gelu(c *call) graph.Value {
 	return c.node(op, "", []graph.Value{c.Dynamic(0)})
 }
 
-// simple returns the maker of an operator that becomes one node without attributes.
+// simple returns the maker of an operator: the function that adds its nodes. Here it adds
+// one node without attributes.
 func simple(op graph.Op) func(*call) graph.Value {
 	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.Dynamic(0)}) }
 }

@@ -42,7 +42,7 @@ func TestArgMax(t *testing.T) {
 		if err := proto.Unmarshal(b, m); err != nil {
 			t.Fatal(err)
 		}
-		// Global pool, flatten, softmax: a classifier with an open batch.
+		// The model is a classifier with an open batch: a global pool, a flatten and a softmax.
 		m.Graph.Input[0].Type.TensorType.Shape.Dim[0] = &onnxpb.TensorShapeProto_Dimension{}
 		m.Graph.Node = append([]*onnxpb.NodeProto{node("GlobalAveragePool", "x", "g"), node("Flatten", "g", "r"),
 			node("Softmax", "r", "y")}, c.nodes...)

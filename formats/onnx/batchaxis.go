@@ -17,8 +17,8 @@ func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
 	return p, err
 }
 
-// resolveBatch sets the batch axis of results. If it is the first axis, the results are
-// rows again.
+// resolveBatch sets the batch axis of results. A result with the batch as its first axis
+// becomes an ordinary value of the graph again, with one row for each sample.
 func (c *call) resolveBatch(out []node.Value, p node.BatchAxis) {
 	if c.Err != nil {
 		return

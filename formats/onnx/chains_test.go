@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// op returns an operator by its operands and its result.
+// op returns a node: an operator with the names of its operands and results.
 func op(kind, inputs, output string, with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	return &onnxpb.NodeProto{OpType: kind, Name: output, Input: strings.Split(inputs, " "),
 		Output: strings.Fields(output), Attribute: with}
@@ -64,7 +64,7 @@ func TestWithoutItsBatch(t *testing.T) {
 	}
 }
 
-// TestParts: an axis is cut into parts that fill it, one for each result.
+// TestParts checks that a Split cuts an axis into parts that fill it, one for each result.
 func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		name, input string

@@ -16,20 +16,22 @@ import (
 // settings are the attributes of an operator.
 type settings = []*onnxpb.AttributeProto
 
-// ofX returns an operator that makes y of x.
+// ofX returns a node with the operand x and the result y.
 func ofX(op string, with settings) *onnxpb.NodeProto {
 	return &onnxpb.NodeProto{OpType: op, Name: "n", Input: []string{"x"}, Output: []string{"y"}, Attribute: with}
 }
 
-// onlyNode returns the file of one operator with operands x, rows of a shape, and
-// vectors of floats. A batch of 0 is open.
+// onlyNode returns a file with the single node n. Its operands are the input x, with
+// samples of the given shape, and vectors of floats. If batch is 0, the file leaves its
+// length open.
 func onlyNode(t *testing.T, opset int64, n *onnxpb.NodeProto, batch int64, shape []int64,
 	vectors map[string][]float32) *foreign.File {
 	t.Helper()
 	return readModel(t, modelOf(opset, batch, shape, vectors, n))
 }
 
-// modelOf returns a model of operators. The first result of the last one is the output.
+// modelOf returns a model that consists of the given nodes. The first result of the last
+// node is the output.
 func modelOf(opset, batch int64, shape []int64, vectors map[string][]float32,
 	nodes ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	in := &onnxpb.TensorShapeProto{}
@@ -137,8 +139,8 @@ func TestTrainingMode(t *testing.T) {
 	}
 }
 
-// TestMomentum: momentum is the share of the old statistics that stays in training. 1, which would
-// never update them, counts as not given.
+// TestMomentum: momentum is the weight of the old value in the running statistics. A momentum of 1,
+// which would never update them, counts as absent.
 func TestMomentum(t *testing.T) {
 	for _, c := range []struct {
 		momentum float64

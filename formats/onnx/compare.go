@@ -47,7 +47,8 @@ func init() {
 
 // A truth value is 0 or 1 in the graph.
 
-// tells returns the maker of an operator. f computes the result, which has truth values.
+// tells returns the maker of an operator that has a result of truth values. f computes the
+// result.
 func tells(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value {
 		out := node.Rows(f(c))
@@ -63,8 +64,8 @@ func compared(c *call) graph.Value {
 	return c.node(graph.Compare, "", c.operandPair(), "of", comparisons[c.Proto.OpType])
 }
 
-// logical computes And, Or and Xor of truth values: the product, the maximum, and whether they
-// differ.
+// logical computes operators on truth values, which are 0 or 1: And is the product, Or is
+// the maximum, and Xor is 1 if they differ.
 func logical(c *call) graph.Value {
 	switch in := c.operandPair(); c.Proto.OpType {
 	case "And":

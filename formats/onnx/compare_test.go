@@ -101,7 +101,7 @@ func TestReductions(t *testing.T) {
 		n := ofX(op, settings{list64("axes", 1), intAttr("keepdims", 0)})
 		elements(t, op+" of no number", modelOf(11, 0, []int64{3}, nil, n), []float64{1, none, 3}, []float64{none})
 	}
-	// log(sum(exp)) of values that are infinite, or overflow.
+	// These cases compute log(sum(exp)) of values that are infinite, or overflow.
 	for _, c := range [][3]float64{{-infinite, -infinite, -infinite}, {infinite, 1, infinite},
 		{1000, 1000, 1000 + math.Ln2}, {none, 1, none}} {
 		n := ofX("ReduceLogSumExp", settings{list64("axes", 1), intAttr("keepdims", 0)})

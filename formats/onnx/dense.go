@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(operators{
-		// The attribute broadcast, up to operator set 6, has no effect beyond the shape of C.
+		// The attribute broadcast, which exists up to operator set 6, only affects the shape of C.
 		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
 			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
 			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
@@ -56,7 +56,8 @@ func gemm(c *call) graph.Value {
 		declareAddend(c, outputs, float32(c.Float("beta", 1)))})
 }
 
-// makeUnbatchedGemm is a Gemm of a value without a batch axis. The rows are an axis of the value.
+// makeUnbatchedGemm adds a Gemm of a value without a batch axis. The rows of the matrix A are an
+// axis of the value.
 func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	s := c.Shape(0)
 	if inputs := c.g.Type(weight).Shape[1]; c.Err == nil && (len(s) != 2 || s[1] != inputs) {
@@ -109,7 +110,7 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	rows, columns := t.Shape[0], t.Shape[1]
 	out := tensor.New(tensor.F32, columns, rows)
 	from, to := t.F32(), out.F32()
-	const block = 32 // blocks, so that rows of both matrices stay in the cache
+	const block = 32 // transposed in blocks, so that rows of both matrices stay in the cache
 	for r := 0; r < rows; r += block {
 		for k := range columns {
 			for i := r; i < min(r+block, rows); i++ {

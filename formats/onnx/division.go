@@ -12,7 +12,7 @@ import (
 type division struct {
 	starts map[string]bool // results of nodes of the tail
 
-	manyPicks map[string]bool // results of each TopK that picks more elements than a graph can
+	manyPicks map[string]bool // results of each TopK that picks more elements than a graph supports
 	head      *onnxpb.GraphProto
 	tail      *tail
 	cuts      *cut

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEinsum: axes in place of "...", results without a name, and sums of one operand. The
-// numbers were computed by hand, for x = [[0 1 2] [3 4 5]].
+// TestEinsum covers axes in place of "...", equations without a result, and sums of one
+// operand. The numbers were computed by hand, for x = [[0 1 2] [3 4 5]].
 func TestEinsum(t *testing.T) {
 	weight := floats("w", []int64{3, 2}, 1, 0, 0, 1, 1, 1)
 	for _, c := range []struct {

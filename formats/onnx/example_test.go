@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A model becomes ONNX, and comes back. Callers with files of any format use package
-// modelfile.
+// This example writes a model as ONNX and reads it back. Callers with files of any format
+// use package modelfile.
 func ExampleWrite() {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err == nil {

@@ -216,8 +216,8 @@ func branches(condition, output string, then, otherwise *onnxpb.NodeProto) *onnx
 	return op("If", condition, output, of("then_branch", then), of("else_branch", otherwise))
 }
 
-// TestBranches: an If with a constant condition is its chosen branch. PyTorch's squeeze
-// writes one to test whether a length is 1.
+// TestBranches: an If with a constant condition is replaced by the branch that the
+// condition chooses. PyTorch's squeeze writes one to test whether a length is 1.
 func TestBranches(t *testing.T) {
 	condition := nodes{op("Shape", "x", "s"), ints("i", 2), op("Gather", "s i", "n"), ints("k", 3),
 		op("Equal", "n k", "c")}
@@ -278,7 +278,7 @@ func TestOneNumberOfHigherRank(t *testing.T) {
 	}
 }
 
-// TestMeanVarianceAxes: the axes have no order, and count from the end as well.
+// TestMeanVarianceAxes: the axes may be in any order, and negative axes count from the end.
 func TestMeanVarianceAxes(t *testing.T) {
 	for _, axes := range [][]int{{2, 3}, {3, 2}, {-1, -2}, {-1, 2}} {
 		n := op("MeanVarianceNormalization", "x", "y", intsAttr("axes", axes...))

@@ -12,7 +12,7 @@ func init() {
 	})
 }
 
-// globalLpPool is the p-norm of each channel: the p-th root of the sum of the p-th
+// globalLpPool computes the p-norm of each channel: the p-th root of the sum of the p-th
 // powers of its absolute values.
 func globalLpPool(c *call) graph.Value {
 	s, p := c.Shape(0), c.Int("p", 2)

@@ -20,8 +20,8 @@ import (
 
 var growAlone = &growth{by: growFirst}
 
-// growPair returns the rule for an operator with two operands that grow: by returns the growth of
-// the result.
+// growPair returns the rule for an operator with two operands that grow from row to row. by returns
+// the growth of the result.
 func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
 
 // growFirst returns the growth of operand 0, which is also the growth of
@@ -236,8 +236,9 @@ func gatherRows(c *call) []node.Value {
 	return out
 }
 
-// pickView picks the elements at of an axis, which becomes the axes of a shape. If at is an affine
-// function of the position in the shape, this is a reshape, a slice and a transposition.
+// pickView picks elements of an axis at the offsets in at, and replaces the axis by the axes of
+// shape. If the offset is an affine function of the position in shape, this needs only a reshape, a
+// slice and a transposition.
 func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None

@@ -84,8 +84,8 @@ func TestDigits(t *testing.T) {
 		{24, 0, []int{6, 1}, []int{4, 6}, true},
 		{24, 0, []int{1, 6}, []int{6, 4}, true},
 		{24, 7, []int{6, 2}, []int{3, 2}, true},
-		{24, 7, []int{6, 2}, []int{4, 2}, false}, // beyond the last element
-		{24, 4, []int{6, 2}, []int{3, 2}, false}, // into the next six
+		{24, 7, []int{6, 2}, []int{4, 2}, false}, // the last offset is beyond the axis
+		{24, 4, []int{6, 2}, []int{3, 2}, false}, // offset 6 is in the next group of six
 		{24, 0, []int{5, 1}, []int{2, 2}, false}, // 5 does not divide 24
 		{24, 0, []int{2, 1}, []int{3, 3}, false}, // windows that overlap
 		{24, 0, []int{0, 1}, []int{3, 3}, false}, // equal offsets, which overlap too

@@ -66,7 +66,7 @@ func TestExternalLink(t *testing.T) {
 	}
 }
 
-// TestBombs: files that would need far more memory than they have bytes.
+// TestBombs refuses files that would need far more memory than they have bytes.
 func TestBombs(t *testing.T) {
 	list := func(field protowire.Number, entry []byte, n int) []byte {
 		one := protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), entry)

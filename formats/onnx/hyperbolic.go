@@ -81,7 +81,7 @@ func makeAsinh(c *call, suffix string, x graph.Value) graph.Value {
 	return chooseBySize(c, suffix, x, size, near, far)
 }
 
-// acosh is the asinh of sqrt(x^2 - 1).
+// acosh computes the asinh of sqrt(x^2 - 1).
 func acosh(c *call) graph.Value {
 	root := func(suffix string, add float64) graph.Value {
 		v := c.node(graph.Affine, suffix, []graph.Value{c.Dynamic(0)}, "add", add)

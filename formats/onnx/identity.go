@@ -72,7 +72,7 @@ func dropout(c *call) graph.Value {
 	if !ok {
 		p = 0.5
 	}
-	if p == 0 { // also in training
+	if p == 0 { // a ratio of 0 drops nothing, even in training
 		return c.Dynamic(0)
 	}
 	training, ok := c.Constant(2)

@@ -77,9 +77,10 @@ func resized(t *testing.T, lengths []int) []byte {
 	return b
 }
 
-// TestExampleOfASize checks the example of a size in the advice. Open lengths become 224. Of
-// three lengths the channels are first: an open first length becomes 3, unless the last
-// length is at most 4. Then the last one is the channels, and moves to the front.
+// TestExampleOfASize checks the example of a size in the advice. An open length becomes
+// 224. Three lengths begin with the channels, and an open number of channels becomes 3.
+// However, if the last of three lengths is at most 4, it is the number of channels, and
+// moves to the front.
 func TestExampleOfASize(t *testing.T) {
 	for _, c := range []struct {
 		open []int

@@ -6,8 +6,8 @@ import (
 )
 
 // TestJoined: activations that exporters write as several nodes become one operation, and
-// the constants of these nodes do not become state. (TestCases compares such files with
-// ONNX Runtime.)
+// the constants of these nodes do not become weights of the model. (TestCases compares such
+// files with ONNX Runtime.)
 func TestJoined(t *testing.T) {
 	for name, want := range map[string]string{
 		"gelu-20": "gelu(w)", "gelu-20-tanh": "gelu_tanh(w)", "mish-18": "mish(w)", "erf": "erf(w)",

@@ -11,8 +11,8 @@ import (
 
 // A constant may be computed from parameters: a slice of position embeddings, 1 plus a gain, or a
 // normalised weight. If the graph is to be trained, the nodes that compute it become nodes of the
-// graph, so that the gradient reaches the parameters. Their values do not depend on the row; they
-// have kind whole.
+// graph, so that the gradient reaches the parameters. The values of these nodes are the same for
+// all rows, which the graph calls the kind whole.
 
 // keepLift records a node that computes a constant from parameters.
 func (c *call) keepLift(op string, out []node.Value) {

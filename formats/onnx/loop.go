@@ -118,8 +118,8 @@ func (r subgraphs) holds(name string) (bool, error) {
 	return x.Tensor.Bytes[0] != 0, nil
 }
 
-// round reads the nodes of a body once. Before the round, the condition and the carried values have the
-// names in now. round returns their names after the round.
+// round reads the nodes of a loop's body for one round. Before the round, the condition and the
+// carried values have the names in now. round returns their names after the round.
 func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
 	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}

@@ -11,9 +11,9 @@ func init() {
 	})
 }
 
-// lrn is local response normalisation: x / (bias + alpha/size * sum)^beta. sum adds the squares of the
-// size channels around each channel. The mean of squares is computed by an average pool that counts the
-// padding, with the channels as rows of an image.
+// lrn computes the local response normalisation: x / (bias + alpha/size * sum)^beta. sum adds the
+// squares of the size channels around each channel. The mean of squares is computed by an average
+// pool that counts the padding, with the channels as rows of an image.
 func lrn(c *call) graph.Value {
 	s, size := c.Shape(0), c.Int("size", 0)
 	if c.Err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {

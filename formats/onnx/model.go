@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// model builds the template.
+// model builds the model of package models: the graph with its weights.
 func (r *reader) model() (*models.Model, error) {
 	need := r.reached()
 	r.unavailable = map[string]bool{}

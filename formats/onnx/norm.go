@@ -19,9 +19,9 @@ func init() {
 	})
 }
 
-// batchNorm reads all versions: set 6 has is_test, sets 7 to 8 have spatial, and sets from 14 on have
-// training_mode. Statistics are per channel. A node in training mode is accepted if the graph is to be
-// trained. momentum is the weight of the old statistics.
+// batchNorm reads all versions: set 6 has is_test, sets 7 to 8 have spatial, and sets from 14 on
+// have training_mode. Statistics are per channel. A node in training mode is accepted if the graph
+// is to be trained. momentum is the weight of the old value in the running statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.Shape(0)
 	if isTraining(c) && !c.forTraining {
@@ -64,8 +64,9 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 // defaultDecay is the standard's default.
 const defaultDecay = 0.9
 
-// readDecay returns the weight of the old statistics. 1 counts as absent: with it, statistics would
-// never change. Old versions of PyTorch wrote 1 for every model.
+// readDecay returns the weight of the old value in the running statistics. A weight of 1 counts as
+// absent, because it would never change the statistics. Old versions of PyTorch wrote 1 for every
+// model.
 func readDecay(c *call) float64 {
 	d := shortest(c.Float("momentum", defaultDecay))
 	if d == 1 {

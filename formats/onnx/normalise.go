@@ -262,7 +262,8 @@ func reduceOf(c *call) graph.Value {
 	return x
 }
 
-// addLogSumExp subtracts the largest element before the sum, so that the sum stays finite.
+// addLogSumExp computes log(sum(exp(x))). It subtracts the largest element from x before
+// the exponential, so that the sum stays finite.
 func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
 	if len(at) == 0 {
 		return x

@@ -79,8 +79,9 @@ func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Val
 	return c.node(graph.Slice, ".cropped", []graph.Value{x}, "begin", begin, "end", end), shape
 }
 
-// outside has a function for each mode. It returns the index of the element that fills position i
-// outside of an axis of n elements. The index is out of range if there is no such element.
+// outside has a function for each mode of Pad. The function returns the index of the element that
+// fills position i outside of an axis of n elements. The index is out of range if there is no such
+// element.
 var outside = map[string]func(i, n int) int{
 	"reflect": func(i, n int) int {
 		if i < 0 {

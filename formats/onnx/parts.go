@@ -21,10 +21,11 @@ func init() {
 	})
 }
 
-// The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which make
-// the axis the first one. That of TorchScript has a tuple of all indices for each element of v: the decoding
-// of older YOLOX sets columns in this way. The updates depend on the input, and the batch follows the
-// indexed axes. The positions of the result are picked from the value joined with the updates.
+// The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which
+// make the axis the first one. The exporter of TorchScript writes a ScatterND with a tuple of all
+// indices for each element of v. The decoding of older YOLOX sets columns in this way. The updates
+// depend on the input, and the batch follows the indexed axes. The positions of the result are
+// picked from the value joined with the updates.
 
 // setParts sets positions of one axis to computed values, or elements of each row to constants.
 func setParts(c *call) graph.Value {

@@ -20,7 +20,7 @@ import (
 //
 //	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
 
-// pixels follows these nodes one by one.
+// pixels follows the nodes of such a conversion one by one.
 type pixels struct {
 	*reader
 	image  models.Image

@@ -27,8 +27,8 @@ func evalCounting(t *testing.T, m *onnxpb.ModelProto) []float64 {
 	return y[0].F64()
 }
 
-// TestPlaces: elements of an axis in any order, as NumPy's indexing, pad, tile and take
-// return them.
+// TestPlaces picks elements of an axis in any order. The expected elements are those of
+// NumPy's indexing, pad, tile and take.
 func TestPlaces(t *testing.T) {
 	pad := func(mode string, before, after int64) []*onnxpb.NodeProto {
 		return nodes{ints("p", 0, before, 0, after), op("Pad", "x p", "y", textAttr("mode", mode))}

@@ -39,8 +39,8 @@ func pool(c *call) graph.Value {
 	return addPool(c, "", c.Dynamic(0), s, w, count)
 }
 
-// makeVolumePool is a pool over three axes. Its window has one element along the first axis, or along
-// the other two: PyTorch writes local_response_norm as an average over channels.
+// makeVolumePool adds a pool over three axes. Its window has one element along the first axis, or
+// along the other two: PyTorch writes local_response_norm as an average over channels.
 func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
 	if !w.isElement(0) {

@@ -9,8 +9,8 @@ import (
 
 // norm is the p-th root of a sum or a mean of the p-th powers of x. x has no negative elements
 // unless p is 2. Powers of large values overflow float32: squares do from 1.8e19 on. These values
-// are divided by a power of two first, and the root is multiplied by it. The roots of other values
-// do not change by this.
+// are divided by a power of two first, and the root is multiplied by it. Smaller values are not
+// divided, so their roots do not change.
 type norm struct {
 	p            int
 	powers, root string // suffixes of the names of nodes
@@ -20,7 +20,7 @@ type norm struct {
 // mostLevels is the maximum number of powers of two that are tried.
 const mostLevels = 8
 
-// of adds the nodes.
+// of adds the nodes that compute the norm of x.
 func (n norm) of(c *call, x graph.Value) graph.Value {
 	step := 220 / n.p // a level divides the values by 2^step
 	levels := (128-126/n.p+8+step-1)/max(step, 1) + 1

@@ -36,8 +36,8 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.Dynamic(i)
 }
 
-// inRows repeats constant i in every row. The first operand that is not constant determines the number
-// of rows. Its values are not used.
+// inRows repeats constant i in every row. The first operand that is not constant determines the
+// number of rows. The values of that operand are not used.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
 	for _, x := range c.In {
@@ -147,8 +147,8 @@ func (c *call) number(name string, v float64) graph.Value {
 	return c.declare(name, graph.Constant, tensor.Scalar(float32(v)))
 }
 
-// compare returns 1 for elements of a that are greater than those in b, or have another relation to
-// them, and 0 for others.
+// compare returns 1 where an element of a has the relation of, for example greater, to the element
+// of b, and 0 elsewhere.
 func (c *call) compare(suffix, of string, a, b graph.Value) graph.Value {
 	return c.node(graph.Compare, suffix, []graph.Value{a, b}, "of", of)
 }

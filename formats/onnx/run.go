@@ -45,8 +45,8 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	c.takeOneRow(op)
 	out := c.run(op)
 	if c.Err != nil && c.MixesBatch && !c.Unbatched && !table[op].traits.has(needsBatch) {
-		// A node that works along the batch axis is correct on a batch of 1 as a whole. It may also be
-		// possible for rows.
+		// If the batch is 1, a node may work along the batch axis: the operands then become
+		// unbatched values. With another batch the operator may also accept them.
 		whole, err := r.call(n)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (c *call) store(op string, out []node.Value) error {
 			continue
 		}
 		if i >= len(out) {
-			continue // only a node that uses it is an error
+			continue // an error only if a node reads the missing result
 		}
 		out[i].Op, out[i].Unbatched, out[i].Prepared = op, c.Unbatched, c.prepares(op)
 		if err := c.reader.define(name, out[i]); err != nil {
@@ -143,7 +143,7 @@ func (c *call) store(op string, out []node.Value) error {
 	return nil
 }
 
-// fold computes constants.
+// fold computes the results of a node from constants.
 func (c *call) fold(f fold.Func) []node.Value {
 	var out []node.Value
 	for _, t := range f(&c.Node) {

@@ -24,7 +24,7 @@ func init() {
 // Scatter sets elements of a value to constant numbers at constant indices. A mask and the numbers have
 // the shape of the value. Because indices count the batch, this is supported only for a batch of 1.
 
-// scatter sets single elements.
+// scatter sets single elements at indices of one axis.
 func scatter(c *call) graph.Value {
 	return scatterElements(c, func(s []int) (at, updates []int) {
 		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
@@ -48,7 +48,7 @@ func scatter(c *call) graph.Value {
 	})
 }
 
-// scatterBlocks sets blocks.
+// scatterBlocks sets blocks of elements at tuples of indices.
 func scatterBlocks(c *call) graph.Value {
 	return scatterElements(c, func(s []int) (at, updates []int) {
 		begins, block := c.Tuples(s, 0)
@@ -67,7 +67,8 @@ func scatterBlocks(c *call) graph.Value {
 	})
 }
 
-// scatterElements sets elements at offsets by updates of a shape.
+// scatterElements sets elements to the updates in operand 2. offsets returns the offsets of
+// these elements, and the required shape of the updates.
 func scatterElements(c *call, offsets func(shape []int) (at, updates []int)) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("sets elements of every row by constants of its own")

@@ -153,8 +153,9 @@ func splitItems(c *call) (items []node.Value) {
 	return items
 }
 
-// readChunkSizes returns the lengths of the ranges that an axis is split into. The operand is a length
-// for all except the last one, or a list of lengths. Without it each length is 1.
+// readChunkSizes returns the lengths of the ranges that an axis is split into. The operand is a
+// single length for all ranges except the last one, which may be shorter, or a list of lengths.
+// Without it each length is 1.
 func readChunkSizes(c *call, length int64) []int64 {
 	each := int64(1)
 	if c.Has(1) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators that are computed only from constants, and operators that become several
-// operations.
+// This file has operators that are computed only from constants, and operators that become
+// several operations.
 
 func init() {
 	for op, draw := range map[string]func(s *sketch, n *onnxpb.NodeProto, x operand){

@@ -104,8 +104,8 @@ const (
 	maxExtend  = 256 // slices for one reduction
 )
 
-// gatherAxis picks the elements at of an axis, in this order. Elements with equal distances are
-// picked by a slice.
+// gatherAxis picks the elements with the indices in at from an axis, in this order.
+// Elements with equal distances are picked by a slice.
 func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None
@@ -131,8 +131,8 @@ func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) grap
 	return c.joined(suffix, in, axis)
 }
 
-// stepped returns the number of elements at the beginning of at that have equal distances of at least
-// 1, and the distance.
+// stepped returns how many indices at the beginning of at have equal distances of at least 1, and
+// that distance.
 func stepped(at []int) (n, step int) {
 	n, step = 1, 1
 	if len(at) > 1 && at[1] > at[0] {

@@ -215,8 +215,8 @@ func TestSuppressedIsForDetectors(t *testing.T) {
 	}
 }
 
-// TestPeerSuppressed: ONNX Runtime finds the same boxes in the written file as the
-// template.
+// TestPeerSuppressed: ONNX Runtime finds the same boxes with the written file as bnctl with
+// the model.
 func TestPeerSuppressed(t *testing.T) {
 	needPeers(t)
 	golden := map[string][]suppressedBox{}

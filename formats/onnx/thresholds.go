@@ -16,7 +16,7 @@ func init() {
 	})
 }
 
-// thresholdedRelu is 0 up to alpha, and x above it.
+// thresholdedRelu returns x where it is above alpha, and 0 elsewhere.
 func thresholdedRelu(c *call) graph.Value {
 	above := c.compare(".above", "greater", c.Dynamic(0), c.number("alpha", shortest(c.Float("alpha", 1))))
 	return c.node(graph.Where, "", []graph.Value{above, c.Dynamic(0), c.number("zero", 0)})
@@ -34,8 +34,8 @@ func shrink(c *call) graph.Value {
 	return c.node(graph.Where, "", []graph.Value{below, up, v})
 }
 
-// hardmax is 1 for the first of the largest elements along an axis, and 0 for others. Up to operator
-// set 12 all axes from this one on count as one.
+// hardmax returns 1 for the first of the largest elements along an axis, and 0 for others. Up to
+// operator set 12 all axes from this one on count as one.
 func hardmax(c *call) graph.Value {
 	s, def := c.Shape(0), -1
 	if c.Opset < 13 {

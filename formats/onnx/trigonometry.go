@@ -25,7 +25,7 @@ func init() {
 // Beyond farAngle the result is NaN.
 
 const (
-	quarterHigh = 201.0 / 128 // the first 8 bits of pi/2, then 24, then the rest
+	quarterHigh = 201.0 / 128 // the first 8 bits of pi/2, then the next 24 bits, then the rest
 	quarterMid  = 4.837512969970703e-4
 	quarterLow  = 7.549789954891882e-8
 	farAngle    = 1e5

@@ -20,11 +20,12 @@ func init() {
 	})
 }
 
-// If a file fixes the batch to 1, every row is a batch, and its axis of length 1 is like any other: it
-// may be removed, moved or joined. Values that begin with this axis are rows without it in the graph.
-// The other values are unbatched: their rows have the whole shape that the file has. A reshape makes a
-// value unbatched, or gives it its batch axis back, if an operator needs that. In files with an open or
-// longer batch, unbatched values have a node.BatchAxis.
+// If a file fixes the batch to 1, each row of a model's input is a separate run of the file. The
+// batch axis of length 1 is then like any other: nodes may remove it, move it or join it with
+// another. Values that begin with this axis are rows without it in the graph. The other values are
+// unbatched: their rows have the whole shape that the file has. A reshape makes a value unbatched,
+// or gives it its batch axis back, if an operator needs that. In files with an open or longer
+// batch, unbatched values have a node.BatchAxis.
 
 // checkPlaces refuses a Cast after an ArgMax to integers that cannot represent all indices. They
 // would wrap around.

@@ -121,7 +121,8 @@ func addWholeQuotient(c *call, suffix string, by float64) graph.Value {
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }
 
-// remainder refuses Mod of other values: computeWholes reads Mod of integers with bounds.
+// remainder refuses Mod, except that computeWholes has already read Mod of integers with
+// bounds.
 func remainder(c *call) []node.Value {
 	c.Fail("of values that come from the input is not supported, only of places that ArgMax, ArgMin or TopK " +
 		"make, by one positive constant")

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// window describes how a convolution or a pool moves over the spatial axes of its operand. The
-// last beyond elements of end exist because the number of windows is rounded up. An average
-// does not count them.
+// window describes how a convolution or a pool moves over the spatial axes of its operand.
+// beyond is the part of the padding end that exists because the number of windows is
+// rounded up. An average does not count this part.
 type window struct{ kernel, stride, dilation, begin, end, beyond []int }
 
 // window reads the attributes of a window over axes of the given lengths.

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// names are the format's names for our types.
+// names has the format's names for bnctl's types.
 var names = map[tensor.DType]string{
 	tensor.F32: "F32", tensor.F64: "F64", tensor.F16: "F16", tensor.BF16: "BF16",
 	tensor.I8: "I8", tensor.I16: "I16", tensor.I32: "I32", tensor.I64: "I64",

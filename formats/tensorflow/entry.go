@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dtypes maps TensorFlow's DataType (types.proto) to ours.
+// dtypes maps TensorFlow's DataType (types.proto) to bnctl's types.
 var dtypes = map[uint64]tensor.DType{
 	1: tensor.F32, 2: tensor.F64, 3: tensor.I32, 4: tensor.U8, 5: tensor.I16, 6: tensor.I8, 9: tensor.I64,
 	10: tensor.Bool, 14: tensor.BF16, 17: tensor.U16, 19: tensor.F16, 22: tensor.U32, 23: tensor.U64,
@@ -16,7 +16,7 @@ var dtypes = map[uint64]tensor.DType{
 
 const stringType = 7 // text: the object graph
 
-// header is BundleHeaderProto.
+// header is a message BundleHeaderProto.
 type header struct {
 	shards int
 	big    bool
@@ -42,7 +42,7 @@ func parseHeader(b []byte) (header, error) {
 	return h, err
 }
 
-// entry is BundleEntryProto: the type, shape and place of a variable.
+// entry is a message BundleEntryProto: the type, shape and place of a variable.
 type entry struct {
 	name   string
 	dtype  uint64
@@ -78,7 +78,8 @@ func parseEntry(name string, b []byte) (entry, error) {
 	return e, err
 }
 
-// parseShape reads TensorShapeProto: dim = 2 {size = 1}, unknown_rank = 3.
+// parseShape reads a message TensorShapeProto. Its field 2, dim, is a message with the
+// length of an axis in field 1, size. Its field 3 is unknown_rank.
 func parseShape(b []byte) ([]int, error) {
 	var shape []int
 	err := message.Walk(b, func(f message.Field) error {

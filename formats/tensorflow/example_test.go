@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/tensorflow"
 )
 
-// A checkpoint, by its index. Callers that accept files of any format use package
-// modelfile.
+// This example reads a checkpoint by the path of its index. Callers that accept files of
+// any format use package modelfile.
 func ExampleRead() {
 	f, err := tensorflow.Read("testdata/cases/replicas.index", tensorflow.Options{})
 	if err != nil {

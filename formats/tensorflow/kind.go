@@ -30,7 +30,7 @@ var leftOut = sync.OnceValue(func() []leaving {
 // leaving is the reason for leaving out variables of some names.
 type leaving struct {
 	name   *regexp.Regexp
-	group  string // $1 and $2 are the parts of the name in brackets
+	group  string // $1 and $2 are the parts of the name that the pattern has in brackets
 	reason string
 }
 

@@ -94,9 +94,9 @@ var latestName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*model_checkpoint_path:\s*"([^"\\]+)"`)
 })
 
-// latest returns the index of the checkpoint named in a file called checkpoint, in the same
-// folder: paths to other folders apply to the machine that trained. It returns "" if the
-// file does not name a checkpoint.
+// latest returns the index of the checkpoint that a file called checkpoint names. It looks
+// for the index in the folder of that file, because paths to other folders apply to the
+// machine that trained. It returns "" if the file does not name a checkpoint.
 func latest(path string) (string, error) {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -101,7 +101,7 @@ func noTensors(what string, root any) error {
 		foreign.List(names(entries))), "if it is under one of them, name it with {key}")
 }
 
-// wrongKey returns an error for a key.
+// wrongKey returns an error for a key that the user has given.
 func wrongKey(key, text, advice string) error {
 	e := problem.Failure("key", text, advice)
 	e.Value = key

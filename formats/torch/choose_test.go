@@ -160,7 +160,8 @@ func TestEntriesOf(t *testing.T) {
 	}
 }
 
-// TestClassName looks through the functions that make objects of their argument.
+// TestClassName: for a function that makes an object of the class in its argument,
+// className returns that class.
 func TestClassName(t *testing.T) {
 	class := pickle.Global{Module: "mine", Name: "Config"}
 	for want, c := range map[string]*pickle.Call{

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dtypes pairs our types with the names of torch's storages and types. The last three have
-// no storage class: they use untyped storages.
+// dtypes pairs bnctl's types with the names of torch's storages and types. The last three
+// have no storage class: they use untyped storages.
 var dtypes = []struct {
 	dtype   tensor.DType
 	storage string

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/torch"
 )
 
-// A file of torch.save, read without executing it. Options select one of several state
-// dicts. Callers that accept files of any format use package modelfile.
+// This example reads a file of torch.save without executing it. Options select one of
+// several state dicts. Callers that accept files of any format use package modelfile.
 func ExampleRead() {
 	f, err := torch.Read("testdata/cases/gan.pth", torch.Options{Key: "netG"})
 	if err != nil {

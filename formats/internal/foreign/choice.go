@@ -24,8 +24,8 @@ func List(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Chosen adds the place of the chosen tensors to err, and the advice to choose another
-// place, if f has several.
+// Chosen adds the place of the chosen tensors to err, and advises to choose another place,
+// if f has several places with tensors.
 func (f *File) Chosen(err error) error {
 	others := slices.DeleteFunc(slices.Clone(f.Keys), func(k string) bool {
 		return k == f.Key || strings.HasPrefix(f.Key, k+".")

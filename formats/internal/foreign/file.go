@@ -67,7 +67,7 @@ type Mark int
 const (
 	Computed      Mark = iota + 1 // computed from other tensors of the file
 	Setting                       // setting of an operator: axes, a shape, the scales of a resize
-	NextToWeights                 // the weights
+	NextToWeights                 // useful only together with the weights
 )
 
 // Counter is a single value stored with the tensors.

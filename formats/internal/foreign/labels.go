@@ -45,9 +45,9 @@ func LabelText(labels []string) string {
 	return "{" + strings.Join(texts, ", ") + "}"
 }
 
-// ParseLabels reads class names: a list or a dict by number in JSON or in Python's syntax,
-// a dict of numbers by name, lines "0:cat", lines, or a list with commas. It returns nil
-// for anything else.
+// ParseLabels reads class names in any of these forms: a list, a dict from numbers to names
+// or a dict from names to numbers, in the syntax of JSON or Python; lines like "0:cat";
+// lines with a name each; or names separated by commas. It returns nil for anything else.
 func ParseLabels(text string) []string {
 	text = strings.TrimSpace(text)
 	switch {
@@ -81,14 +81,15 @@ func ParseLabels(text string) []string {
 	return lines
 }
 
-// literal is a list or a dict of strings and numbers in Python's syntax.
+// literal is a list or a dict of strings and numbers, in Python's syntax, that is being
+// read.
 type literal struct {
 	text  string
 	close byte
 }
 
-// labels reads up to the closing bracket, which must be the end. Entries of a dict may be
-// in any order, and must be complete from 0.
+// labels reads up to the closing bracket, which must be the end of the text. Entries of a
+// dict may be in any order, and must be complete from 0.
 func (p *literal) labels() []string {
 	names, next := map[int]string{}, 0
 	for {

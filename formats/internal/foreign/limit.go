@@ -8,8 +8,8 @@ const (
 	MaxTensors = 1 << 15
 	// MaxName is the longest name of a tensor, in bytes.
 	MaxName = 1024
-	// Slack is the limit of the tensors' bytes in addition to the size of their file:
-	// views may repeat stored elements.
+	// Slack is the number of bytes that the tensors of a file may have in addition to the size
+	// of the file. They may exceed it because views repeat stored elements.
 	Slack = 16 << 20
 )
 

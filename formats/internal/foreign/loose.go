@@ -66,8 +66,8 @@ func component(pattern string, hints ...string) kind {
 	})}
 }
 
-// has reports whether a name in lower case is of the kind. Hints come first: a pattern is a
-// hundred times slower, and few names need it.
+// has reports whether a name in lower case is of the kind. Hints are tried before patterns:
+// a pattern is a hundred times slower, and few names need one.
 func (k kind) has(name string) bool {
 	return slices.ContainsFunc(k.hints, func(h string) bool { return strings.Contains(name, h) }) &&
 		k.pattern().MatchString(name)

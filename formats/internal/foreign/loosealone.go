@@ -25,9 +25,10 @@ var (
 )
 
 // LooseAlone does the same as Loose for an unknown architecture. It returns the reason why a tensor
-// belongs to no layer of any architecture, and considers type and shape in addition to the
-// name. It accepts integers, because layers do not train them. It accepts floats only if
-// they are a vector with the class weights of a loss, or a single value of a metric.
+// belongs to no layer of any architecture, and considers type and shape in addition to the name. A
+// tensor of integers may have such a reason, because layers do not train integers. A tensor of
+// floats has one only if it is a vector with the class weights of a loss, or a single value of a
+// metric.
 func LooseAlone(name string, d tensor.DType, shape []int) string {
 	reason, lower := Loose(name, d, shape), strings.ToLower(name)
 	switch {

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestLooseAlone matches tensors that torch.nn's losses and torchmetrics store, and rejects
-// tensors with similar names that a model may have trained or may compute with.
+// TestLooseAlone recognises tensors that torch.nn's losses and torchmetrics store. It does
+// not recognise tensors with similar names that a model may have trained or may compute
+// with.
 func TestLooseAlone(t *testing.T) {
 	number, vector, matrix := []int{}, []int{4}, []int{4, 8}
 	for _, c := range []struct {

@@ -67,7 +67,7 @@ func (t Tensor) ReadInto(dst []byte) error {
 // Load reads the tensor into new memory.
 func (t Tensor) Load() (tensor.Tensor, error) { return t.LoadIn(nil) }
 
-// LoadIn is Load into memory of r.
+// LoadIn is like Load but uses memory of r.
 func (t Tensor) LoadIn(r *tensor.Region) (tensor.Tensor, error) {
 	out := r.New(t.DType, t.Shape...)
 	return out, t.ReadInto(out.Bytes)

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ChannelsFirst returns the variables with kernels in the layout of bnctl's graphs. Kernels
-// of convolutions (h, w, in, out) become (out, in, h, w), and in 1-D (w, in, out) becomes
-// (out, in, 1, w). Kernels of depthwise convolutions (h, w, in, multiplier) become
-// (in*multiplier, 1, h, w), and matrices (in, out) become (out, in). Everything else stays
-// as it is.
+// ChannelsFirst returns tensors of TensorFlow or Keras with their kernels in the layout of
+// bnctl's graphs. Kernels of convolutions (h, w, in, out) become (out, in, h, w), and in
+// 1-D (w, in, out) becomes (out, in, 1, w). Kernels of depthwise convolutions (h, w, in,
+// multiplier) become (in*multiplier, 1, h, w), and matrices (in, out) become (out, in).
+// Everything else stays as it is.
 func ChannelsFirst(tensors []Tensor) []Tensor {
 	out := make([]Tensor, len(tensors))
 	for i, t := range tensors {
@@ -37,7 +37,8 @@ func channelsFirst(t Tensor) Tensor {
 	return t
 }
 
-// turned returns t with axis perm[i] as axis i, then reshaped to shape.
+// turned returns t with its axes permuted, so that axis i is axis perm[i] of t, and then
+// reshaped to shape.
 func turned(t Tensor, shape []int, perm ...int) Tensor {
 	out, err := NewTensor(t.Name, t.DType, shape, func(dst []byte) error {
 		src, err := t.Load()
@@ -47,7 +48,7 @@ func turned(t Tensor, shape []int, perm ...int) Tensor {
 		return err
 	})
 	if err != nil {
-		return t // the product of the lengths is too large: the elements do not exist
+		return t // the product of the lengths is too large, so such a tensor cannot exist
 	}
 	return out
 }

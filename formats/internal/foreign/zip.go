@@ -103,7 +103,7 @@ func (e Entry) Stored() error {
 		"zip member %q is compressed (method %d); only stored members are read", e.Name, e.method)
 }
 
-// Open returns the bytes of e, unchecked.
+// Open returns a reader of the bytes of e. It does not check them against the CRC-32.
 func (z *Zip) Open(e Entry) *io.SectionReader { return io.NewSectionReader(z.src, e.Offset, e.Size) }
 
 // ReadAll returns the bytes of e, which may be at most limit, checked against
@@ -143,7 +143,7 @@ func (e Entry) CheckCRC(got uint32) error {
 	return nil
 }
 
-// budgeted reads at most left bytes in all.
+// budgeted is a reader that reads at most left bytes in all.
 type budgeted struct {
 	src  io.ReaderAt
 	left int64

@@ -15,8 +15,8 @@ type mobile struct {
 	// block returns the prefix of the names of a block. k is the number of the block in its
 	// stage, and all is its number in the network.
 	block func(stage, k, all int) string
-	// unit returns the names, after that prefix, of convolution i of the block and of its
-	// batch norm. last reports whether it is the last convolution of the block.
+	// unit returns the names of convolution i of a block and of its batch norm, which follow
+	// the prefix of the block. last reports whether it is the last convolution of the block.
 	unit func(i int, last bool) (conv, norm string)
 }
 

@@ -1,6 +1,7 @@
 package timm
 
-// tables has the families with the same order and number of layers in timm and torchvision.
+// tables has the families of networks that have the same layers in the same order in timm
+// and torchvision.
 var tables = []table{
 	{"regnet-", "stem.conv.weight", `
 stem.conv               stem.0

@@ -15,7 +15,7 @@ import (
 type table struct {
 	family string // prefix of the architectures' names
 	mark   string // a tensor that identifies this naming scheme
-	rows   string // lines: timm's name, with # for a number, and ours, with {A} and {B} for the numbers
+	rows   string // lines of timm's name, with # for a number, and torchvision's, with {A} and {B} for them
 }
 
 // Names returns torchvision's names for the tensors of an architecture: one for each of

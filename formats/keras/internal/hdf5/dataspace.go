@@ -33,8 +33,8 @@ func (c *cursor) dataspace() []int {
 	return shape
 }
 
-// elements returns the number of elements of a shape and their bytes; ok is false if they
-// exceed the size of any file.
+// elements returns the number of elements of a shape and their size in bytes; ok is false
+// if they exceed the size of any file.
 func elements(shape []int, size int) (count, bytes int, ok bool) {
 	count = 1
 	for _, n := range shape {

@@ -100,7 +100,8 @@ func (c *cursor) integer(t *Type, bits uint64) {
 	}
 }
 
-// ieee holds exponent position and bits, mantissa bits and bias by bytes.
+// ieee describes the IEEE 754 floats of 2, 4 and 8 bytes by four numbers: the position and
+// the number of the exponent's bits, the number of the mantissa's bits, and the bias.
 var ieee = map[int][4]int{2: {10, 5, 10, 15}, 4: {23, 8, 23, 127}, 8: {52, 11, 52, 1023}}
 
 func (c *cursor) float(t *Type, bits uint64) {

@@ -12,7 +12,7 @@ const softLink = undefined
 // Cache types of a symbol table entry (III.C).
 const cacheSoftLink = 2
 
-// list reads the members of a group, once.
+// list reads the members of a group at its first call.
 func (o *Object) list() error {
 	if o.links != nil {
 		return nil
@@ -150,7 +150,7 @@ func (w *walk) symbols(addr uint64) error {
 	return c.err
 }
 
-// add adds a member with its name at an offset of the heap.
+// add adds a member: at is the offset of its name in the heap, and object is its address.
 func (w *walk) add(at, object uint64) error {
 	if at >= uint64(len(w.heap)) {
 		return fmt.Errorf("a member's name at %d lies outside its heap of %d bytes", at, len(w.heap))

@@ -26,7 +26,7 @@ type data struct {
 
 func inMemory(b []byte) data { return data{bytes: b, size: len(b)} }
 
-// Size returns the bytes of all elements.
+// Size returns the size of all elements in bytes.
 func (v Value) Size() int { return v.data.size }
 
 // ReadInto fills dst, which has Size bytes, with the elements in row-major order.

@@ -237,7 +237,8 @@ func Concat(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Sliced is the rule for Slice. It may name the batch axis only if it keeps all of it.
+// Sliced is the rule for Slice. A Slice may name the batch axis only if it keeps all of
+// that axis.
 func Sliced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	starts, _ := c.List("starts", 1)
@@ -258,8 +259,8 @@ func Sliced(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Product is the rule for MatMul. The batch must be a leading axis of both operands, or an axis of
-// positions of one operand.
+// Product is the rule for MatMul. The batch must be an axis before the matrices in both operands,
+// or an axis of one operand that is not summed.
 func Product(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 2 {
 		return node.BatchAxis{}, node.ErrMixes
@@ -337,8 +338,8 @@ func Einsum(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Set is the rule for setting blocks. The batch must follow the axes that the tuples index, in the
-// value and in the blocks.
+// Set is the rule for operators that set blocks of elements at tuples of indices. The batch must
+// follow the axes that the tuples index, in the value and in the blocks.
 func Set(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes

@@ -93,7 +93,8 @@ func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
 	return proto.UnmarshalOptions{DiscardUnknown: true, Merge: true}.Unmarshal(b, into)
 }
 
-// charge counts memory.
+// charge adds n bytes to the memory of decoded messages, and returns an error if it exceeds
+// the limit.
 func (d *Decoder) charge(n int) error {
 	if limit := int(d.size) + spareMemory; d.cost+n > limit {
 		return fmt.Errorf("decoded the model would take more than %d bytes, which a file of %d does not justify",

@@ -45,8 +45,8 @@ func (w *writer) anchored(x string, shape []int, form graph.BoxForm) (boxes, sco
 	return w.anchorCorners(grid, form, pieces[0], pieces[1]), score, score
 }
 
-// anchorCorners converts the first four rows of a prediction to corners [1,A,4] in pixels, which end at the
-// border of the input.
+// anchorCorners converts the first four rows of a prediction to corners [1,A,4] in pixels, and
+// clips them to the border of the input.
 func (w *writer) anchorCorners(grid *anchors.Grid, form graph.BoxForm, first, second string) string {
 	n, units := grid.Len(), grid.Units()
 	centres, sides, halves := tensor.New(tensor.F32, 1, 2, n), tensor.New(tensor.F32, 1, 2, n),

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// info declares a value of rows. Its first axis has an open length, or length 1 in a file
-// for one picture.
+// info declares a value that has a row for each sample. Its first axis has an open length,
+// or length 1 in a file for one picture.
 func (w *writer) info(name string, t graph.Type) *onnxpb.ValueInfoProto {
 	shape := &onnxpb.TensorShapeProto{}
 	rows := &onnxpb.TensorShapeProto_Dimension{DimParam: proto.String(batchName)}

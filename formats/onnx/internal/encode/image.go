@@ -5,7 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// encodeImage writes the nodes that image.go reads, in f64, so that the result is rounded once.
+// encodeImage writes the operation image as nodes that package onnx reads back as this
+// operation. They compute in f64, so that the result is rounded once.
 func encodeImage(e *encoding) {
 	x := e.intermediate("Cast", ".f64", e.in, onnxpb.IntAttr("to", int(onnxpb.TensorProto_DOUBLE)))
 	x = e.intermediate("Transpose", ".chw", []string{x}, onnxpb.IntsAttr("perm", 0, 3, 1, 2))

@@ -2,9 +2,9 @@ package encode
 
 import "github.com/bnctl/bnctl/graph"
 
-// A weight may be computed from other weights by the operations that exist for rows. These nodes are
-// written for rows with a batch of 1. Their operands get a first axis of length 1, and a layer that
-// uses the result removes it.
+// A weight may be computed from other weights, by the same operations as values with a batch axis.
+// The nodes that compute it are written for a batch of 1. Their operands get a first axis of length
+// 1, and a layer that uses the result removes it.
 
 // isComputedWeight reports whether v is the result of a node with weights as its only operands.
 func (w *writer) isComputedWeight(v graph.Value) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Functions of one number.
+// These folds compute functions of one number.
 var (
 	Neg        = Unary(func(v float64) float64 { return -v }, func(v int64) int64 { return -v })
 	Abs        = Unary(math.Abs, func(v int64) int64 { return max(v, -v) })
@@ -123,7 +123,7 @@ type binaryFold struct {
 	anyType    bool                                 // the operands may also have truth values
 }
 
-// Functions of two numbers.
+// These folds compute functions of two numbers.
 var (
 	Add = binary(binaryFold{real: plus, integer: addIntegers})
 	Sub = binary(binaryFold{real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers})

@@ -218,7 +218,7 @@ func EyeLike(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// nonZeros returns the numbers of the nonzero elements, in their order.
+// nonZeros returns the offsets of the nonzero elements, in increasing order.
 func nonZeros(t tensor.Tensor) (found []int) {
 	if t.DType == tensor.Bool {
 		found = make([]int, 0, len(t.Bytes)-bytes.Count(t.Bytes, []byte{0}))

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// Computations with N, the length of the batch, which is at least 1. The result must be a multiple of
-// N, or the same for all N.
+// These functions compute with N, the length of the batch, which is at least 1. The result must be
+// a multiple of N, or the same for all N.
 
 func addIntegers(c *node.Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)

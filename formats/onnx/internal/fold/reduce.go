@@ -24,7 +24,7 @@ func same64(acc float64, _ int) float64 { return acc }
 
 func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 
-// Reductions.
+// The reductions of ONNX.
 var (
 	ReduceSum = reduce(reduction{0, plus, same64, true,
 		ofIntegers(0, addIntegers)})
@@ -227,8 +227,9 @@ func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
-// elementOrder returns a function that reports whether element a of t comes before element b. Larger or
-// smaller elements come first. Equal elements keep their order.
+// elementOrder returns a function that reports whether element a of t comes before element b.
+// Larger elements come first if largest is set, otherwise smaller ones. Equal elements keep their
+// order.
 func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {
@@ -248,8 +249,9 @@ func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) in
 	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
-// sortedLine returns the indices of a line of float32 in the order of TopK. It sorts integers that have the
-// bits of an element above its index. ok is false if t has another type, or the line has a NaN.
+// sortedLine returns the indices of a line of float32 in the order of TopK. It sorts integers with
+// the bits of an element in their upper half and its index in their lower half. ok is false if t
+// has another type, or the line has a NaN.
 func sortedLine(t tensor.Tensor, first, n, step int, largest bool) (order []int, ok bool) {
 	if t.DType != tensor.F32 || n > math.MaxInt32 {
 		return nil, false

@@ -54,7 +54,8 @@ func Squeeze(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// dropAxesOf returns a shape without axes of length 1: without the given axes, or without all of them.
+// dropAxesOf returns a shape without axes of length 1. It removes the axes in axes or, if given is
+// false, all axes of length 1.
 func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int) {
 	drop := c.Dropped(from, axes, given)
 	for a, length := range from {

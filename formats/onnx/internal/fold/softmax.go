@@ -19,8 +19,8 @@ var LogSoftmax = One(func(c *node.Node) tensor.Tensor {
 	return softmax(c, func(x, sum float64) float64 { return x - tensor.Log(sum) })
 })
 
-// softmax applies of to each element. x is its difference from the largest element, and sum is the sum
-// of the exponentials of these differences.
+// softmax applies the function of to each element. Its argument x is the element's difference from
+// the largest element, and sum is the sum of the exponentials of these differences.
 func softmax(c *node.Node, of func(x, sum float64) float64) tensor.Tensor {
 	t, axis := c.Required(0), 1
 	if c.Opset >= 13 {

@@ -10,13 +10,13 @@ import (
 // with heads or windows. The rows of these values have the whole shape that the file has
 // for N = 1, as unbatched values do. BatchAxis is the axis that contains N, so that the
 // rule of each operator can report whether it mixes rows. Once the batch is the first axis
-// again, the value is ordinary rows.
+// again, the value is treated like any other.
 
 // BatchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i belongs to
 // row n.
 type BatchAxis struct{ Axis, Outer, Inner int }
 
-// OfRows is the batch axis of rows.
+// OfRows is the batch axis of values that have the batch as their first axis.
 var OfRows = BatchAxis{0, 1, 1}
 
 // ErrMixes is the error for operations that cannot be computed for each row separately.

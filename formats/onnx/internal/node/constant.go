@@ -37,7 +37,8 @@ func (c *Node) NewConstant(d tensor.DType, shape []int) tensor.Tensor {
 	return tensor.New(d, shape...)
 }
 
-// Gathered is element.Gather within the budget.
+// Gathered is like element.Gather, but returns Nothing and fails if the budget is
+// insufficient.
 func (c *Node) Gathered(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	if !c.Reserve(t.DType, shape) {
 		return Nothing

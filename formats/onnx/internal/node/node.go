@@ -40,7 +40,7 @@ type Node struct {
 	MixesBatch bool
 }
 
-// ShapeOf returns the shape of rows.
+// ShapeOf returns the shape that the value x has in the graph for one row.
 func (s *Shared) ShapeOf(x Value) []int {
 	if x.IsGrowing() || x.IsLengths() {
 		return x.Tensor.Shape
@@ -97,7 +97,7 @@ func (c *Node) Required(i int) tensor.Tensor {
 	return t
 }
 
-// Dynamic returns operand i, which must be rows.
+// Dynamic returns operand i, which must depend on the input.
 func (c *Node) Dynamic(i int) graph.Value {
 	if !c.Has(i) || c.In[i].IsConstant() {
 		c.Fail("operand %d is not computed from the input", i)

@@ -29,8 +29,8 @@ func (c *Node) Permutation(rank int) []int {
 	return perm
 }
 
-// Dropped reports for each axis whether it is removed: the given axes of length 1, or all
-// of them.
+// Dropped reports for each axis whether a Squeeze removes it. It removes the axes in axes
+// or, if given is false, all axes of length 1.
 func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	drop := make([]bool, len(from))
 	for a, length := range from {

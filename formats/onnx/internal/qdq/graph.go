@@ -64,7 +64,7 @@ type rewriter struct {
 	taken  map[string]bool              // used names
 	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
 	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes instead of floats
-	noZero string                       // name of the zero point of u8 without one; "" until it is needed
+	noZero string                       // name of the zero point for u8 maps without one; "" until it is needed
 }
 
 // scaled is a tensor of integers with its scales.

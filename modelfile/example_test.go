@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Weights without a graph, as PyTorch saves them: the zoo has the matching graph, and the
-// caller defines how pictures become its input.
+// This example opens weights without a graph, as PyTorch saves them. The zoo has the
+// matching graph, and the caller defines how pictures become its input.
 func ExampleOpen() {
 	folder, err := os.MkdirTemp("", "example")
 	if err != nil {

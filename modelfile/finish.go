@@ -51,8 +51,9 @@ func checkUnique(labels []string) error {
 	return nil
 }
 
-// classesOf returns the shape of the first output of m for one sample, or only the number of classes of
-// its boxes. The first length is the number of classes. n is the number of labels.
+// classesOf returns a shape with the number of classes as its first length: the shape of the first
+// output of m for one sample or, for a detector, only the number of classes of its boxes. n is the
+// number of labels.
 func classesOf(m *models.Model, n int) []int {
 	if a, _ := m.Answer(0); a == models.Binary && n == 2 {
 		return []int{2} // one sigmoid separates two classes

@@ -40,8 +40,8 @@ func TestLabelsOfFiles(t *testing.T) {
 	}
 }
 
-// TestLabelsOfDetectors: the names of classes also name boxes, of a file with its own suppression and of
-// one that the user says the form of.
+// TestLabelsOfDetectors: a detector keeps the names of the classes of its boxes, if its file
+// includes non-maximum suppression, and if the user gives the form of its boxes.
 func TestLabelsOfDetectors(t *testing.T) {
 	labels := []string{"cat", "dog"}
 	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})

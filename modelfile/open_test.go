@@ -73,7 +73,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// If a file changed under a view, the error blames the file.
+// If a file changes while a model is a view of it, the error names the file.
 func TestViewOfADamagedFile(t *testing.T) {
 	_, path, _ := files(t)
 	b, err := os.ReadFile(path)
@@ -178,8 +178,8 @@ func TestInterpolation(t *testing.T) {
 	}
 }
 
-// The weights of another program's file are stored where a device of this machine maps
-// them.
+// The weights of another program's file are stored in memory that a device of this machine
+// can map.
 func TestOpenReadOnlyShares(t *testing.T) {
 	want, _, tensors := files(t)
 	onnx := filepath.Join(t.TempDir(), "m.onnx")

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Parse is Open for a template of bnctl that is in memory already. name is the file's name in
-// errors. The model shares no memory with b.
+// Parse does the same as Open for a template of bnctl that is already in memory. name is
+// the file's name in errors. The model shares no memory with b.
 func Parse(name string, b []byte, o Options) (*Opened, error) {
 	if !serialize.HasMagic(b) {
 		return nil, problem.Advise("convert the file with {strip}, or name its path",

@@ -83,7 +83,8 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	return p.resized(out), nil
 }
 
-// resized returns m with the shorter side of p before the crop.
+// resized returns m with p.Resize as the length of the shorter side of pictures before the
+// crop, if it is set.
 func (p *Preprocess) resized(m *models.Model) *models.Model {
 	if p.Resize == 0 || m.Preprocess.Resize == p.Resize {
 		return m

@@ -74,7 +74,7 @@ func otherRemoved(r *serialize.Removed) []string {
 		case serialize.IsWeightSet(name):
 			weights++
 		case name == serialize.SetEstimated:
-			// Its statistics have not been removed: they are in the template.
+			// The statistics of this set have not been removed: they are in the template.
 		case name == serialize.SetBest:
 			other = append(other, "the weights of the best epoch")
 		default:

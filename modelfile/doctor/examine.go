@@ -29,7 +29,7 @@ func (p *Report) Findings() []bn.Finding {
 	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.otherFindings...)
 }
 
-// Add adds findings about the maps of the model.
+// Add adds findings about the maps of the model, the values that its layers compute.
 func (p *Report) Add(list []bn.Finding) { p.otherFindings = append(p.otherFindings, list...) }
 
 // Examine reads the file of a model and reports its findings; findings are not errors. It
@@ -62,7 +62,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 	return p, nil
 }
 
-// ExamineModel is Examine for a model in memory; path is only the name in the
+// ExamineModel does the same as Examine for a model in memory. path is only the name in the
 // report.
 func ExamineModel(path string, m *models.Model) *Report {
 	p := &Report{Path: path}

@@ -10,11 +10,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// fewSteps is the least number of steps that the largest weight of a channel should have, of 127.
+// fewSteps is the least number of steps, out of 127, that the largest weight of a channel should
+// have.
 const fewSteps = 16
 
-// bytes adds findings about the layers of bytes of a model: channels with weights that are all 0, and
-// channels with weights that use few steps. Both are warnings: the model computes what its file has.
+// bytes adds findings about the layers of a model that compute in bytes: channels with weights that
+// are all 0, and channels with weights that use few steps. Both are warnings: the model computes
+// what its file has.
 func (p *Report) bytes(m *models.Model) {
 	f := m.Graph.Main
 	for i := range f.Nodes {

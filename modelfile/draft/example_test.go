@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The graph of a state dict with one dense layer is complete.
+// This example drafts the graph of a state dict with one dense layer. The draft is
+// complete.
 func ExampleOf() {
 	f := &formats.File{Tensors: []formats.Tensor{
 		formats.InMemory("fc.weight", tensor.New(tensor.F32, 3, 8)),

@@ -21,7 +21,8 @@ const (
 // methods returns the names of the methods.
 func methods() []string { return []string{leastSquares, percentile, minMax} }
 
-// histogram counts the numbers of a value.
+// histogram counts the numbers of a value over samples, in bins between the ends of their
+// range.
 type histogram struct {
 	Range
 	channels []channel
@@ -63,8 +64,8 @@ func onlyMoves(o graph.Op) bool {
 		graph.MaxPool}, o)
 }
 
-// measure returns the histograms of values over samples, in two passes: the ends first,
-// then the counts.
+// measure returns the histograms of values over samples, in two passes: the first finds the
+// ends of the ranges, the second counts the numbers.
 func (p *prepared) measure(ctx context.Context, s *samples, values []graph.Value) (
 	map[graph.Value]*histogram, error) {
 	observed, err := withOutputs(p.Model, values)

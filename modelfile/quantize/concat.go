@@ -70,7 +70,8 @@ func (b *builder) becomesBytes(v graph.Value) bool {
 	})
 }
 
-// warnOfSteps reports the operands that keep few steps, unless all that reads the result stays float32.
+// warnOfSteps reports the operands that keep few steps, unless all nodes that read the result stay
+// float32.
 func (b *builder) warnOfSteps(n *graph.Node, fractions []float64) {
 	y := n.Out[0]
 	reads := func(i int) bool { return !b.remains(b.From.NodeName(&b.From.Nodes[i])) }

@@ -61,7 +61,7 @@ func findings(ctx context.Context, m *models.Model, o Options) ([]bn.Finding, er
 	return list, err
 }
 
-// countedMap counts the bytes of a map.
+// countedMap counts the bytes of a map, a value that a layer computes.
 type countedMap struct {
 	layer    string
 	value    graph.Value

@@ -84,7 +84,7 @@ func TestFindingsOfMaps(t *testing.T) {
 	}
 }
 
-// TestFindingsNeedBytes: samples say nothing about a model without layers of bytes.
+// TestFindingsNeedBytes: a model without layers that compute in bytes has no findings.
 func TestFindingsNeedBytes(t *testing.T) {
 	_, path := made(t, "lenet-bn")
 	_, err := FileFindings(context.Background(), Options{Input: path, Source: "glyphs:7"})

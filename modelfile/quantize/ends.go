@@ -5,14 +5,16 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The first and the last layer usually lose most accuracy. They stay float32 if that halves
-// the noise, and the noise matters. The last layers of a detector, which are small, always do: offsets,
-// logarithms of sides and logits would share one range, and a step of it is a sixth of a side.
+// The first and the last layer usually lose most accuracy. They stay float32 if that halves the
+// noise, and the noise matters. The last layers of a detector, which are small, always do: offsets,
+// logarithms of sides and logits would share one range, and one step of that range would change a
+// side by a sixth.
 
 // matters is the noise-to-signal ratio above which a layer may stay float32.
 const matters = 0.01
 
-// ends returns the names of the first and the last layer, if they are on bytes and other layers are, too.
+// ends returns the names of the first and the last layer, if they compute in bytes and other layers
+// do so, too.
 func (p *prepared) ends(b *built) (names []string) {
 	of := 0
 	for _, l := range b.layers {
@@ -36,7 +38,8 @@ func detectorEnds(m *models.Model, s stays) stays {
 	return s.and(lastLayers(m.Graph.Main), "a last layer of a detector: offsets and logits would share a range")
 }
 
-// lastLayers returns the names of the products from which a path without another one leads to an output of f.
+// lastLayers returns the names of the products that are the last ones on some path to an output of
+// f.
 func lastLayers(f *graph.Function) (names []string) {
 	makers, seen := f.Makers(), map[graph.Value]bool{}
 	var visit func(v graph.Value)

@@ -58,8 +58,8 @@ func (p *prepared) pairs(float stays) (list []pair) {
 	return list
 }
 
-// equalise returns known with divisors for the channels of maps, where they reduce the
-// noise.
+// equalise returns a copy of known with divisors for the channels of maps, where they
+// reduce the noise.
 func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
 	known.per = map[graph.Value][]float64{}
 	b := &builder{model: p.Model}

@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// A model becomes an int8 template. No data are given, so that weights alone decide the ranges.
+// This example makes an int8 template of a model. It has no samples, so that weights alone
+// decide the ranges.
 func ExampleFile() {
 	folder, err := os.MkdirTemp("", "quantize")
 	if err != nil {

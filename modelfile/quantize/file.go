@@ -51,7 +51,7 @@ type Report struct {
 	SHA256  string  `json:"sha256"`            // SHA-256 of the output, in hexadecimal
 	By      string  `json:"by"`                // "batch norm", or the method
 	Samples int     `json:"samples,omitempty"` // number of samples used to measure ranges
-	Before  int     `json:"bytes_before"`      // bytes of the state
+	Before  int     `json:"bytes_before"`      // size of all weights in bytes, before and after
 	After   int     `json:"bytes"`
 	Layers  []Layer `json:"layers"`
 	// Warnings are about layers that lose much.

@@ -14,8 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A training for int8 may follow its weights. The model in training has the graph of a template, with the
-// scales of its maps as attributes. Between two epochs Rebuild makes it again from its weights:
+// In a training for int8, the scales may follow the weights as these change. The model in training
+// has the graph of a template, with the scales of its maps as attributes. Between two epochs
+// Rebuild makes it again from its weights:
 //
 //	trained weights -> the float32 model -> folded, if it is time -> measured -> the model for training
 //

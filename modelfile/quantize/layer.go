@@ -31,8 +31,8 @@ type Layer struct {
 	expected float64 // noise to signal, the ratio of Expected
 }
 
-// layerOf returns the description of a product, with its weights in bytes before and its
-// number of products.
+// layerOf returns the description of a layer, with the size of its weights in bytes before
+// quantisation, and its number of products.
 func (b *builder) layerOf(n *graph.Node) Layer {
 	l := Layer{Name: b.From.NodeName(n)}
 	w, y := b.From.Values[n.In[1]].Type, b.From.Values[n.Out[0]].Type.Shape

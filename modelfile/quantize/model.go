@@ -48,8 +48,8 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 	return &prepared{folded, s, float}, nil
 }
 
-// evaluated returns m without dropout and with activations joined, and the nodes that match keep or that
-// stay float32 in every detector.
+// evaluated returns m without dropout and with activations joined. It also returns the nodes that
+// stay float32: those that match keep, and those that do so in every detector.
 func evaluated(m *models.Model, keep []string) (*models.Model, stays, error) {
 	if m.Fields != nil {
 		return nil, nil, problem.Advise("predict, bench and serve run it in float32 as it is",

@@ -80,7 +80,8 @@ func (b *builder) product(n *graph.Node) error {
 }
 
 // weights returns the weight, the bias and the factors of a product as values. They are
-// state, or nodes make them from trained state.
+// tensors that the template stores or, in a model for training, nodes make them from
+// trained tensors.
 func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 	name := b.From.Values[n.In[1]].State
 	base := strings.TrimSuffix(name, ".weight")
@@ -159,7 +160,8 @@ func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
 	return b.Builder.Err()
 }
 
-// moved replaces a node that only moves bytes by op: the scale stays.
+// moved replaces a node that only moves numbers by the operation op on bytes. The scale
+// stays the same.
 func (b *builder) moved(n *graph.Node, op graph.Op) error {
 	x := b.bytes[n.In[0]]
 	b.store(op, n.Out[0], x.scale, []graph.Value{x.value}, n.Attrs)

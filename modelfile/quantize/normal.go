@@ -6,8 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// moments are mean and variance of the numbers of one channel, and the bounds of all of
-// them.
+// moments are the mean, the variance and the bounds of the numbers of one channel.
 type moments struct {
 	mean, variance float64
 	bounds         Range
@@ -19,7 +18,7 @@ var unbounded = Range{math.Inf(-1), math.Inf(1)}
 const points = 129
 
 // grid contains points of the standard normal distribution, up to 8 deviations from the
-// mean, and their shares.
+// mean, and the fraction of the distribution that each point stands for.
 var grid = func() (g [points]struct{ at, fraction float64 }) {
 	sum := 0.0
 	for i := range g {

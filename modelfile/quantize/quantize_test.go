@@ -42,9 +42,9 @@ func made(t *testing.T, name string) (*models.Model, string) {
 	return m, path
 }
 
-// The weights of a layer by hand: the steps of channel 0 are 0.02, the steps of channel 1
-// are 0.01. Rounding subtracts 0.006 from weight 0.306 of channel 0, so the bias adds
-// 0.006*3, where 3 is the mean of that input.
+// The weights of a layer are computed by hand: the steps of channel 0 are 0.02, the steps
+// of channel 1 are 0.01. Rounding subtracts 0.006 from weight 0.306 of channel 0, so the
+// bias adds 0.006*3, where 3 is the mean of that input.
 func TestWeights(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 2)
 	copy(w.F32(), []float32{-2.54, 0.306, 1.27, 0.005})
@@ -106,8 +106,8 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// If a standard normal distribution passes a relu, the mean is 1/sqrt(2 pi) and the second
-// moment is 1/2.
+// The relu of a standard normal distribution has the mean 1/sqrt(2 pi) and the second
+// moment 1/2.
 func TestMoments(t *testing.T) {
 	m := moments{0, 1, unbounded}.through(func(x float64) float64 { return max(x, 0) }, Range{0, math.Inf(1)})
 	if math.Abs(m.mean-1/math.Sqrt(2*math.Pi)) > 1e-3 || math.Abs(m.variance-(0.5-1/(2*math.Pi))) > 1e-3 {

@@ -29,8 +29,8 @@ type samples struct {
 	fleet   fleet.Options
 	opened  *fleet.Fleet
 	batch   int
-	numbers []string // numbers of the parts that made the inputs
-	classes []string // numbers of the kernel class that ran the model; set by each
+	numbers []string // the parts that made the inputs, with their numbers: "decode.jpeg/1"
+	classes []string // the kernel class that ran the model, with its number: "fma/1"; set by the method each
 }
 
 // openSamples opens o.Source. Pictures and arrays need no labels.
@@ -68,7 +68,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// isFlat reports whether a folder has no class folders.
+// isFlat reports whether a folder has no folders of classes in it.
 func isFlat(path string) bool {
 	entries, err := os.ReadDir(path)
 	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.IsDir() })
@@ -123,7 +123,8 @@ func (s *samples) read(l *data.Loader) error {
 	}
 }
 
-// each runs models on every batch, and calls do with the outputs of each.
+// each runs models on every batch. For each batch it calls do with the outputs of all
+// models.
 func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) error,
 	ms ...*models.Model) error {
 	ps := make([]*predict.Predictor, len(ms))

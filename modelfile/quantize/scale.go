@@ -17,7 +17,7 @@ type Range struct {
 // with returns the smallest range that contains r and s.
 func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
 
-// cut returns the part of s within r.
+// cut returns the part of the range s that is within r.
 func (r Range) cut(s Range) Range {
 	return Range{min(max(s.Low, r.Low), r.High), max(min(s.High, r.High), r.Low)}
 }
@@ -64,7 +64,7 @@ func (s scale) byteOf(x float64) uint8 {
 // number returns the number that byte q represents.
 func (s scale) number(q int) float64 { return float64(s.of * float32(q-s.zero)) }
 
-// bounds returns the bytes of a range that bounds results. The range may be infinite.
+// bounds converts a range that bounds results to bytes. The range may be infinite.
 func (s scale) bounds(r Range) (least, most int) {
 	return int(s.byteOf(r.Low)), int(s.byteOf(r.High))
 }

@@ -9,19 +9,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// SmallWeight is a weight that is much smaller than those of the other layers.
+// SmallWeight is the weight tensor of a layer with numbers that are much smaller than those
+// of other layers.
 type SmallWeight struct {
 	Name   string
 	Factor float64 // its size as a fraction of the median layer's, as a power of 2
 }
 
-// muchSmaller is the fraction of the median from which a weight is small. Those of trained networks with
-// normalised pixels are larger.
+// muchSmaller is the fraction of the median below which a layer's weight is small. The weights of
+// trained networks with normalised pixels are above it.
 const muchSmaller = 1.0 / 16
 
-// SmallWeights returns the small weights among those that m trains for int8, in the order of the layers.
-// Batch norms are part of their layers there. A layer that reads pixels from 0 to 255 then has weights
-// that a step at the rate of all others would replace.
+// SmallWeights returns the small weights among those that m trains for int8, in the order of the
+// layers. In such a model batch norms are part of their layers. A layer that reads pixels from 0 to
+// 255 then has such small weights that one step at the learning rate of all other layers would
+// replace them.
 func SmallWeights(m *models.Model) (small []SmallWeight) {
 	f := m.Graph.Main
 	var names []string

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestSmallWeights: the first layer of a detector reads pixels from 0 to 255. With its batch norm it has
-// small weights. No other layer has, and no layer of a network that normalises its pixels.
+// TestSmallWeights: the first layer of a detector reads pixels from 0 to 255. With its batch norm
+// it has small weights. No other layer has small weights, and no layer of a network that normalises
+// its pixels.
 func TestSmallWeights(t *testing.T) {
 	for name, want := range map[string][]string{"resnet20": nil,
 		"yolox-nano": {"backbone.backbone.stem.conv.conv.weight"}} {

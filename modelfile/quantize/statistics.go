@@ -67,7 +67,7 @@ func (s *statistics) learn(f *graph.Function) {
 	}
 }
 
-// normalised reports whether a batch norm still reads v: then v does not have the moments
+// normalised reports whether a batch norm still reads v. If so, v does not have the moments
 // of the norm's result.
 func normalised(f *graph.Function, v graph.Value) bool {
 	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
@@ -249,7 +249,7 @@ func repeated(x []moments, from, to []int) []moments {
 	return out
 }
 
-// activation is a function of one number, and the range of its results over all numbers.
+// activation is a function of one number, with the range of its results for all numbers.
 type activation struct {
 	f      func(float64) float64
 	bounds Range

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Weights that PyTorch saved become a template. For a checkpoint, Removed lists the removed
-// parts.
+// This example makes a template of weights that PyTorch saved. For a checkpoint, Removed
+// lists the removed parts.
 func ExampleFiles() {
 	folder, err := os.MkdirTemp("", "strip")
 	if err != nil {

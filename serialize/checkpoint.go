@@ -124,8 +124,8 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 // ReadCheckpoint returns the checkpoint in a file. The caller may change its tensors.
 func ReadCheckpoint(path string) (*Checkpoint, error) { return ownCheckpoint(Open(path)) }
 
-// ParseCheckpoint is ReadCheckpoint for a file that is in memory. Errors refer to the file
-// by name.
+// ParseCheckpoint does the same as ReadCheckpoint for a file that is in memory. Errors
+// refer to the file by name.
 func ParseCheckpoint(name string, b []byte) (*Checkpoint, error) {
 	return ownCheckpoint(parse(name, b))
 }

@@ -30,7 +30,8 @@ func Open(path string) (*File, error) {
 	return f.whole()
 }
 
-// parse is Open for a file that is in memory already. Errors refer to the file by name.
+// parse does the same as Open for a file that is already in memory. Errors refer to the
+// file by name.
 func parse(name string, b []byte) (*File, error) {
 	f, err := opened(name, &tensor.Mapped{Bytes: b})
 	if err != nil {
@@ -48,10 +49,10 @@ func (f *File) whole() (*File, error) {
 	return f, nil
 }
 
-// OpenUnverified is Open, except that only the header is verified when it returns; the tensors are
-// verified in the background. The caller may compute with them, but must call Verify before it uses
-// a result. Verification reads the tensors from the file a second time, so it needs no memory for
-// them.
+// OpenUnverified is like Open, except that only the header is verified when it returns. The tensors
+// are verified in the background. The caller may compute with them, but must call Verify before it
+// uses a result. Verification reads the tensors from the file a second time, so it needs no memory
+// for them.
 func OpenUnverified(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {

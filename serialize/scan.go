@@ -19,8 +19,9 @@ func scan(b []byte) error {
 
 type scanner struct{ left int } // values that may still come
 
-// The sizes of the bytes after the first one, from 0xc4 on: the length field of variable values,
-// and the data of fixed ones.
+// The keys are the first bytes of MessagePack values, from 0xc4 on. lengthBytes has the size of the
+// length field of values of variable length, and fixedBytes the size of the data of values of fixed
+// length.
 var (
 	lengthBytes = map[byte]int{0xc4: 1, 0xc5: 2, 0xc6: 4, 0xc7: 1, 0xc8: 2, 0xc9: 4, 0xd9: 1, 0xda: 2, 0xdb: 4,
 		0xdc: 2, 0xdd: 4, 0xde: 2, 0xdf: 4}

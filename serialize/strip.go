@@ -56,7 +56,7 @@ func StripTrained(c *Checkpoint) (*models.Model, Removed, error) {
 		removed.set(s)
 	}
 	if removed.Attachments = len(c.Attachments); c.Attachments[chain.Attachment] != nil {
-		removed.Attachments-- // the template has its digest
+		removed.Attachments-- // the chain is not lost: the template has its digest
 	}
 	return m, removed, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// WriteSummed is regular.WriteLocked and also returns the SHA-256 of the file, in hex. All
-// writers of models use it, so that they hold the lock that protects the files of a
-// training. Another goroutine computes the sum while the file is written: without SHA
+// WriteSummed is like regular.WriteLocked, and also returns the SHA-256 of the file, in
+// hex. All writers of models use it, so that they hold the lock that protects the files of
+// a training. Another goroutine computes the sum while the file is written: without SHA
 // instructions the sum takes the same time as all other work.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()

@@ -54,8 +54,8 @@ func (e *entry) verify(t tensor.Tensor) error {
 	return nil
 }
 
-// sumOf returns the SHA-256 of b, computed piece by piece: a collection of garbage has to wait until
-// the current piece is summed.
+// sumOf returns the SHA-256 of b. It sums b piece by piece, because the garbage collector has to
+// wait until the current piece is summed.
 func sumOf(b []byte) []byte {
 	const piece = 64 << 10
 	h := sha256.New()

@@ -12,7 +12,7 @@ const (
 	outputNumbers = "values"
 )
 
-// The state of ForNumbers.
+// Names of the constants that ForNumbers adds.
 const (
 	stateStd  = "target.std"
 	stateMean = "target.mean"

@@ -32,8 +32,9 @@ type Architecture struct {
 	Pixels  bool          // predicts a class for each pixel
 	Boxes   graph.BoxForm // predicts boxes with classes, in this form
 
-	// SameAs is another architecture with tensors of the same names and shapes. It is
-	// assumed if only these are known. "" if there is no other.
+	// SameAs is another architecture with tensors of the same names and shapes. That
+	// architecture is assumed if only names and shapes are known. SameAs is "" if there is no
+	// such architecture.
 	SameAs string
 
 	auxiliary     bool   // Options.Auxiliary may be set
@@ -103,8 +104,8 @@ var timmNames = map[string]string{
 	"swin_tiny_patch4_window7_224": "swin-t",
 }
 
-// bnctlName turns torchvision's spelling of a name, or timm's, into ours: mobilenet_v3_large is
-// mobilenetv3-large.
+// bnctlName turns torchvision's or timm's spelling of a network's name into bnctl's:
+// mobilenet_v3_large becomes mobilenetv3-large.
 func bnctlName(name string) string {
 	if native := timmNames[name]; native != "" {
 		return native

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// scored returns a graph of two scores with the given end.
+// scored returns a model of two scores. end has the last lines of its graph.
 func scored(t *testing.T, end string) *Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
@@ -30,7 +30,8 @@ func main(x rows f32[3]) {
 	return m
 }
 
-// The product follows the logits once, for any ending; without it the graph is as before.
+// Calibrated adds one product after the logits, whatever follows them, and Uncalibrated
+// restores the graph.
 func TestCalibrated(t *testing.T) {
 	for name, c := range map[string]struct{ end, want string }{
 		"logits":        {"  return logits rows = z", "return logits rows = calibrated"},

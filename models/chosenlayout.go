@@ -57,8 +57,8 @@ var layoutForms = map[Layout]string{YOLOv8: "f32 [4+classes, boxes]", YOLOv5: "f
 	YOLOXDecoded: "f32 [boxes, 5+classes]", SSD: "f32 [boxes, 4] and [boxes, classes]",
 	Suppressed: "f32 [boxes, 4], f32 [boxes] and i64 [boxes]"}
 
-// BoxClasses returns the number of classes of BoxLayout; unknown if the outputs have classes as
-// numbers.
+// BoxClasses returns the number of classes of boxes in the layout of BoxLayout. It returns
+// the argument unknown if the outputs have the index of each box's class instead of scores.
 func (m *Model) BoxClasses(unknown int) int {
 	outs, first := m.Outputs(), m.BoxOutput()
 	if m.BoxLayout() == Suppressed || first < 0 {

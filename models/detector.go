@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// DetectedClasses returns the number of classes of a detector with a graph.BoxForm: its last rows. ok is
-// false for other models.
+// DetectedClasses returns the number of classes of a detector with a graph.BoxForm. The last rows
+// of its output are the classes. ok is false for other models.
 func (m *Model) DetectedClasses() (classes int, ok bool) {
 	form := m.BoxForm()
 	if form == "" {

@@ -21,8 +21,8 @@ var (
 		{4, 3, 2, 128, 6, false}, {6, 3, 1, 160, 9, false}, {6, 3, 2, 256, 15, false}}
 )
 
-// efficientNet is a network of stages after a stem of the given width; last is the width
-// before the classifier.
+// efficientNet is a network of stages after a stem, a first convolution, of the given
+// width. last is the width before the classifier.
 type efficientNet struct {
 	stages     []mbStage
 	stem, last int
@@ -61,7 +61,8 @@ func (e efficientNet) forward(n *net, x graph.Value, classes int) graph.Value {
 	for i, s := range e.stages {
 		for k := range s.blocks {
 			s.stride = atFirst(k, s.stride)
-			// The later the block, the likelier it is left out, up to a fifth.
+			// The later the block, the higher the probability to leave it out in training, up to a
+			// fifth.
 			x = n.mbConv(fmt.Sprintf("features.%d.%d", i+1, k), x, s, 0.2*float64(before)/float64(count))
 			before++
 		}

@@ -62,8 +62,9 @@ func (n *net) espModules(name string, x graph.Value, count int) graph.Value {
 	return x
 }
 
-// espPyramid is the spatial pyramid of dilated convolutions. Their results are summed up
-// from the second on, against the gaps of dilation, and joined.
+// espPyramid is the spatial pyramid of dilated convolutions. From the third convolution on,
+// the previous sum is added to each result, to fill the gaps of dilation. Then all results
+// are joined.
 func (n *net) espPyramid(name string, x graph.Value, out int) graph.Value {
 	fifth := out / 5
 	var joined []graph.Value

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// An architecture of the zoo with another number of classes. The weights of Init depend
-// only on the seed.
+// This example builds an architecture of the zoo with another number of classes. The
+// weights of Init depend only on the seed.
 func ExampleBuild() {
 	m, err := models.Build("resnet20", models.Options{Classes: 100})
 	if err == nil {

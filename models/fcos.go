@@ -51,7 +51,7 @@ func (n *net) shared(name string, k int, x graph.Value, c convSpec) graph.Value 
 	return n.convolve(fmt.Sprintf("%s.of.%d", name, k), c, x, w, n.bias(name, c.out, 0))
 }
 
-// sharedPrior adds a convolution like that of shared, but with the bias of prior (priorLogit).
+// sharedPrior is like shared but with a bias of priorLogit.
 func (n *net) sharedPrior(name string, k int, x graph.Value, c convSpec) graph.Value {
 	w := n.styled(name, x, c)
 	bias := n.declare(name+".bias", graph.Bias, "constant", []float64{priorLogit}, c.out)

@@ -10,8 +10,8 @@ import (
 )
 
 // FileType is the type of an output in the file of another program. The graph computes it
-// in f32. If an output Picks another, the model has a FileType for each output of the file,
-// in its order.
+// in f32. If Picks is set for any output, the model has a FileType for each output of the
+// file, in the file's order.
 type FileType struct {
 	Output string       // name of the output
 	DType  tensor.DType // one of fileDTypes
@@ -60,7 +60,7 @@ func (m *Model) Computed(k int) OutputInfo {
 
 // Outputs returns the outputs of m: those of the graph in its order. If the file of another
 // program has indices of largest numbers among its outputs, the outputs of the file come
-// first, in its order. A model with a Tail has the outputs of that.
+// first, in its order. A model with a Tail has the outputs of the Tail instead.
 func (m *Model) Outputs() (all []OutputInfo) {
 	if m.Tail != nil {
 		return m.Tail.Outputs
@@ -185,8 +185,8 @@ type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// fill converts numbers to integers. NaN, numbers below least, and numbers
-// not below above become least.
+// fill converts numbers to integers. NaN, numbers below least, and numbers equal to above
+// or larger become least.
 func fill[T integer](to []T, from []float32, least, above float64) {
 	for i, v := range from {
 		if v := float64(v); v >= least && v < above {

@@ -37,9 +37,8 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	return &out, nil
 }
 
-// InitHead fills the state of m, a result of WithClasses for the model from: with
-// the state of from, and for the head with new tensors, as Init makes them with the
-// seed.
+// InitHead fills the state of m, which WithClasses has made from the model from. It uses
+// the state of from, and for the head new tensors, as Init makes them with the seed.
 func InitHead(m, from *Model, seed uint64) error {
 	p := tensor.NewPhilox(seed, tensor.StreamInit)
 	state := make(map[string]tensor.Tensor, len(m.Graph.State))

@@ -135,7 +135,7 @@ func (i Image) InWords() string {
 	return s
 }
 
-// times returns the multiples of numbers.
+// times returns the numbers in v, each multiplied by factor.
 func times(factor float64, v []float64) []float64 {
 	out := make([]float64, len(v))
 	for k := range v {

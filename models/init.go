@@ -43,7 +43,8 @@ func initialise(t tensor.Tensor, s graph.State, p tensor.Philox) error {
 	return err
 }
 
-// sampleOf turns a name into the sample number that keys its draws.
+// sampleOf turns the name of a tensor into the sample number that selects its random
+// numbers.
 func sampleOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // never fails

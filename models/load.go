@@ -84,15 +84,15 @@ func some(names []string) string {
 	return s
 }
 
-// backbone is the prefix of the names of the classifier's tensors in a larger network. The
-// classifier may have been trained before.
+// backbone is the prefix of the names that the tensors of a classifier have in a larger
+// network. The classifier may have been trained before.
 const backbone = "backbone."
 
 // body follows backbone in networks with a feature pyramid, as torchvision's detectors are.
 const body = "body."
 
-// features begins them in classifiers that are a list of layers, as torchvision's
-// MobileNetV3 is.
+// features is the prefix of these names in classifiers that are a list of layers, like
+// torchvision's MobileNetV3.
 const features = "features."
 
 // InitFrom copies tensors, statistics included, from another model's state into m, which

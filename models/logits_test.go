@@ -18,7 +18,8 @@ import (
 //go:embed testdata/torch_logits.txt
 var torchLogits string
 
-// words is the generator of the script: element i of a stream.
+// words is the random generator of testdata/torch_logits.py. It returns element i of a
+// stream.
 func words(stream, i int) uint32 {
 	z := (uint64(stream)<<32 + uint64(i)) * 0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

@@ -93,7 +93,8 @@ func numbered(classes []string) bool {
 	return true
 }
 
-// MatchClasses is the function of that name for the classes of m's first output, or of its boxes.
+// MatchClasses is like the function MatchClasses, for the classes of m's first output or of its
+// boxes.
 func (m *Model) MatchClasses(kind string, classes []string) (ClassMatch, error) {
 	count := m.Classes()
 	if m.BoxLayout() != NoLayout {

@@ -17,9 +17,10 @@ import (
 )
 
 // Model is a template: a model in eval mode. It contains no device and no replica. Its
-// graph has one function, main, with one rows input (u8 [H,W,C] if its first operation is
-// image, otherwise f32) and rows outputs; classifiers call theirs "logits". If a model has
-// several inputs, they are its Fields.
+// graph has one function, main. The input and the outputs of main are of the kind rows:
+// they have a row for each sample. The input is u8 [H,W,C] if the first operation is image,
+// otherwise f32. Classifiers call their output "logits". If a model has several inputs,
+// they are its Fields.
 type Model struct {
 	Architecture string // name in the zoo, or the graph's name
 	Graph        *graph.Graph

@@ -108,8 +108,8 @@ func (n *net) head(name string, x graph.Value, out int) graph.Value {
 }
 
 // fanOut returns the fan-out for initialising heads by their number of outputs: at least
-// ImageNet's, for which these rules are made. With ten outputs they would give a head with
-// first losses of 5 to 14.
+// ImageNet's, for which these rules are made. With ten outputs they would make weights so
+// large that the first losses are 5 to 14.
 func fanOut(classes int) float64 { return max(float64(classes), 1000) }
 
 // headNormal is like head but with a normal weight.

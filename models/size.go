@@ -85,9 +85,9 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	return &out, nil
 }
 
-// resizeAttrs returns the attributes of n if its operand has the shape to instead of from.
-// A range that reaches the end of an axis still does, and a factor stays the same. If the
-// node selects a fixed part of a map, b fails.
+// resizeAttrs returns the attributes that n needs when the shape of its operand changes
+// from the argument from to the argument to. A range that reaches the end of an axis still
+// does, and a factor stays the same. If the node selects a fixed part of a map, b fails.
 func resizeAttrs(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
 	if slices.Equal(from, to) || len(from) != len(to) {
 		return n.Attrs

@@ -60,9 +60,9 @@ func (n *net) sequence(prefix string, first int, x graph.Value, c convSpec, acti
 	return n.Op(activation, at(2), []graph.Value{x})
 }
 
-// excitation is a squeeze-and-excite (Hu et al. 2018): the number of squeezed channels, the
-// activation after the first convolution, and the function that makes factors of the
-// second.
+// excitation has the settings of a squeeze-and-excite (Hu et al. 2018): the number of
+// squeezed channels, the activation after the first convolution, and the function that
+// makes factors of the second.
 type excitation struct {
 	squeezed        int
 	activation, act graph.Op

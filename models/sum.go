@@ -20,8 +20,8 @@ func (m *Model) WeightsSum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// HashState writes a state to h: of each tensor, in the order of names, the line "NAME DTYPE [A B]"
-// and its elements in little endian.
+// HashState writes a state to h. For each tensor, in the order of names, it writes the line "NAME
+// DTYPE [A B]" and the elements in little endian.
 func HashState(h hash.Hash, state map[string]tensor.Tensor) {
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		t := state[name]

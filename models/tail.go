@@ -10,8 +10,8 @@ import (
 )
 
 // Tail is the end of the file of another program that has no counterpart in the graph, because its
-// results have a different length for each sample: non-maximum suppression, and nodes that follow it.
-// The host computes it. No file of ours has a tail: see CheckWhole.
+// results have a different length for each sample: non-maximum suppression, and nodes that follow
+// it. The host computes it. No file of bnctl's formats has a tail: see CheckWhole.
 type Tail struct {
 	Outputs []OutputInfo // outputs of the file, in its order
 	Nodes   int

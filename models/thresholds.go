@@ -33,8 +33,8 @@ func (m *Model) checkThresholds() error {
 	return nil
 }
 
-// Holds reports whether label k, which does not exclude others, holds for its logit: from thresholds[k] on,
-// or without thresholds above a half.
+// Holds reports whether label k, which does not exclude others, holds for its logit. Its
+// probability must be at least thresholds[k] or, if thresholds is nil, above a half.
 func Holds(thresholds []float64, k int, logit float64) bool {
 	if thresholds == nil {
 		return logit > 0

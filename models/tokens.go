@@ -4,8 +4,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Layers of networks with channels on the last axis: transformers, and the blocks of
-// ConvNeXt.
+// These are layers of networks with channels on the last axis: transformers, and the blocks
+// of ConvNeXt.
 
 // lastNorm is a layer norm over the last axis.
 func (n *net) lastNorm(name string, x graph.Value, eps float64) graph.Value {

@@ -207,7 +207,7 @@ func pictureRange(n *graph.Node, channels int) (low, high float64) {
 	return low, high
 }
 
-// numbers are the input of a model without preprocessing.
+// numbers converts an array to the input of a model without preprocessing.
 func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 	want := a.m.Input()
 	if x.DType == tensor.U8 && len(want.Shape) == 3 {

@@ -24,9 +24,10 @@ import (
 // By is the value of the field models.Quantised.By in templates of quantisation-aware training.
 const By = "training"
 
-// Template returns the int8 template of a model with weights that are trained in float32 for it: the
-// result of each node quantize_weight becomes state. The template has the logits of m to the bit. It
-// returns another model as it is. The error names a layer with weights that bytes cannot represent.
+// Template returns the int8 template of a model with weights that are trained in float32 for it:
+// the result of each node quantize_weight becomes state. The template has the logits of m to the
+// bit. It returns any other model unchanged. The error names a layer with weights that bytes cannot
+// represent.
 func Template(m *models.Model) (*models.Model, error) {
 	if !m.TrainsInt8() {
 		return m, nil

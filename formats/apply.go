@@ -57,7 +57,7 @@ func fitting(n int) string {
 	return problem.Plural(n, "tensor") + " fit"
 }
 
-// compare matches tensors with the state of a model, by name and shape.
+// compare matches tensors with the parameters of a model, by name and shape.
 func compare(tensors []Tensor, m *models.Model) fit {
 	want, kinds := make(map[string][]int, len(m.Graph.State)), map[string]bool{}
 	for _, s := range m.Graph.State {
@@ -98,7 +98,7 @@ func unnumbered(name string) string {
 	}, name)
 }
 
-// apply returns a copy of m, a model without state, with the tensors of f as its state.
+// apply returns a copy of m, a model without weights, with the tensors of f as its weights.
 // Each tensor must match a parameter and each parameter a tensor, by name and shape.
 // Tensors of float16, bfloat16 and float64 become f32, and kernels of TensorFlow and Keras
 // are transposed to channels first. A prefix shared by all names is removed if the tensors

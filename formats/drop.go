@@ -33,7 +33,7 @@ func drop(f *File, patterns []string) (unmatched []string, err error) {
 	return unmatched, nil
 }
 
-// notDropped returns an error for a pattern.
+// notDropped returns an error for a pattern of names to drop.
 func notDropped(pattern, text, advice string) *problem.Error {
 	e := problem.Failure("drop", text, advice)
 	e.Value = pattern

@@ -14,8 +14,8 @@ import (
 )
 
 // Identify finds the architecture of a file's tensors in the zoo and returns its model,
-// without state. The names and shapes of all tensors must fit. The number of classes comes
-// from the file. If all names share a prefix (Lightning adds one) and fit without it,
+// without weights. The names and shapes of all tensors must fit. The number of classes
+// comes from the file. If all names share a prefix (Lightning adds one) and fit without it,
 // Identify removes it from f's names.
 //
 // If no architecture fits, the error names the nearest one and the differences.

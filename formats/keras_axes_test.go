@@ -7,8 +7,8 @@ import (
 )
 
 // TestKerasAxes checks that a sample that is not a picture, and its result, have the file's
-// order of axes, both in the template and in the ONNX file made from the template. Both
-// must compute the same.
+// order of axes, both in bnctl's model of the file and in the ONNX file made from that
+// model. Both must compute the same.
 func TestKerasAxes(t *testing.T) {
 	for _, c := range []struct {
 		file    string

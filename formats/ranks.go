@@ -146,7 +146,7 @@ func mergeStatistics(files []*File, norms []BatchNorm, rule bn.Rule) (map[string
 	return bn.Merge(layers, sets, nil, rule)
 }
 
-// some lists the first names.
+// some lists the first names, and gives the number of the others.
 func some(names []string) string {
 	const most = 4
 	if len(names) <= most {

@@ -112,7 +112,7 @@ func distinctNames(before, after []Tensor) error {
 	return foreign.CheckNames(after)
 }
 
-// notRenamed returns an error for a renaming.
+// notRenamed returns an error for a rule that cannot be applied.
 func notRenamed(text, why, advice string) *problem.Error {
 	e := problem.Failure("rename", why, advice)
 	e.Value = text

@@ -186,7 +186,7 @@ func (s *shards) reader() (format string, whole reader, err error) {
 	return format, func(_ string, o Options) (*File, error) { return s.open(o, shard) }, nil
 }
 
-// open opens the files as one.
+// open opens the files of the model as one File.
 func (s *shards) open(o Options, shard reader) (*File, error) {
 	if len(s.files) == 1 && s.of == nil {
 		return shard(s.paths()[0], o)

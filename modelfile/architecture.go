@@ -17,10 +17,10 @@ func isZooName(name string) bool {
 	return err == nil
 }
 
-// Architecture returns the model that o.Arch names, without state and with the same head as
-// f. It returns nil if Arch is empty, or if f was already read by Arch. The model has no
-// preprocessing, because the weights in the file may have been trained with another
-// preprocessing than the zoo's.
+// Architecture returns the model that o.Arch names, without weights and with the same head
+// as f. It returns nil if Arch is empty. It also returns nil if Arch is a description of a
+// Keras or Caffe model, because f was read with it. The model has no preprocessing, because
+// the weights in the file may have been trained with another preprocessing than the zoo's.
 func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	name := o.Arch
 	if name == "" {

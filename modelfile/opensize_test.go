@@ -23,7 +23,8 @@ func field[T int | string](number protowire.Number, v T) string {
 }
 
 // openGraph writes an ONNX file of one convolution of pictures with this number of
-// channels. It leaves their height and width open: see onnx.proto for the numbers.
+// channels. It leaves their height and width open: see onnx.proto for the numbers of the
+// fields.
 func openGraph(t *testing.T, channels int) string {
 	t.Helper()
 	node := func(op string, in ...string) string {

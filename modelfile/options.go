@@ -87,8 +87,8 @@ func (o *Options) Foreign() (formats.Options, error) {
 	return f, err
 }
 
-// refuseForeign refuses options that apply only to files of other programs. why is the
-// reason in the error.
+// refuseForeign refuses options that apply only to files of other programs. The error gives
+// why as the reason.
 func (o *Options) refuseForeign(why string) error {
 	for _, given := range []struct {
 		field string

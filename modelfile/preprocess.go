@@ -15,7 +15,7 @@ import (
 // caffeMean is the mean that models of Caffe's zoo subtract, in the order B, G, R.
 var caffeMean = []float64{103.939, 116.779, 123.68}
 
-// presets lists the meanings of Preprocess.Name.
+// presets has the image operation for each value of Preprocess.Name.
 var presets = map[string]models.Image{
 	"imagenet": {Scale: 1. / 255, Mean: models.ImageNetMean, Std: models.ImageNetStd},
 	"unit":     {Scale: 1. / 255},

@@ -151,7 +151,7 @@ func Build(name string, o Options) (*Model, error) {
 		Preprocess: a.preprocess(o.Input)}, nil
 }
 
-// output names the first output.
+// output returns the name of the first output.
 func (a Architecture) output() string {
 	return string(cmp.Or(a.Boxes, "logits"))
 }

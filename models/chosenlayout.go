@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// layouts are the names of WithBoxes.
+// layouts are the names that WithBoxes accepts.
 var layouts = []Layout{YOLOv8, YOLOv5, YOLOX, YOLOXDecoded, SSD, Suppressed, Unread}
 
 // WithBoxes returns m with the layout of its outputs, by name; "" leaves it to be recognised. The shapes

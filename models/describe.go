@@ -20,9 +20,9 @@ type Description struct {
 	Layers    []Layer `json:"layers,omitempty"`
 }
 
-// Describe returns the model of a with the default options, without state, and its
-// description without layers. Height and width of size replace the defaults, unless size is
-// zero.
+// Describe returns the model of the architecture a with the default options and without
+// weights, and its description without layers. Height and width of size replace the
+// defaults, unless size is zero.
 func (a Architecture) Describe(size Size) (*Model, Description, error) {
 	if size != (Size{}) {
 		a.Input.Height, a.Input.Width = size.Height, size.Width

@@ -45,7 +45,7 @@ func WithFeatures(m *Model, layers []string) (*Model, error) {
 	return &out, out.Check()
 }
 
-// notNumbers refuses a layer of bytes.
+// notNumbers refuses a value that cannot be an output because it has bytes or pictures.
 func notNumbers(m *Model, name string, t graph.Type) error {
 	if m.Int8() {
 		return problem.New("features", name, fmt.Sprintf("it is %v: bytes of an int8 template, which has no scale "+

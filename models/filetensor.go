@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// FileTensor maps a tensor of another program's file to the state. A model has one for each tensor with
-// another name or form in the file, for a tensor of the state that the file lacks, and for a tensor of
-// the file that the graph does not use.
+// FileTensor maps a tensor of another program's file to a tensor of the model's State. A model has
+// one for each tensor with another name or form in the file, for a tensor of the state that the
+// file lacks, and for a tensor of the file that the graph does not use.
 type FileTensor struct {
 	State string // name in the state; "" if it is not there
 	Name  string // name in the file; "" if the file lacks it

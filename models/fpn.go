@@ -50,7 +50,7 @@ func ofHeads(deviation float64) style {
 	return style{weights: graph.Init{Rule: "normal", Args: []float64{deviation}}}
 }
 
-// slots turns a map [R, H, W] into columns, [R, H*W].
+// slots turns a feature map [R, H, W] into columns, [R, H*W].
 func (n *net) slots(name string, x graph.Value) graph.Value {
 	s := n.Type(x).Shape
 	if len(s) != 3 {

@@ -140,8 +140,8 @@ func (h *head) use(n *graph.Node) error {
 	return nil
 }
 
-// useState notes the state tensors among the operands of n after the first. It reports whether all of these
-// operands are state.
+// useState notes the state tensors among the operands of n after the first. It reports whether all
+// of these operands are tensors of the state.
 func (h *head) useState(n *graph.Node) bool {
 	for _, v := range n.In[1:] {
 		if v == graph.None {

@@ -30,7 +30,7 @@ type LoadReport struct {
 	New   int      `json:"new"`
 	Left  int      `json:"left"`
 	Names []string `json:"new_names,omitempty"`
-	// OtherShape has both shapes too.
+	// OtherShape lists tensors that have another shape in the file, with both shapes.
 	OtherShape []string `json:"other_shape,omitempty"`
 	LeftNames  []string `json:"left_names,omitempty"`
 	Fits       string   `json:"fits,omitempty"`
@@ -68,7 +68,7 @@ func (l Loaded) String() string {
 	return s
 }
 
-// some lists the first names.
+// some lists the first three names, followed by dots if there are more.
 func some(names []string) string {
 	const most = 3
 	s := ""

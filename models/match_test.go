@@ -22,8 +22,8 @@ func TestMatchClasses(t *testing.T) {
 		{[]string{"dog", "cat"}, 2, []string{"cat", "dog"}, []int{1, 0}, nil, ""},
 		{[]string{"dog", "cat", "ant"}, 3, []string{"ant", "dog"}, []int{2, 0}, []string{"cat"}, "lacks 1 class"},
 		{[]string{"2", "0", "1"}, 3, numbers, []int{1, 2, 0}, nil, ""},
-		// Numbers refer to the model's classes by number, unless the model's labels are
-		// numbers.
+		// Classes of data called 0, 1, 2 are the model's classes with these numbers, unless the
+		// model's labels are numbers.
 		{[]string{"cat", "dog", "ant"}, 3, numbers, []int{0, 1, 2}, nil, ""},
 		{[]string{"cat", "dog", "ant"}, 3, numbers[:2], []int{0, 1}, []string{"ant"}, "lacks 1 class of the model: ant"},
 		{nil, 4, numbers, []int{0, 1, 2}, []string{"3"}, "lacks 1 class of the model: 3"},

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PermutationByLabel returns, for each row of a new head, its row in the old head. was has the labels of
-// the old rows, and now has the labels of the first new rows. A label keeps its old row. A
-// new label gets the old row with its index, unless another label keeps that row; then it gets the first
-// row that is left. The rows of removed labels follow.
+// PermutationByLabel returns, for each row of a new head, its row in the old head. The argument was
+// has the labels of the old rows, and the argument now has the labels of the first new rows. A
+// label keeps its old row. A new label gets the old row with its index, unless another label keeps
+// that row; then it gets the first row that is left. The rows of removed labels follow.
 func PermutationByLabel(was, now []string) []int {
 	from, taken := make([]int, len(was)), make([]bool, len(was))
 	for i := range from {

@@ -52,7 +52,7 @@ func (n *net) retinaConvolutions(name string, k int, x graph.Value, norm bool) g
 	return x
 }
 
-// anchored turns a map [A*R, H, W] of A anchors into columns for slots, [R, H*W*A].
+// anchored turns a feature map [A*R, H, W] of A anchors into columns for slots, [R, H*W*A].
 func (n *net) anchored(name string, x graph.Value, rows int) graph.Value {
 	s := n.Type(x).Shape
 	if len(s) != 3 {

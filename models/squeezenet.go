@@ -12,7 +12,7 @@ import (
 var fires = map[int][2]int{3: {16, 64}, 4: {16, 64}, 6: {32, 128}, 7: {32, 128}, 9: {48, 192}, 10: {48, 192},
 	11: {64, 256}, 12: {64, 256}}
 
-// squeezeNet has no batch norm.
+// squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016), which has no batch norm.
 func squeezeNet(n *net, x graph.Value, classes int) graph.Value {
 	n.weights = graph.Init{Rule: "he_uniform", Args: []float64{0}}
 	x = n.byStyleBias("features.0", x, convSpec{out: 64, kernel: 3, stride: 2}, 0)

@@ -111,7 +111,8 @@ func (n *net) spatialPyramid(name string, x graph.Value, out int) graph.Value {
 	return n.pointwise(name+".conv2", n.concat(name+".join", maps...), out)
 }
 
-// fpn joins the maps of the backbone from coarse to fine and back (Liu et al. 2018).
+// fpn joins the feature maps of the backbone from coarse to fine and back (Liu et al.
+// 2018).
 func (y yolox) fpn(n *net, maps []graph.Value) []graph.Value {
 	const prefix = "backbone."
 	blocks, fine, middle, coarse := y.blocks(3), y.channels(256), y.channels(512), y.channels(1024)

@@ -17,8 +17,8 @@ type verification struct {
 	err  error // valid when done is closed
 }
 
-// verify begins to verify, cores tensors at a time. after is called with each tensor
-// that was read.
+// verify begins to verify, cores tensors at a time. The function after is called with each
+// tensor that was read.
 func verify(table []entry, tensors []named, cores int, after func(tensor.Tensor)) *verification {
 	v := &verification{done: make(chan struct{})}
 	go func() {

@@ -66,7 +66,7 @@ func (n *net) model(f *foreign.File) (*models.Model, error) {
 	return m, nil
 }
 
-// layer adds one layer.
+// layer adds the nodes of layer i to the graph.
 func (b *build) layer(i int, l *layer) error {
 	k, ok := kinds[l.kind]
 	if l.absent(b.net.phase) {

@@ -87,7 +87,7 @@ func (l *layer) joins() bool {
 }
 
 // checkReplicas verifies that call i of the nested model reads slice i of all its inputs,
-// and that output j of the whole joins result j of each call, in order.
+// and that output j of the whole model joins result j of each call, in order.
 func (n *network) checkReplicas(inside *layer, cuts map[string]batchSlice) error {
 	replicas := len(inside.calls)
 	if replicas < 2 {

@@ -86,7 +86,7 @@ func TestRefused(t *testing.T) {
 		{functional("r", relu), ""},
 		{replicated(goodCalls, goodJoin), ""},
 
-		// Invalid descriptions.
+		// These descriptions are invalid.
 		{``, "unexpected end"}, {`[]`, "the description is a list, want an object"}, {`{"class_name":"MyModel","config":{}}`, `"MyModel"`},
 		{`{"class_name":"Model","class_name":"Sequential","config":{}}`, `"class_name" occurs twice`},
 		{functional("r", strings.Replace(relu, `"activation":`, `"activation":"elu","activation":`, 1)),
@@ -115,7 +115,7 @@ func TestRefused(t *testing.T) {
 
 		{callsUpon(5), "more than 65536 calls"},
 
-		// Layers.
+		// These descriptions have layers that are not supported.
 		{functional("b", layerOf("LSTM", "a", ``, "in"), layerOf("Bidirectional", "b", ``, "a")),
 			"a (LSTM: recurrent), b (Bidirectional: recurrent)"},
 		{functional("a", layerOf("Lambda", "a", `"function":["4wEAAAA=",null,null]`, "in")), "a (Lambda: code of Python, which is never run)"},
@@ -162,7 +162,7 @@ func TestRefused(t *testing.T) {
 		{functional("a", layerOf("Conv3D", "a", `"filters":3`, "in")), "a (Conv3D: 3D)"},
 		{functional("a", layerOf("Embedding", "a", `"input_dim":3`, "in")), "a (Embedding: embedding)"},
 
-		// Wrappers that fit in part only.
+		// In these descriptions only some layers fit a wrapper.
 		{replicated(goodCalls, goodJoin, relu), "r (Activation)"},
 		{replicated(goodCalls, goodJoin, secondModel), "u (Model)"},
 		{replicated(goodCalls, goodJoin, layerOf("Lambda", "h", `"arguments":{"i":0}`, "in")), "h (Lambda)"},

@@ -56,7 +56,7 @@ func withoutWeights(z *foreign.Zip) error {
 	return fmt.Errorf("the archive has no %s", memberWeights)
 }
 
-// metadata reads the version of Keras.
+// metadata reads the version of Keras from the archive's metadata.
 func (c *content) metadata(z *foreign.Zip, e foreign.Entry) error {
 	b, err := z.ReadAll(e, maxConfig)
 	if err != nil {

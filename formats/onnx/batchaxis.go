@@ -4,7 +4,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// batchAxisAfter returns the batch axis in the results of a node with unbatched operands.
+// batchAxisAfter returns the batch axis in the results of a node with operands that have
+// the batch on any axis.
 func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
 	rule := table[op].batch
 	if rule == nil || c.Opset < 7 && c.Attribute("axis") != nil && c.Int("broadcast", 0) != 0 {

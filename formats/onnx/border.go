@@ -158,7 +158,7 @@ func (r *reader) outputs() error {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = unpackValue(c, x, ".integers")
 			}
-			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the rows are along the batch axis
+			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // rows begin with the batch axis
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.V = r.g.Op(graph.Reshape, name, []graph.Value{x.V}, "shape", s[1:])
 			}

@@ -190,7 +190,8 @@ func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
 	return e.turn("", v, leading+left+right, e.result)
 }
 
-// grouped reshapes an operand to [leading..., one axis for each group].
+// grouped reshapes an operand to the axes in leading, followed by one axis for each group
+// of letters.
 func (e *einsum) grouped(suffix string, v graph.Value, term, leading string, groups ...string) graph.Value {
 	order, shape := leading, e.lengths(leading)
 	for _, g := range groups {

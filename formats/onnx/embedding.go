@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxLookups is the maximum number of products per row of the input: the row's numbers times the
-// length of the table.
+// maxLookups is the maximum number of multiplications for one row of the input: the number of
+// indices in the row times the number of rows of the table.
 const maxLookups = 1 << 26
 
 // embeds reports whether a node picks rows of a constant table by numbers that depend on the input, as

@@ -8,7 +8,7 @@ import (
 
 // Weights of the graph are i8. A weight that differs from its zero point by more than 127,
 // as weights of u8 with a zero point of 0 do, is the sum of several i8 terms. The terms are
-// adjacent in the weight, and the map is repeated for each term, so that the sum of
+// adjacent in the weight, and the feature map is repeated for each term, so that the sum of
 // products is the same integer. The sum has more products, and reaches the bound on their
 // number earlier.
 

@@ -50,7 +50,7 @@ func (w farWeight) at(o, k int) int {
 // steps of 0.5 with a zero point of 3.
 func TestFarWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	draw := func(n int) (x []float64, q []int) { // numbers of the map, and their bytes minus the zero point
+	draw := func(n int) (x []float64, q []int) { // numbers, and their bytes minus the zero point
 		for range n {
 			v := r.IntN(256) - 3
 			x, q = append(x, 0.5*float64(v)), append(q, v)
@@ -140,7 +140,8 @@ func TestFarWeightsBound(t *testing.T) {
 	}
 }
 
-// TestWideIntegers: a layer with a map or a weight of 16 bits stays in floats, and the reason names the type.
+// TestWideIntegers: a layer with a feature map or a weight of 16 bits stays in floats, and the
+// reason names the type.
 func TestWideIntegers(t *testing.T) {
 	const i16 = onnxpb.TensorProto_INT16
 	for _, c := range []struct {

@@ -165,7 +165,8 @@ func TestFolds(t *testing.T) {
 }
 
 // TestBatchOfOne: if the file fixes the batch to 1, operators that move, join or drop its
-// axis are read, and a note describes a row. With an open batch they are refused.
+// axis are read, and a note describes what a row of the input is. With an open batch they
+// are refused.
 func TestBatchOfOne(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -20,8 +20,8 @@ import (
 
 var growAlone = &growth{by: growFirst}
 
-// growPair returns the rule for an operator with two operands that grow from row to row. by returns
-// the growth of the result.
+// growPair returns the rule for an operator with two operands that grow from row to row. The
+// function by returns the growth of the result.
 func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
 
 // growFirst returns the growth of operand 0, which is also the growth of
@@ -55,8 +55,8 @@ func checkGrowing(c *call, op string) error {
 	return nil
 }
 
-// countsRows reports whether a node is a Range with as many elements as the batch has rows, or a
-// multiple of that.
+// countsRows reports whether a node is a Range that counts to the length of the batch, or to a
+// multiple of it.
 func countsRows(c *call, op string) bool {
 	if op != "Range" || !c.Tracked() || len(c.In) != 3 {
 		return false
@@ -110,7 +110,7 @@ func makeGrowing(c *call, op string) []node.Value {
 		return nil
 	}
 	by := table[op].grows.by(c)
-	one := *c // the same node for row 0
+	one := *c // a copy of the node that computes the integers of row 0
 	one.In = slices.Clone(c.In)
 	for i, x := range one.In {
 		if x.IsGrowing() {
@@ -211,7 +211,7 @@ func takesRows(c *call, op string) bool {
 	return ok
 }
 
-// gatherRows picks the same offsets of every row.
+// gatherRows reads a Gather that picks elements at the same offsets of every row.
 func gatherRows(c *call) []node.Value {
 	p, index := c.In[0].BatchAxis, c.In[1]
 	if c.In[0].IsConstant() || c.In[0].IsGrowing() || !index.IsGrowing() || c.AxisOf("axis", 0) != p.Axis ||
@@ -282,9 +282,10 @@ type digits struct {
 	order             []int // the selected digits, in the order of the axes of the result
 }
 
-// digitsOf returns the digits for a selection from an axis of n elements. The selection has a
-// shape, begins at offset first, and has a step for each axis of the shape. ok is false if the
-// selection is not a range of each digit.
+// digitsOf describes a selection from an axis of n elements by the digits of its offsets.
+// The first selected offset is first, and steps has the distance of neighbouring offsets
+// along each axis of shape. ok is false if the selection does not have a range of values
+// for each digit.
 func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	var axes []int
 	for a, m := range shape {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestGrowing: indices computed from the number of the row are read if every row picks the
-// same offsets within itself. Other uses are refused. (TestCases compares such files with
-// ONNX Runtime.)
+// TestGrowing: indices that are computed from the number of the row are supported if each
+// row picks elements of itself, at the same offsets in all rows. Other uses are refused.
+// (TestCases compares such files with ONNX Runtime.)
 func TestGrowing(t *testing.T) {
 	flat := nodes{op("Shape", "x", "all"), scalarOf("i", 0), op("Gather", "all i", "len"), scalarOf("zero", 0),
 		scalarOf("one", 1), scalarOf("twelve", 12), ints("wild", -1), op("Reshape", "x wild", "f"),

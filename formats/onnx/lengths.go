@@ -26,7 +26,7 @@ func takesLengths(c *call, op string) bool {
 	return err == nil && d == tensor.F32
 }
 
-// joinLengths reads a node that takesLengths.
+// joinLengths reads a node for which takesLengths is true.
 func joinLengths(c *call, op string) error {
 	if err := table[op].attributes.Check(&c.Node); err != nil {
 		return err

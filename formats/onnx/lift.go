@@ -85,8 +85,8 @@ func (c *call) liftedOperand(name string, role graph.Role) node.Value {
 	return x
 }
 
-// declareConstants declares the constant operands as state, which makes
-// them values of the graph.
+// declareConstants declares the constant operands as tensors that the model stores, which
+// makes them values of the graph.
 func (c *call) declareConstants() {
 	for i, x := range c.In {
 		if x.IsConstant() {

@@ -61,7 +61,7 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	return graph.Constant
 }
 
-// defaultDecay is the standard's default.
+// defaultDecay is the standard's default for the momentum of a batch norm.
 const defaultDecay = 0.9
 
 // readDecay returns the weight of the old value in the running statistics. A weight of 1 counts as

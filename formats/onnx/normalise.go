@@ -197,7 +197,7 @@ func (r *reader) normRoles(f *graph.Function) {
 	}
 }
 
-// trains sets the role of a constant in the state.
+// trains sets the role of a constant that the model stores.
 func (r *reader) trains(name string, role graph.Role) {
 	for i := range r.table {
 		if s := &r.table[i]; s.Name == name && s.Role == graph.Constant {

@@ -14,8 +14,8 @@ import (
 // An exporter that fixes the batch repeats a class token for each row: the first axis of the constant
 // is the batch, and its rows are equal. This package uses one of the rows.
 
-// takeOneRow replaces a constant that has an equal row for each row of a fixed batch by one
-// of these rows.
+// takeOneRow replaces a constant by one of its rows, if it has a row for each sample of a
+// fixed batch and all are equal.
 func (c *call) takeOneRow(op string) {
 	if c.Batch < 2 || c.Unbatched || !table[op].traits.has(alignsBatch) {
 		return

@@ -27,7 +27,7 @@ type operator struct {
 
 	integers integers         // how it treats integers that come from the input
 	bytes    func(*call) bool // reports whether it accepts bytes of the graph; nil: never
-	grows    *growth          // how it computes integers that grow with the row; nil if it does not
+	grows    *growth          // how it computes integers that grow from row to row; nil if it does not
 	traits   traits
 }
 
@@ -91,7 +91,7 @@ func one(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value { return []node.Value{node.Rows(f(c))} }
 }
 
-// growth computes integers that grow with the row.
+// growth computes integers that grow from row to row, by the same amount each time.
 type growth struct {
 	pair bool                // it needs two operands
 	by   func(c *call) int64 // difference between the results for one row and for the next

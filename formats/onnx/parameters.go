@@ -135,7 +135,8 @@ func isMask(t tensor.Tensor) bool {
 	return least <= -50
 }
 
-// roleInState returns the role that a tensor of the state already has, or Constant.
+// roleInState returns the role of a tensor that the model already stores, or Constant if it
+// does not store the tensor.
 func (r *reader) roleInState(label string) graph.Role {
 	for _, s := range r.table {
 		if s.Name == label {

@@ -142,7 +142,7 @@ func triangle(c *call) graph.Value {
 		}
 	}
 	for _, a := range []int64{-1, -2} {
-		c.Axis(a, len(s)) // axes of the rows
+		c.Axis(a, len(s)) // axes of a row
 	}
 	if c.Err != nil {
 		return graph.None

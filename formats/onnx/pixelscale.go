@@ -69,8 +69,8 @@ func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 	return newMean, newStd
 }
 
-// byChannel returns the number that a constant has for each channel, or nil if it varies along other
-// axes. each reports whether the constant has an axis for the channels.
+// byChannel returns the number that a constant has for each channel, or nil if it varies along
+// other axes. The result each reports whether the constant has an axis for the channels.
 func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
 	n, s := p.size['C'], t.Shape
 	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // number of axes from the channels on

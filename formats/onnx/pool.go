@@ -114,7 +114,8 @@ func readPoolWindow(c *call, s []int) (w window, count bool) {
 	return w, count
 }
 
-// maxTaps is the maximum number of elements in a window that is reduced tap by tap.
+// maxTaps is the maximum number of elements in a window that is computed one element at a
+// time.
 const maxTaps = 256
 
 // addDilatedMax adds a MaxPool with dilations: the maximum of shifted images, one for each

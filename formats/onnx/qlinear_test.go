@@ -153,8 +153,8 @@ func TestIntegerOperators(t *testing.T) {
 	elements(t, "i8", m, x, []float64{0, 2, 2, 0, -3, 245})
 }
 
-// TestDynamicRanges: each row is quantised by its range. Computed by hand: -51 to 204 are
-// 255 steps of 1, and 51 is the zero point. A row of zeros has a scale of 1.
+// TestDynamicRanges: each row is quantised by its range. By hand: from -51 to 204 there
+// are 255 steps of 1, and 51 is the zero point. A row of zeros has a scale of 1.
 func TestDynamicRanges(t *testing.T) {
 	list := nodes{op("DynamicQuantizeLinear", "x", "q s z"), floats("ws", nil, 0.5),
 		wholes("w", i8, []int64{6, 2}, 1, 2, 1, -1, 1, 0, 1, 0, 1, 1, 1, 0), op("MatMulInteger", "q w z", "i"),
@@ -189,8 +189,8 @@ func TestDynamicRanges(t *testing.T) {
 	elements(t, "a picture", picture, []float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{51, -306, 408, -2, -6, 23})
 }
 
-// TestSaturation: a layer with maps of u8 is named if the sum of two weights of a channel
-// exceeds 128 in magnitude.
+// TestSaturation: a layer with feature maps of u8 is named if the sum of two weights of a
+// channel exceeds 128 in magnitude.
 func TestSaturation(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -30,8 +30,8 @@ func (p *expansion) matMulToFloat() {
 	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
 }
 
-// dynamicMatMul reads a product of rows of floats and a matrix of integers. Each row is
-// quantised by its range.
+// dynamicMatMul reads a product of a value in floats and a constant matrix of integers.
+// Each row is quantised by its range.
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}

@@ -35,7 +35,7 @@ func init() {
 	})
 }
 
-// byteMap is an operand of bytes with its scale.
+// byteMap is an operand of bytes, a feature map, with its scale.
 type byteMap struct {
 	at    int
 	scale byteScale
@@ -62,8 +62,8 @@ func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
 	return a, b, y, okA && okB && okY
 }
 
-// jointOf returns the attribute joint of a sum or a product: the type of its maps, which selects the
-// formula of ONNX Runtime. Templates that bnctl exports as ONNX have it in each node.
+// jointOf returns the attribute joint of a sum or a product: the type of its feature maps, which
+// selects the formula of ONNX Runtime. Templates that bnctl exports as ONNX have it in each node.
 func jointOf(c *call, a, b byteMap, y byteScale) string {
 	kind := y.kind.String()
 	if a.scale.kind != y.kind || b.scale.kind != y.kind {
@@ -75,7 +75,7 @@ func jointOf(c *call, a, b byteMap, y byteScale) string {
 	return kind
 }
 
-// addBytes reads QLinearAdd of two maps with the same shape.
+// addBytes reads QLinearAdd of two feature maps with the same shape.
 func addBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := readPair(c)
 	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
@@ -91,7 +91,8 @@ func addBytes(c *call) (node.Value, bool) {
 	return bytesOf(v, y.kind), true
 }
 
-// mulBytes reads QLinearMul of two maps with the same shape, or of a map and a number for each channel.
+// mulBytes reads QLinearMul of two feature maps with the same shape, or of a feature map and a
+// number for each channel.
 func mulBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := readPair(c)
 	if !ok {

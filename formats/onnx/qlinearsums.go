@@ -245,7 +245,7 @@ func matMulBytes(c *call) (node.Value, bool) {
 	return s.dense(c)
 }
 
-// gemmBytes reads QGemm of rows and a constant matrix.
+// gemmBytes reads QGemm of a value and a constant matrix.
 func gemmBytes(c *call) (node.Value, bool) {
 	alpha := float32(c.Float("alpha", 1))
 	if c.Int("transA", 0) != 0 || !isFactor(alpha) || c.Err != nil {
@@ -259,8 +259,8 @@ func gemmBytes(c *call) (node.Value, bool) {
 	return s.dense(c)
 }
 
-// dense adds a product along the last axis of rows. If there are axes before it, the product is a 1x1
-// convolution over their positions.
+// dense adds a product along the last axis of a value. If there are axes before it, the product is
+// a 1x1 convolution over their positions.
 func (s *byteSum) dense(c *call) (node.Value, bool) {
 	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
 	if len(size) < 1 || len(size) > 2 || size[len(size)-1]*s.copies != terms {

@@ -138,8 +138,8 @@ func (in *fileReader) decode() (*decoded, error) {
 	return &decoded{d, opset, &decode.External{Dir: in.dir}}, nil
 }
 
-// read reads a model with rows, or with the whole input as its sample. With a division it
-// reads only the head.
+// read reads a model. Its samples are the rows of the input or, if whole is set, the whole
+// input. With a division it reads only the head.
 func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
 	d, err := in.decode()
 	if err != nil {

@@ -79,7 +79,8 @@ func copied(target []int64, from []int) []int64 {
 	return target
 }
 
-// flatten returns operand 0 as a matrix. The axes before axis become its rows.
+// flatten returns operand 0 as a matrix. The axes before the attribute axis become the rows
+// of the matrix.
 func flatten(c *call) graph.Value {
 	s := c.Shape(0)
 	axis := c.Int("axis", 1)

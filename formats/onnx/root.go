@@ -17,7 +17,8 @@ type norm struct {
 	sum          func(suffix string, powers graph.Value) graph.Value
 }
 
-// mostLevels is the maximum number of powers of two that are tried.
+// mostLevels is the maximum number of powers of two by which norm tries to divide large
+// values.
 const mostLevels = 8
 
 // of adds the nodes that compute the norm of x.

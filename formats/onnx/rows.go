@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// firstShape returns the shape of the first operand that has rows.
+// firstShape returns the shape of the first operand that depends on the input.
 func (c *call) firstShape() []int {
 	for _, x := range c.In {
 		if !x.IsConstant() {
@@ -21,7 +21,8 @@ func (c *call) firstShape() []int {
 	return nil
 }
 
-// value returns operand i as rows of the given rank. If it is a constant, all rows are equal.
+// value returns operand i as a value with a row of the given rank for each sample. If the
+// operand is a constant, all rows are equal.
 func (c *call) value(i, rank int) graph.Value {
 	if i < len(c.In) && c.Has(i) && c.In[i].IsConstant() {
 		shape := c.In[i].Tensor.Shape
@@ -36,8 +37,8 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.Dynamic(i)
 }
 
-// inRows repeats constant i in every row. The first operand that is not constant determines the
-// number of rows. The values of that operand are not used.
+// inRows repeats constant i in the row of each sample. The first operand that is not
+// constant determines the number of rows. The values of that operand are not used.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
 	for _, x := range c.In {

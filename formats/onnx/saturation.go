@@ -20,8 +20,8 @@ import (
 // more exceeds 16 bits.
 const mostPair = 128
 
-// countSaturating names the layers of u8 maps and i8 weights with products that may
-// saturate in other runtimes.
+// countSaturating names the layers with u8 feature maps and i8 weights in which products
+// may saturate in other runtimes.
 func (r examination) countSaturating() {
 	made, layers, names := map[string]*onnxpb.NodeProto{}, 0, []string(nil)
 	for _, n := range r.src.Node {
@@ -53,8 +53,8 @@ func (r examination) countSaturating() {
 }
 
 // byteOperands returns the name of a layer's weight of integers, the type of the integers
-// of its maps, and whether the outputs are the last axis of the weight. The name is "" for
-// other nodes.
+// of its feature maps, and whether the outputs are the last axis of the weight. The name is
+// "" for other nodes.
 func (r examination) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) (weight string,
 	maps tensor.DType, last bool) {
 	in := func(of *onnxpb.NodeProto, i int) string {

@@ -21,8 +21,9 @@ func init() {
 	})
 }
 
-// Scatter sets elements of a value to constant numbers at constant indices. A mask and the numbers have
-// the shape of the value. Because indices count the batch, this is supported only for a batch of 1.
+// Scatter sets elements of a value to constant numbers at constant indices. A mask and the numbers
+// have the shape of the value. The indices refer to the whole batch, so this is supported only for
+// a batch of 1.
 
 // scatter sets single elements at indices of one axis.
 func scatter(c *call) graph.Value {

@@ -143,7 +143,8 @@ func (r border) usedNames(need []bool) map[string]bool {
 	return used
 }
 
-// sliceField returns the value of an input: n numbers of the packed input, from index at on.
+// sliceField returns the value of an input of the file: a slice of n numbers of the graph's
+// input that begins at index at.
 func (r border) sliceField(x *fileInput, at, n int) node.Value {
 	name := r.g.UniqueName(x.field.Name)
 	shape := x.field.Shape

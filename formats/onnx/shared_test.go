@@ -18,9 +18,9 @@ func normOf(from, to string) *onnxpb.NodeProto {
 	return op("BatchNormalization", from+" g b m v", to)
 }
 
-// TestSharedNorms: layers that share their tensors are one batch norm with one state, for
-// every float type in the file. A batch norm that leads to no output does not count.
-// Neither does another operator with five operands.
+// TestSharedNorms: layers that share their tensors count as one batch norm, and the model
+// stores these tensors once, for every float type in the file. A batch norm that leads to
+// no output does not count. Neither does another operator with five operands.
 func TestSharedNorms(t *testing.T) {
 	two := []float32{1, 2}
 	vectors := map[string][]float32{"g": two, "b": two, "m": two, "v": two}

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// state adds operand i, a constant, to the model's state and returns the value that reads
-// it. The shape may differ from the constant's if it has the same number of elements.
+// state adds operand i, a constant, to the tensors that the model stores, and returns the
+// graph's value that reads it. The shape may differ from the constant's if it has the same
+// number of elements.
 func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	t, ok := c.Constant(i)
 	if !ok {
@@ -42,8 +43,8 @@ func (c *call) checkDequantised(i int, t tensor.Tensor) bool {
 	return !isByte
 }
 
-// declare adds a tensor to the model's state. moves turn it into the constant with the given name in
-// the file. Changing its shape needs no move.
+// declare adds a tensor to those that the model stores. moves turn it into the constant with the
+// given name in the file. Changing its shape needs no move.
 func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...models.Move) graph.Value {
 	if c.Err != nil {
 		return graph.None

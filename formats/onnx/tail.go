@@ -30,7 +30,7 @@ type tail struct {
 	inputs   []tailInput
 }
 
-// tailInput is an output of the head.
+// tailInput is an output of the head (the model's graph) that the tail reads.
 type tailInput struct {
 	name    string
 	batched bool // the file has a batch axis before the shape of a sample
@@ -183,7 +183,7 @@ func (t *tail) attach(m *models.Model, outputs []hostedOutput) *models.Model {
 	return &out
 }
 
-// hostedOutput is an output of a tail.
+// hostedOutput is an output of a tail, the end of a file that the host computes.
 type hostedOutput struct {
 	info    models.OutputInfo
 	batched bool // its first axis is the batch

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tied returns the value of a tensor that the state already has in another form, for example because
-// two layers share a weight and one of them reads it transposed.
+// tied returns the value of a tensor that the model already stores in another form, for example
+// because two layers share a weight and one of them reads it transposed.
 func (c *call) tied(label string, form fileForm, t tensor.Tensor) (graph.Value, bool) {
 	have, ok := c.forms[label]
 	role := c.roleInState(label)

@@ -22,10 +22,10 @@ func init() {
 
 // If a file fixes the batch to 1, each row of a model's input is a separate run of the file. The
 // batch axis of length 1 is then like any other: nodes may remove it, move it or join it with
-// another. Values that begin with this axis are rows without it in the graph. The other values are
-// unbatched: their rows have the whole shape that the file has. A reshape makes a value unbatched,
-// or gives it its batch axis back, if an operator needs that. In files with an open or longer
-// batch, unbatched values have a node.BatchAxis.
+// another. A value that begins with this axis has rows without it in the graph. All other values
+// are unbatched: their rows have the whole shape that the file has. A reshape makes a value
+// unbatched, or gives it its batch axis back, if an operator needs that. In files with an open or
+// longer batch, unbatched values have a node.BatchAxis.
 
 // checkPlaces refuses a Cast after an ArgMax to integers that cannot represent all indices. They
 // would wrap around.
@@ -90,7 +90,8 @@ func (c *call) rebatch() {
 	}
 }
 
-// withoutFirst removes the first axis of rows. It has length 1, and is the batch.
+// withoutFirst removes the first axis of each row of v. This axis is the file's batch, of
+// length 1.
 func (c *call) withoutFirst(v graph.Value) graph.Value {
 	if v == graph.None || c.Err != nil {
 		return graph.None
@@ -98,8 +99,8 @@ func (c *call) withoutFirst(v graph.Value) graph.Value {
 	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
 }
 
-// unbatchedShape converts a shape in the file to the shape of rows. If the first length is 1,
-// it is the batch.
+// unbatchedShape converts a shape in the file to the shape of a row. If the first length is
+// 1, it is the batch, and is left out.
 func (c *call) unbatchedShape(shape []int) []int {
 	c.Unbatched = len(shape) == 0 || shape[0] != 1 || c.Tracked()
 	if c.Unbatched {

@@ -88,7 +88,7 @@ func (c *call) toImage(v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Reshape, ".image", []graph.Value{v}, "shape", []int{shape[0], 1, shape[1]})
 }
 
-// fromImage undoes toImage.
+// fromImage undoes toImage: it turns an image of height 1 back into a line.
 func (c *call) fromImage(v graph.Value, axes int) graph.Value {
 	if s := c.g.Type(v).Shape; axes == 1 && len(s) == 3 {
 		return c.node(graph.Reshape, ".line", []graph.Value{v}, "shape", []int{s[0], s[2]})

@@ -22,7 +22,8 @@ type header struct {
 	big    bool
 }
 
-// maxShards limits the files of elements.
+// maxShards limits the number of files in which a checkpoint stores the elements of its
+// tensors.
 const maxShards = 1024
 
 func parseHeader(b []byte) (header, error) {

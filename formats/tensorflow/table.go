@@ -21,7 +21,8 @@ const (
 	maxKeys = 8 << 20
 )
 
-// castagnoli is the polynomial of TensorFlow's checksums.
+// castagnoli returns the table for TensorFlow's checksums, which use the polynomial of
+// Castagnoli.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // unmask reverses LevelDB's masking of a CRC that is stored with the data that it covers.

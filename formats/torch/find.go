@@ -39,7 +39,7 @@ type stateDict struct {
 
 func (d stateDict) String() string { return strings.Join(d.path, ".") }
 
-// weighed counts the direct tensors of a dict.
+// weighed returns d with the numbers of tensors that are directly in the dict.
 func (d stateDict) weighed() stateDict {
 	d.plain = true
 	if d.err != nil {

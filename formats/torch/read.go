@@ -70,7 +70,7 @@ const (
 // its length: 0x1950a86a20f9469cfc6c.
 var legacyMagic = []byte{0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 
-// legacyText is the same number in protocol 1.
+// legacyText is the number in legacyMagic, as protocol 1 of pickle writes it.
 var legacyText = []byte("L119547037146038801333356L\n.")
 
 // variant returns the variant of a file that starts with head.

@@ -59,7 +59,8 @@ type Report struct {
 	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
 	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
-	// Thresholds are the least probabilities of labels that hold, by label; nil without
+	// Thresholds are the least probabilities at which labels hold, one for each label; nil if
+	// there are none
 	Thresholds []float64 `json:"thresholds,omitempty"`
 	// Int8 describes the source model of an int8 template
 	Int8 *models.Quantised `json:"int8,omitempty"`
@@ -70,7 +71,7 @@ type Report struct {
 	// Lag is set for a checkpoint with separate weights for each replica.
 	Lag *progress.Lag `json:"lag,omitempty"`
 
-	Model *models.Model `json:"-"` // with graph and labels, without state; nil: not known
+	Model *models.Model `json:"-"` // with graph and labels, without weights; nil: not known
 	// Graph is the graph in the file; the graph of a checkpoint has replica connections.
 	// nil: not known.
 	Graph   *graph.Graph `json:"-"`
@@ -121,7 +122,8 @@ func (r *Report) Int8Line() string {
 	return line
 }
 
-// LagLine describes how far the replicas have moved from their average, or returns "".
+// LagLine describes how far the weights of the replicas are from their average. It returns
+// "" for a file without weights for each replica.
 func (r *Report) LagLine() string {
 	l := r.Lag
 	if l == nil {
@@ -132,7 +134,8 @@ func (r *Report) LagLine() string {
 		problem.Plural(l.Steps, "step"), l.Largest, l.Tensor)
 }
 
-// TemperatureLine describes the calibration of probabilities, or returns "".
+// TemperatureLine describes the calibration of probabilities. It returns "" if they were
+// not calibrated.
 func (r *Report) TemperatureLine() string {
 	if r.Temperature == 0 {
 		return ""
@@ -140,7 +143,8 @@ func (r *Report) TemperatureLine() string {
 	return fmt.Sprintf("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
 }
 
-// ThresholdsLine lists the least probabilities of labels that hold, or returns "".
+// ThresholdsLine lists the probability from which on each label holds. It returns ""
+// without thresholds.
 func (r *Report) ThresholdsLine() string {
 	if r.Thresholds == nil {
 		return ""
@@ -246,7 +250,7 @@ func checkpoint(f *serialize.File) (*Report, error) {
 	return r, nil
 }
 
-// model adds the description of m. It reads the state now: the file may be closed
+// model adds the description of m. It reads the weights now: the file may be closed
 // afterwards.
 func (r *Report) model(m *models.Model) {
 	s := m.Summary()

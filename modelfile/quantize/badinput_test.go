@@ -56,8 +56,8 @@ func TestNumbersOfNoBytes(t *testing.T) {
 	}
 }
 
-// Channels with only zeros (dead channels), and a map of such channels, are accepted: they
-// are 0 in bytes as well.
+// Channels with only zeros (dead channels), and a feature map of such channels, are
+// accepted: they are 0 in bytes as well.
 func TestDeadChannels(t *testing.T) {
 	m, _ := made(t, "lenet-bn")
 	m.State["bn1.weight"].F32()[2], m.State["bn1.bias"].F32()[2] = 0, -1

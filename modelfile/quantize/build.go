@@ -18,9 +18,10 @@ type byteMap struct {
 	per   []float64 // divisors of the channels before they become bytes; nil: 1 each
 }
 
-// builder makes the function of an int8 template, node by node. A product becomes a product
-// of bytes. A node that follows becomes one on bytes if its operation has a form for bytes
-// and its operands are already bytes. The rest is copied, with conversions at the borders.
+// builder makes the function of an int8 template, node by node. A convolution or dense
+// layer (a product) becomes a product of bytes. A node that follows becomes an operation on
+// bytes if its operation has a form for bytes and its operands are already bytes. The rest
+// is copied, with conversions at the borders.
 type builder struct {
 	graph.Copier
 	model *models.Model // its batch norms are folded where possible
@@ -34,8 +35,8 @@ type builder struct {
 	layers []Layer
 	warned []Warning
 	index  int // index of the current node
-	// trains keeps the weights of products in float32, to be trained: see Trainable. names has the names of
-	// trained tensors by their names in model.
+	// trains keeps the weights of convolutions and dense layers in float32, to be trained: see
+	// Trainable. names has the names of trained tensors by their names in model.
 	trains bool
 	names  map[string]string
 	// plain omits the divisors of channels, so that trained weights are the model's weights.
@@ -128,7 +129,7 @@ func (b *builder) copied(n *graph.Node) error {
 	return nil
 }
 
-// takeState declares a state tensor of the model unchanged.
+// takeState declares a tensor that the model stores, unchanged.
 func (b *builder) takeState(name string) {
 	i := slices.IndexFunc(b.model.Graph.State, func(s graph.State) bool { return s.Name == name })
 	b.Builder.Declare(b.model.Graph.State[i])
@@ -154,7 +155,7 @@ func (b *builder) readAsItIs(name string) bool {
 	})
 }
 
-// float makes v available as float32.
+// float makes the value v available in float32, by a conversion if v is stored as bytes.
 func (b *builder) float(v graph.Value) {
 	if _, ok := b.To[v]; ok || b.From.Values[v].State != "" {
 		return
@@ -252,9 +253,9 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	return false, nil
 }
 
-// lacksRange reports whether n is a product with an operand or a result of unknown range.
-// The layer then stays float32. An unknown range of the model's input is an error instead,
-// since every layer depends on it.
+// lacksRange reports whether n is a convolution or dense layer with an operand or a result
+// of unknown range. The layer then stays float32. An unknown range of the model's input is
+// an error instead, since every layer depends on it.
 func (b *builder) lacksRange(n *graph.Node) bool {
 	if !b.takesProduct(n) || slices.Contains(b.From.Inputs, n.In[0]) {
 		return false

@@ -98,7 +98,8 @@ func newHistogram(channels int) *histogram {
 	return &histogram{Range: none, channels: slices.Repeat([]channel{{Range: none}}, channels)}
 }
 
-// reach extends h to the range of some rows, and adds to the sums of channels.
+// reach extends the range of h by the numbers in t, and adds them to the sums of their
+// channels.
 func (h *histogram) reach(t tensor.Tensor) error {
 	x, line := t.F32(), tensor.Count(t.Shape[2:])
 	for i := 0; i < len(x); i += line {

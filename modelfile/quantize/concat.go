@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A concatenation has one scale, and an operand of a much smaller range would keep few of its steps. Where
-// only products read the result, its channels are divided by a factor for each operand, as equalise divides
-// the channels of a product. The operand then fills the scale, and the weights that read it absorb the
-// factor.
+// A concatenation has one scale, and an operand of a much smaller range would keep few of its
+// steps. Where only convolutions and dense layers read the result, its channels are divided by a
+// factor for each operand, as equalise divides the channels of a layer's result. The operand then
+// fills the scale, and the weights that read it absorb the factor.
 
 // unlike is a fraction of a concatenation's range. An operand with a smaller range gets a
 // factor, because it would lose two bits.
@@ -19,8 +19,9 @@ const unlike = 0.25
 // fewSteps is the number of steps below which an operand is reported.
 const fewSteps = 16
 
-// concat brings all operands to the scale of the result, and stores them one after the other. It leaves
-// unlike operands float32 if nothing reads the result as bytes: an output of scores and boxes, for example.
+// concat brings all operands to the scale of the result, and stores them one after the other. It
+// leaves operands with much smaller ranges than the result in float32, if nothing reads the result
+// as bytes: an output of scores and boxes, for example.
 func (b *builder) concat(n *graph.Node) (took bool, err error) {
 	s, err := b.scale(n.Out[0])
 	if err != nil {
@@ -49,8 +50,8 @@ func (b *builder) concat(n *graph.Node) (took bool, err error) {
 	return true, b.Builder.Err()
 }
 
-// becomesBytes reports whether a layer or an operation of several maps reads v as bytes, directly or through
-// nodes that only move, bound or average numbers.
+// becomesBytes reports whether a layer or an operation of several feature maps reads v as bytes,
+// directly or through nodes that only move, bound or average numbers.
 func (b *builder) becomesBytes(v graph.Value) bool {
 	return slices.ContainsFunc(b.users[v], func(i int) bool {
 		n := &b.From.Nodes[i]
@@ -104,8 +105,8 @@ func (b *builder) fractions(n *graph.Node, s scale) []float64 {
 }
 
 // concatDivisors returns the divisor of each channel of a concatenation. It returns nil,
-// which means 1 for all, if the operands are alike, if something other than a product reads
-// them, or in a plain builder.
+// which means 1 for all, if the operands are alike, if something other than a convolution
+// or dense layer reads them, or in a plain builder.
 func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
 	if b.plain || slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
 		return nil
@@ -117,8 +118,9 @@ func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
 	return per
 }
 
-// onlyProductsRead reports whether v is read by products on bytes only, directly or through
-// relus and max pools. Their weights can absorb divisors of channels.
+// onlyProductsRead reports whether v is read only by convolutions and dense layers on
+// bytes, directly or through relus and max pools. The weights of these layers can absorb
+// divisors of channels.
 func (b *builder) onlyProductsRead(v graph.Value) bool {
 	isOutput := slices.ContainsFunc(b.From.Outputs, func(o graph.Output) bool { return o.Value == v })
 	return !isOutput && !slices.ContainsFunc(b.users[v], func(i int) bool {

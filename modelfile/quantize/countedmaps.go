@@ -15,11 +15,11 @@ import (
 )
 
 // mostAtEnd is the fraction of the bytes of a channel that may be at an end of the type. A
-// larger fraction shows that the range of the map is too narrow for the samples.
+// larger fraction shows that the range of the feature map is too narrow for the samples.
 const mostAtEnd = 0.05
 
-// FileFindings runs samples of o.Data or o.Source through the model of o.Input, and returns warnings about
-// channels of its maps of bytes that are constant or saturated.
+// FileFindings runs samples of o.Data or o.Source through the model of o.Input, and returns
+// warnings about constant or saturated channels of its feature maps of bytes.
 func FileFindings(ctx context.Context, o Options) ([]bn.Finding, error) {
 	opened, err := modelfile.Open(o.Input, o.File)
 	if err != nil {
@@ -61,7 +61,7 @@ func findings(ctx context.Context, m *models.Model, o Options) ([]bn.Finding, er
 	return list, err
 }
 
-// countedMap counts the bytes of a map, a value that a layer computes.
+// countedMap counts the bytes of a feature map.
 type countedMap struct {
 	layer    string
 	value    graph.Value
@@ -75,7 +75,7 @@ type countedChannel struct {
 	bytes, low, upper int
 }
 
-// countedMaps returns the maps of bytes that layers round.
+// countedMaps returns the feature maps that layers round to bytes.
 func countedMaps(f *graph.Function) (maps []countedMap) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -91,7 +91,7 @@ func countedMaps(f *graph.Function) (maps []countedMap) {
 	return maps
 }
 
-// withBytes returns m with additional outputs: the bytes of the maps, as float32.
+// withBytes returns m with additional outputs: the bytes of the feature maps, as float32.
 func withBytes(m *models.Model, maps []countedMap) (*models.Model, error) {
 	table := append([]graph.State{}, m.Graph.State...)
 	b := graph.Extend(m.Graph.Main, &table)

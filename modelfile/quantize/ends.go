@@ -38,8 +38,8 @@ func detectorEnds(m *models.Model, s stays) stays {
 	return s.and(lastLayers(m.Graph.Main), "a last layer of a detector: offsets and logits would share a range")
 }
 
-// lastLayers returns the names of the products that are the last ones on some path to an output of
-// f.
+// lastLayers returns the names of the convolutions and dense layers that are the last ones on some
+// path to an output of f.
 func lastLayers(f *graph.Function) (names []string) {
 	makers, seen := f.Makers(), map[graph.Value]bool{}
 	var visit func(v graph.Value)

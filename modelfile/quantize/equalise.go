@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A byte of a map represents the same number in all channels, so a channel of small numbers
-// has few steps. If a single product reads another product's result, channel c may be
-// divided by a factor. The factor is included in the scaling of the first product's sums,
-// and multiplied into the second product's weights. The result is identical without an
-// activation and with relu, and with relu6 up to the end of the channel's range. Nagel et
-// al. 2019, arXiv 1906.04721, section 4.1, do this for weights. Here it is done for the
-// maps between products, because each output channel of a weight already has a separate
-// scale.
+// A byte of a feature map represents the same number in all channels, so a channel of small
+// numbers has few steps. If a single layer, a convolution or a dense layer, reads the
+// result of another one, channel c of that result may be divided by a factor. The factor is
+// included in the scaling of the first layer's sums, and multiplied into the second layer's
+// weights. The result is identical without an activation and with relu, and with relu6 up
+// to the end of the channel's range. Nagel et al. 2019, arXiv 1906.04721, section 4.1, do
+// this for weights. Here it is done for the feature maps between layers, because each
+// output channel of a weight already has a separate scale.
 
 // knowledge holds the known facts about the values of a function.
 type knowledge struct {
@@ -23,14 +23,14 @@ type knowledge struct {
 	per      map[graph.Value][]float64 // divisors of channels, set by equalise
 }
 
-// pair is a map between two products.
+// pair is a feature map between two layers, each a convolution or a dense layer.
 type pair struct {
 	made, value graph.Value // before and after an activation; equal without one
 	bounds      Range       // bounds of the activation
-	next        *graph.Node // the product that reads it
+	next        *graph.Node // the layer that reads it
 }
 
-// pairs returns the maps with channels that may be divided.
+// pairs returns the feature maps with channels that may be divided by factors.
 func (p *prepared) pairs(float stays) (list []pair) {
 	f := p.Graph.Main
 	b := &builder{model: p.Model, stays: float, users: f.Users()}
@@ -58,8 +58,8 @@ func (p *prepared) pairs(float stays) (list []pair) {
 	return list
 }
 
-// equalise returns a copy of known with divisors for the channels of maps, where they
-// reduce the noise.
+// equalise returns a copy of known with divisors for the channels of feature maps, where
+// they reduce the noise.
 func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
 	known.per = map[graph.Value][]float64{}
 	b := &builder{model: p.Model}

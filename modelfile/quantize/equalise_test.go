@@ -76,9 +76,9 @@ func TestEqualised(t *testing.T) {
 	}
 }
 
-// Equalisation computed by hand: the steps of the first channel of a map become a quarter
-// as large. In these steps its sums are four times as large, and the weights that read it
-// become a quarter as large.
+// Equalisation computed by hand: the steps of the first channel of a feature map become a
+// quarter as large. In these steps its sums are four times as large, and the weights that
+// read it become a quarter as large.
 func TestEqualisedByHand(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	copy(w.F32(), []float32{1.27, 1.27})

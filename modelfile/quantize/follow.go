@@ -15,8 +15,8 @@ import (
 )
 
 // In a training for int8, the scales may follow the weights as these change. The model in training
-// has the graph of a template, with the scales of its maps as attributes. Between two epochs
-// Rebuild makes it again from its weights:
+// has the graph of a template, with the scales of its feature maps as attributes. Between two
+// epochs Rebuild makes it again from its weights:
 //
 //	trained weights -> the float32 model -> folded, if it is time -> measured -> the model for training
 //
@@ -100,7 +100,8 @@ func (f *following) model(m *models.Model) (*models.Model, error) {
 	return &out, out.CheckWhole()
 }
 
-// forgetProducts forgets the ranges of results of products, which include batch norms from now on.
+// forgetProducts forgets the ranges of the results of convolutions and dense layers, which include
+// batch norms from now on.
 func (f *following) forgetProducts(main *graph.Function) {
 	for i := range main.Nodes {
 		if n := &main.Nodes[i]; isProduct(n.Op) {
@@ -145,8 +146,8 @@ func (p *prepared) follow(f *following, known knowledge) (*models.Model, error) 
 	return trained.Model, err
 }
 
-// withBiases returns m with a bias of zeros for each product that can become bytes and has none:
-// training for int8 adds one.
+// withBiases returns m with a bias of zeros for each convolution or dense layer that can become
+// bytes and has no bias: training for int8 adds one.
 func withBiases(m *models.Model) (*models.Model, error) {
 	out, table := *m, slices.Clone(m.Graph.State)
 	out.State = maps.Clone(m.State)

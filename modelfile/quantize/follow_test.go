@@ -140,7 +140,7 @@ func TestRangesMoveHalfway(t *testing.T) {
 }
 
 // TestFoldingKeepsTheFunction: the model computes the same before and after folding, except
-// that other maps are rounded to bytes.
+// that other feature maps are rounded to bytes.
 func TestFoldingKeepsTheFunction(t *testing.T) {
 	o := glyphs(t)
 	o.Follow = Follow{Fold: 1}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// keeps returns the nodes with names that match a pattern.
+// keeps returns the nodes that stay float32 because their names match a pattern.
 func keeps(f *graph.Function, patterns []string) (stays, error) {
 	matched, makers := stays{}, f.Makers()
 	for _, p := range patterns {
@@ -33,7 +33,8 @@ func keeps(f *graph.Function, patterns []string) (stays, error) {
 	return matched, nil
 }
 
-// add keeps n. For a batch norm it also keeps the product into which the norm is folded.
+// add keeps n in float32. For a batch norm it also keeps the layer into which the norm is
+// folded.
 func (s stays) add(f *graph.Function, makers map[graph.Value]*graph.Node, n *graph.Node, why string) {
 	s[f.NodeName(n)] = why
 	if before := makers[n.In[0]]; n.Op == graph.BatchNorm && before != nil && isProduct(before.Op) {
@@ -41,8 +42,9 @@ func (s stays) add(f *graph.Function, makers map[graph.Value]*graph.Node, n *gra
 	}
 }
 
-// coverReaders keeps the layers that read the result of a kept node, unless that node is a layer itself.
-// They would round it to bytes otherwise, and keeping a concatenation would change nothing.
+// coverReaders keeps in float32 the layers that read the result of a kept node, unless that node is
+// a layer itself. They would round it to bytes otherwise, and keeping a concatenation would change
+// nothing.
 func (s stays) coverReaders(f *graph.Function) {
 	users := f.Users()
 	for i := range f.Nodes {
@@ -53,7 +55,8 @@ func (s stays) coverReaders(f *graph.Function) {
 	}
 }
 
-// keepReaders keeps the products that read v, directly or through nodes that only move or bound numbers.
+// keepReaders keeps in float32 the layers that read v, directly or through nodes that only move or
+// bound numbers.
 func (s stays) keepReaders(f *graph.Function, users [][]int, v graph.Value, why string) {
 	for _, i := range users[v] {
 		n := &f.Nodes[i]

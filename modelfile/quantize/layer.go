@@ -14,7 +14,7 @@ type Layer struct {
 	Why       string `json:"why,omitempty"`     // reason for Float
 	Bytes     int    `json:"bytes"`             // bytes of its weights
 	Before    int    `json:"bytes_before"`
-	Products  int    `json:"products"`            // products for a sample
+	Products  int    `json:"products"`            // products of two numbers, for one sample
 	Range     *Range `json:"range,omitempty"`     // range of its result; nil: float32
 	From      string `json:"from,omitempty"`      // source of the range
 	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have separate ranges
@@ -32,7 +32,7 @@ type Layer struct {
 }
 
 // layerOf returns the description of a layer, with the size of its weights in bytes before
-// quantisation, and its number of products.
+// quantisation, and the number of products that it computes.
 func (b *builder) layerOf(n *graph.Node) Layer {
 	l := Layer{Name: b.From.NodeName(n)}
 	w, y := b.From.Values[n.In[1]].Type, b.From.Values[n.Out[0]].Type.Shape
@@ -47,7 +47,7 @@ func (b *builder) layerOf(n *graph.Node) Layer {
 // unknownRange is the reason if lacksRange is true for a layer.
 const unknownRange = "without samples the range of its operand or result is unknown"
 
-// whyFloat returns the reason why a product stays float32.
+// whyFloat returns the reason why a convolution or dense layer stays float32.
 func (b *builder) whyFloat(n *graph.Node) string {
 	name := b.From.NodeName(n)
 	shape := b.From.Values[n.In[1]].Type.Shape

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takesProduct reports whether a node is a product that has a form for bytes.
+// takesProduct reports whether a node is a convolution or dense layer that has a form for
+// bytes.
 func (b *builder) takesProduct(n *graph.Node) bool {
 	f := b.From
 	if !isProduct(n.Op) || f.Values[n.In[1]].State == "" || n.Op == graph.Dense && n.Int("leading") > 0 {
@@ -18,8 +19,8 @@ func (b *builder) takesProduct(n *graph.Node) bool {
 	return tensor.Count(f.Values[n.In[1]].Type.Shape[1:]) <= graph.MostTerms
 }
 
-// staysFloat reports whether v is never read as bytes. The sums of a product are then
-// returned as float32.
+// staysFloat reports whether v is never read as bytes. The layer that computes v then
+// returns its sums as float32.
 func (b *builder) staysFloat(v graph.Value) bool {
 	return !slices.ContainsFunc(b.users[v], func(i int) bool {
 		n := &b.From.Nodes[i]
@@ -79,9 +80,9 @@ func (b *builder) product(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// weights returns the weight, the bias and the factors of a product as values. They are
-// tensors that the template stores or, in a model for training, nodes make them from
-// trained tensors.
+// weights returns the weight, the bias and the factors of a convolution or dense layer as
+// values. They are tensors that the template stores or, in a model for training, nodes make
+// them from trained tensors.
 func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 	name := b.From.Values[n.In[1]].State
 	base := strings.TrimSuffix(name, ".weight")
@@ -100,7 +101,8 @@ func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 	return made[:min(len(made), 3)]
 }
 
-// declareTrained declares a state tensor that is trained in place of the state tensor of v, if there is one.
+// declareTrained declares a trained tensor. It takes the place of the stored tensor that v reads,
+// if v reads one.
 func (b *builder) declareTrained(v graph.Value, name string, t tensor.Tensor, role graph.Role) graph.Value {
 	made := b.declare(name, t, role)
 	if v != graph.None {
@@ -135,8 +137,8 @@ func (b *builder) add(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// factors returns the operands of a product of two maps. The second may have one number for
-// each channel. ok is false if bytes have no form for the product.
+// factors returns the operands of a product of two feature maps. The second may have one
+// number for each channel. ok is false if the product has no form for bytes.
 func factors(f *graph.Function, n *graph.Node) (a, gate graph.Value, ok bool) {
 	for _, in := range [][2]graph.Value{{n.In[0], n.In[1]}, {n.In[1], n.In[0]}} {
 		x, y := f.Values[in[0]].Type.Shape, f.Values[in[1]].Type.Shape

@@ -7,10 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// noise returns the expected noise in a product's results: the sum of squared errors over
-// the channels of the result. It counts the rounding of the map that the product reads, on
-// scale s with its channels divided by per, and the rounding of the weights. Rounding to
-// whole steps has a mean squared error of 1/12 of a squared step.
+// noise returns the expected noise in the results of a convolution or dense layer: the sum
+// of squared errors over the channels of the result. It counts the rounding of the feature
+// map that the layer reads, on scale s with its channels divided by per, and the rounding
+// of the weights. Rounding to whole steps has a mean squared error of 1/12 of a squared
+// step.
 func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moments) (sum float64) {
 	w := b.model.State[b.From.Values[n.In[1]].State]
 	each, taps, out := w.Count()/w.Shape[0], tensor.Count(w.Shape[2:]), w.Shape[0]
@@ -31,9 +32,10 @@ func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moment
 	return sum
 }
 
-// ownNoise returns the signal-to-noise ratio of a product's result in decibels, and the
-// noise-to-signal ratio. The noise is from rounding the operand, the weights and, unless
-// float is set, the result. Both are 0 if the moments of operand or result are unknown.
+// ownNoise returns the signal-to-noise ratio of a layer's result in decibels, and the
+// noise-to-signal ratio. The noise comes from rounding the operand, the weights and, unless
+// float is set, the result. Both ratios are 0 if the moments of operand or result are
+// unknown.
 func (b *builder) ownNoise(n *graph.Node, x byteMap, y scale, float bool) (decibel, ratio float64) {
 	channels, results := b.channels[n.In[0]], b.channels[n.Out[0]]
 	if channels == nil || results == nil {

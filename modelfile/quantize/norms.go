@@ -5,8 +5,8 @@ import (
 )
 
 // deviations is the distance in standard deviations that a channel may reach from its mean,
-// without data. Maps have longer tails than a normal distribution: with 6, the value of
-// Nagel et al., resnet56 loses 1.3 points of CIFAR-10; with 10, 0.2.
+// without data. The numbers of feature maps have longer tails than a normal distribution:
+// with 6, the value of Nagel et al., resnet56 loses 1.3 points of CIFAR-10; with 10, 0.2.
 const deviations = 10
 
 // foldedDeviations replaces deviations in a model without batch norms. Variances are then

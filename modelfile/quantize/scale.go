@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Range is the range of the numbers of a map.
+// Range is the range of the numbers of a feature map.
 type Range struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -40,7 +40,7 @@ func (r Range) scaleOf() (scale, error) {
 	}
 	s := float32((high - low) / steps)
 	switch {
-	case low == high: // a dead map: all of it is 0
+	case low == high: // a dead feature map: all numbers are 0
 		return scale{of: 1}, nil
 	case s < leastScale || s > mostScale:
 		advice := "look at the model with {doctor}, or leave the layers beside it float32 with {keep}"

@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Without data the distribution of a map comes from its batch norm: the result of channel c
-// has mean beta and deviation |gamma|, and is assumed to be normal (Nagel et al. 2019,
-// arXiv 1906.04721). The moments of the values that follow, up to the next batch norm, are
-// computed from these. Channels are assumed to be independent.
+// Without data the distribution of a feature map comes from its batch norm: the result of
+// channel c has mean beta and deviation |gamma|, and is assumed to be normal (Nagel et al.
+// 2019, arXiv 1906.04721). The moments of the values that follow, up to the next batch
+// norm, are computed from these. Channels are assumed to be independent.
 
 // statistics are the moments of the channels of values of a function, and their sources.
 // Unknown moments are absent.
@@ -164,7 +164,7 @@ func groups(n *graph.Node) int {
 	return 1
 }
 
-// bias returns the bias of a product, nil without one.
+// bias returns the bias of a layer, or nil if it has none.
 func (s *statistics) bias(f *graph.Function, n *graph.Node) []float32 {
 	if len(n.In) < 3 || n.In[2] == graph.None {
 		return nil

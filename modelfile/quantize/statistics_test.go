@@ -22,8 +22,8 @@ func TestLeastOfActivations(t *testing.T) {
 	}
 }
 
-// A U-Net, which enlarges maps, can be quantised by its batch norms: a larger map keeps its
-// range.
+// A U-Net, which enlarges feature maps, can be quantised by its batch norms: a larger map
+// keeps its range.
 func TestEnlarged(t *testing.T) {
 	m, _ := made(t, "unet-bn")
 	p, err := prepare(m, nil)
@@ -83,8 +83,8 @@ func main(x rows f32[4,4,4]) {
 	}
 }
 
-// Without data, the sum of a map and of constants for each position has an unknown range.
-// The sum stays float32, and the layer before it is computed in bytes.
+// Without data, the sum of a feature map and of constants for each position has an unknown
+// range. The sum stays float32, and the layer before it is computed in bytes.
 func TestSumOfNoRange(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "sum"
@@ -120,8 +120,8 @@ func main(pixels rows u8[5,5,3]) {
 	}
 }
 
-// The gate of a map may be either operand of a product. PyTorch's exporter writes it as the
-// first one.
+// The gate of a feature map may be either operand of a product. PyTorch's exporter writes
+// it as the first one.
 func TestGateFirst(t *testing.T) {
 	for _, operands := range []string{"gate, b", "b, gate"} {
 		g, err := graph.ParseGraph([]byte(`bnctl graph 1

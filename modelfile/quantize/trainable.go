@@ -43,8 +43,8 @@ func Trainable(ctx context.Context, m *models.Model, o Options) (*models.Model, 
 	return p.follow(&following{Stays: fixed.stays, Method: method}, fixed.known)
 }
 
-// prepareToTrain prepares m for a training: with batch norms, if they are folded later, and with a bias for
-// each product, if ranges are measured again.
+// prepareToTrain prepares m for a training: with batch norms, if they are folded later, and with a
+// bias for each convolution and dense layer, if ranges are measured again.
 func prepareToTrain(m *models.Model, o Options) (*prepared, error) {
 	if o.Follow == (Follow{}) {
 		return prepare(m, o.Keep)

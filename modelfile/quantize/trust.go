@@ -10,9 +10,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// trusts refuses statistics that cannot belong to the maps before their batch norms: the
-// norm's result would have another mean than beta, and another deviation than gamma. A
-// model that was never trained only has initial statistics, and causes only a note.
+// trusts refuses statistics that cannot belong to the feature maps that the batch norms
+// read: the norm's result would have another mean than beta, and another deviation than
+// gamma. A model that was never trained only has initial statistics, and causes only a
+// note.
 func trusts(m *models.Model, note func(format string, args ...any)) error {
 	norms := formats.ModelNorms(m)
 	if len(norms) > 0 && bn.Initial(norms) {

@@ -12,7 +12,7 @@ import (
 // mostWeight is the largest magnitude of a weight in steps.
 const mostWeight = 127
 
-// weights are the operands of an int8 product.
+// weights are the constant operands of a convolution or dense layer on bytes.
 type weights struct {
 	weight, bias tensor.Tensor // i8 and i32
 	by           tensor.Tensor // f32: a step of a sum in steps of the result
@@ -21,14 +21,14 @@ type weights struct {
 	trained, trainedBias tensor.Tensor
 }
 
-// layerInput describes the operand of a product.
+// layerInput describes the feature map that a convolution or dense layer reads.
 type layerInput struct {
 	scale    scale
 	channels []moments // nil: not known
 	per      []float64 // divisors of its channels; nil: 1 each
 }
 
-// divisor returns the divisor of channel c of a map.
+// divisor returns the divisor of channel c of a feature map.
 func divisor(per []float64, c int) float64 {
 	if per == nil {
 		return 1

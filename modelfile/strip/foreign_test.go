@@ -100,8 +100,9 @@ func shapes(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// TestStaleStatistics strips checkpoints of runs that estimate statistics, before the first estimate. A
-// finding reports that the template has the statistics of the training.
+// TestStaleStatistics strips checkpoints of runs that estimate the statistics of their template.
+// These checkpoints were written before the first estimate. A finding reports that the template has
+// the statistics of the training.
 func TestStaleStatistics(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

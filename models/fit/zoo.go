@@ -8,10 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Zoo builds an architecture of the zoo for this data, without state. Options that o leaves
-// open follow from the data: the classes and the channels. A classifier keeps its default
-// size, and pictures are scaled to it. A network with a class for each pixel gets the size
-// of the pictures if they all have one size that it supports, else its default size.
+// Zoo builds an architecture of the zoo for this data, without weights. Options that o
+// leaves open follow from the data: the classes and the channels. A classifier keeps its
+// default size, and pictures are scaled to it. A network with a class for each pixel gets
+// the size of the pictures if they all have one size that it supports, else its default
+// size.
 func Zoo(name string, info data.Info, o models.Options) (*models.Model, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

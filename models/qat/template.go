@@ -25,9 +25,9 @@ import (
 const By = "training"
 
 // Template returns the int8 template of a model with weights that are trained in float32 for it:
-// the result of each node quantize_weight becomes state. The template has the logits of m to the
-// bit. It returns any other model unchanged. The error names a layer with weights that bytes cannot
-// represent.
+// the result of each node quantize_weight becomes a stored tensor. The template has the logits of m
+// to the bit. It returns any other model unchanged. The error names a layer with weights that bytes
+// cannot represent.
 func Template(m *models.Model) (*models.Model, error) {
 	if !m.TrainsInt8() {
 		return m, nil
@@ -136,7 +136,7 @@ func byName(weight string) string {
 	return weight + ".by"
 }
 
-// unused returns a name that no other state has.
+// unused returns a name that no other tensor of the state has.
 func (f *fixer) unused(name string) string {
 	for _, taken := f.state[name]; taken; _, taken = f.state[name] {
 		name += "_"

@@ -18,7 +18,7 @@ type Field struct {
 	Bytes  []byte // value of a field of bytes: text, a message or packed numbers
 }
 
-// Types of fields.
+// Types of fields in the encoding of protobuf.
 const (
 	Varint  = protowire.VarintType
 	Fixed32 = protowire.Fixed32Type

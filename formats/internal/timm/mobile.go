@@ -16,7 +16,7 @@ type mobile struct {
 	// stage, and all is its number in the network.
 	block func(stage, k, all int) string
 	// unit returns the names of convolution i of a block and of its batch norm, which follow
-	// the prefix of the block. last reports whether it is the last convolution of the block.
+	// the prefix of the block. The argument last is true for the last convolution of the block.
 	unit func(i int, last bool) (conv, norm string)
 }
 
@@ -106,7 +106,7 @@ func cut(name string) (layer, leaf string) {
 	return name[:i], name[i:]
 }
 
-// blockOf reads blocks.STAGE.BLOCK.REST.
+// blockOf splits a name of the form blocks.STAGE.BLOCK.REST.
 func blockOf(name string) (at [2]int, rest string, ok bool) {
 	_, err := fmt.Sscanf(name, "blocks.%d.%d.%s", &at[0], &at[1], &rest)
 	return at, rest, err == nil

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rule returns the batch axis in the results of a node with unbatched operands. It returns ErrMixes if
-// the node mixes rows.
+// Rule returns the batch axis in the results of a node with operands that have the batch on any
+// axis. It returns ErrMixes if the node mixes the rows of the batch.
 type Rule func(*node.Node) (node.BatchAxis, error)
 
 // Same is the rule for elementwise operators of one operand.
@@ -21,8 +21,8 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 // batch at the same axis, and constants must have length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is like Aligned, except that the last axes do not broadcast. behind is their number.
-// The batch must be in front of them.
+// alignedAxisTo is like Aligned, except that the last axes do not broadcast. The argument behind is
+// the number of these axes. The batch must be in front of them.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {

@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Gather returns a tensor with a shape. from returns the offset in t of the element at an index. If the
-// offset is negative, the element is zero.
+// Gather returns a tensor of the given shape with elements of t. The function from returns the
+// offset in t of the element at an index of the result. If the offset is negative, the element is
+// zero.
 func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
 	Each(shape, func(to int, index []int) {

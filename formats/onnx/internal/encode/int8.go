@@ -11,9 +11,9 @@ import (
 
 // Operations on bytes are written in QDQ form: an operator of floats with a DequantizeLinear before
 // each operand and a QuantizeLinear after it. An int8 model of bnctl has no scales, only ratios of
-// scales, called by. The scale of a map is written as 1, and the scale of a weight or an addend as
-// by. From these scales, a runtime computes the ratio as a product over a quotient, which is
-// exactly by.
+// scales, called by. The scale of a feature map is written as 1, and the scale of a weight or an
+// addend as by. From these scales, a runtime computes the ratio as a product over a quotient, which
+// is exactly by.
 
 // dequantised converts a value of bytes to floats and returns its name.
 func (e *encoding) dequantised(suffix, x string, scale float64, zero int) string {

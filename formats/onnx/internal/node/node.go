@@ -109,7 +109,7 @@ func (c *Node) Dynamic(i int) graph.Value {
 // IsDynamic reports whether operand i is present and computed from the input.
 func (c *Node) IsDynamic(i int) bool { return c.Has(i) && !c.In[i].IsConstant() }
 
-// Shape returns the shape of the rows of operand i.
+// Shape returns the shape of a row of operand i.
 func (c *Node) Shape(i int) []int {
 	if c.Has(i) && c.In[i].IsGrowing() {
 		return c.In[i].Tensor.Shape
@@ -148,7 +148,7 @@ func (c *Node) Dims() []int64 {
 	}
 }
 
-// Rank returns the rank in the file of operand i, which has rows.
+// Rank returns the rank in the file of operand i, which must depend on the input.
 func (c *Node) Rank(i int) int {
 	n := len(c.Shape(i))
 	if c.Unbatched {
@@ -157,7 +157,7 @@ func (c *Node) Rank(i int) int {
 	return n + 1
 }
 
-// SpatialShape returns the shape of operand i, which must be an image or a line.
+// SpatialShape returns the shape of operand i, which must be an image or a 1-D sample.
 func (c *Node) SpatialShape(i int) []int {
 	s := c.Shape(i)
 	if c.Err == nil && len(s) != 2 && len(s) != 3 {
@@ -169,7 +169,7 @@ func (c *Node) SpatialShape(i int) []int {
 	return s
 }
 
-// Axis converts an axis in the file to an axis of the rows of a value. rank is the rank of the rows.
+// Axis converts an axis in the file to an axis of a row of a value. rank is the rank of the row.
 func (c *Node) Axis(a int64, rank int) int {
 	if c.Unbatched {
 		return c.FoldAxis(a, rank)

@@ -14,17 +14,17 @@ import (
 type Form uint8
 
 const (
-	Plain Form = iota // rows of the graph in V, or a constant in Tensor or File
+	Plain Form = iota // a value of the graph in V, or a constant in Tensor or File
 	// rows from which an ArgMax picks along the first axis; Picked is the shape of a
 	// sample of the result
 	Scores
 	Sequence // a list in Items
-	Growth   // integers: Tensor has those of row 0, and each row adds By
+	Growth   // integers: Tensor has those of row 0, and those of each next row are larger by By
 	Lengths  // lengths in Tensor, which are integers here and floats in the file
 )
 
-// Elements is the kind of elements that rows have in the file. In the graph, rows are f32,
-// except for bytes.
+// Elements is the kind of elements that a computed value has in the file. In the graph,
+// such values are f32, except for bytes.
 type Elements uint8
 
 const (
@@ -56,7 +56,7 @@ type Value struct {
 	Added     string      // name of a constant that was added to V already, by merging the only reader of V
 }
 
-// Rows returns the value of rows of the graph.
+// Rows returns the Value for a value of the graph, which has a row for each sample.
 func Rows(v graph.Value) Value { return Value{V: v, Logits: graph.None} }
 
 // Constant returns the value of a constant.
@@ -86,22 +86,23 @@ func (x Value) IsScores() bool { return x.Form == Scores }
 // IsSequence reports whether x is a sequence.
 func (x Value) IsSequence() bool { return x.Form == Sequence }
 
-// IsGrowing reports whether x are integers that grow with the row.
+// IsGrowing reports whether x are integers that grow from row to row: see Growth.
 func (x Value) IsGrowing() bool { return x.Form == Growth }
 
 // IsLengths reports whether x are lengths that are floats in the file.
 func (x Value) IsLengths() bool { return x.Form == Lengths }
 
-// HoldsIntegers reports whether the rows are integers in the file. Bytes of the graph count too.
+// HoldsIntegers reports whether x is computed and has integers in the file. Bytes of the graph
+// count too.
 func (x Value) HoldsIntegers() bool { return x.Elements == Integers || x.Elements == Bytes }
 
-// HoldsBytes reports whether the rows are bytes of the graph.
+// HoldsBytes reports whether x has bytes of the graph.
 func (x Value) HoldsBytes() bool { return x.Elements == Bytes }
 
-// HoldsTruths reports whether the rows are truth values in the file.
+// HoldsTruths reports whether x is computed and has truth values in the file.
 func (x Value) HoldsTruths() bool { return x.Elements == Truths }
 
-// SetIntegers marks the rows as integers in the file. Bytes of the graph stay bytes.
+// SetIntegers marks x as integers in the file. Bytes of the graph stay bytes.
 func (x *Value) SetIntegers() {
 	if x.Elements != Bytes {
 		x.Elements = Integers

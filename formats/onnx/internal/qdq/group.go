@@ -100,7 +100,7 @@ func (w *rewriter) requantise(n *onnxpb.NodeProto, s scaled, t target) bool {
 	return true
 }
 
-// activation returns the operator that computes a function of one map by a table.
+// activation returns the operator that computes a function of one feature map by a table.
 func activation(of string, s scaled, t target, out []string,
 	with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	return &onnxpb.NodeProto{OpType: "QLinearActivation", Domain: Domain, Output: out,

@@ -47,7 +47,7 @@ func (w *rewriter) mapOf(n *onnxpb.NodeProto, i int) (s scaled, ok bool) {
 	return s, ok && !s.constant && w.isBytes(s)
 }
 
-// pair rewrites an Add or a Mul of two maps.
+// pair rewrites an Add or a Mul of two feature maps.
 func (w *rewriter) pair(n *onnxpb.NodeProto, op string, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	x, okX := w.mapOf(n, 0)
 	y, okY := w.mapOf(n, 1)
@@ -62,7 +62,7 @@ func (w *rewriter) pair(n *onnxpb.NodeProto, op string, t target, b bounds) (*on
 	return b.limit(m, t), true
 }
 
-// silu returns the map x if n is the product of x and Sigmoid(x).
+// silu returns the feature map x if n is the product of x and Sigmoid(x).
 func (w *rewriter) silu(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	for i, name := range n.Input {
 		m := w.made[name]
@@ -73,7 +73,7 @@ func (w *rewriter) silu(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	return s, false
 }
 
-// concat rewrites a Concat of maps with different scales.
+// concat rewrites a Concat of feature maps with different scales.
 func (w *rewriter) concat(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	with, ok := given(n, "axis")
 	if !ok || !b.unlimited() {
@@ -119,7 +119,7 @@ func (w *rewriter) average(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.Nod
 var functions = map[string][]string{"Relu": {}, "Sigmoid": {}, "Tanh": {}, "HardSwish": {}, "Softplus": {},
 	"LeakyRelu": {"alpha"}, "Elu": {"alpha"}, "HardSigmoid": {"alpha", "beta"}}
 
-// function rewrites a function of each byte of a map.
+// function rewrites a function of each byte of a feature map.
 func (w *rewriter) function(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	s, ok := w.mapOf(n, 0)
 	if !ok || !b.unlimited() {

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// product is a sum of products of a map and a constant weight.
+// product is a sum of products of a feature map and a constant weight: a convolution or a
+// matrix product.
 type product struct {
 	op     string // operator of integers
 	domain string

@@ -33,7 +33,8 @@ func (w *rewriter) explain() {
 	}
 }
 
-// reason returns the reason why a node that is not a product of quantised maps stays in floats.
+// reason returns the reason why a node other than a product of quantised feature maps stays
+// in floats.
 func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 	op := decode.Operator(n)
 	known := slices.Contains([]string{"Conv", "Gemm", "MatMul", "Add", "Mul", "Concat", "AveragePool",

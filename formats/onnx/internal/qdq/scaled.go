@@ -98,15 +98,15 @@ func (w *rewriter) zeros(name string) ([]int64, tensor.DType, bool) {
 	return z, t.DType, err == nil && len(z) > 0
 }
 
-// isBytes reports whether integers are u8 or i8 with one scale, as maps are. If there is a zero point,
-// its type must be the type of the integers. Otherwise their type must be known.
+// isBytes reports whether integers are u8 or i8 with one scale, as feature maps are. If there is a
+// zero point, its type must be the type of the integers. Otherwise their type must be known.
 func (w *rewriter) isBytes(s scaled) bool {
 	_, kind, ok := w.zeros(s.zero)
 	made, known := w.kinds[s.bytes]
 	return ok && s.channels == 1 && (kind == made || !known && s.zero != "")
 }
 
-// alike reports whether two maps of bytes have the same scale, zero point and type.
+// alike reports whether two feature maps of bytes have the same scale, zero point and type.
 func (w *rewriter) alike(a, b scaled) bool {
 	x, okX := w.scales(a.scale)
 	y, okY := w.scales(b.scale)

@@ -35,9 +35,9 @@ const (
 	foldMost   = 1e-3 // largest difference that counts as rounding, relative to the largest output
 )
 
-// FoldProven is like Fold but with a proof: FoldProven calls run for m and for the result, with the
-// same random samples. run returns the outputs of a model at full precision. FoldProven returns an
-// error if the outputs differ by more than rounding.
+// FoldProven is like Fold, and also compares the result with m. It calls run for both models, with
+// the same random samples. run returns the outputs of a model at full precision. FoldProven returns
+// an error if the outputs differ by more than rounding.
 func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (
 	*models.Model, Proof, error) {
 	p := NotFolded()

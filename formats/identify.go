@@ -95,8 +95,8 @@ func severalFit(names []string) error {
 // maxPrefixes is the number of prefixes that are tried.
 const maxPrefixes = 3
 
-// search compares tensors with every architecture. If they fit one under timm's names, they
-// get the names of the architecture.
+// search compares tensors with every architecture. If the tensors have timm's names and fit
+// an architecture, search gives them the architecture's names.
 func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, err error) {
 	var names []string
 	for _, a := range models.Architectures() {

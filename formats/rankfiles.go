@@ -54,7 +54,8 @@ func refuseRank(path string) error {
 	return nil
 }
 
-// siblings returns the other files or folders with the name of a part and another number.
+// siblings returns the other files or folders in folder that have the same name except for
+// the number.
 func siblings(folder, base string, name *regexp.Regexp) (others []string) {
 	mine := name.FindStringSubmatch(base)
 	if mine == nil {

@@ -67,8 +67,8 @@ func replicaOf(name string) (string, int) {
 	return name[:at[0]] + tail, k
 }
 
-// fullReplica completes the variables of a replica with those that it shares with the
-// first. A variable that the first replica lacks is kept, and the merge reports it.
+// fullReplica completes the variables of a replica with those that it shares with the first
+// replica. A variable that the first replica lacks is kept, and the merge reports it.
 func fullReplica(first []Tensor, local map[string]Tensor) *File {
 	f := &File{}
 	for _, t := range first {

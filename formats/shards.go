@@ -107,8 +107,8 @@ func exists(folder, name string) bool {
 	return err == nil
 }
 
-// numberedShards returns the files of a model by the name of one of them; m are the parts
-// of this name.
+// numberedShards returns the files of a model by the name of one of them; m has the parts
+// of this name that shardName matches.
 func numberedShards(path string, m []string) (*shards, error) {
 	total, _ := strconv.Atoi(m[3]) // five digits
 	mine, _ := strconv.Atoi(m[2])

@@ -30,8 +30,8 @@ func fromTimm(architecture string, tensors []Tensor) (out []Tensor, ok bool) {
 }
 
 // shapedFor returns tensors in the shapes of a model if the numbers of elements and rows
-// agree: a dense layer stored as a convolution of its map, or a scale without its axes of
-// length one.
+// agree: a dense layer stored as a convolution over the whole feature map, or a scale
+// without its axes of length one.
 func shapedFor(m *models.Model, tensors []Tensor) []Tensor {
 	want := make(map[string][]int, len(m.Graph.State))
 	for _, s := range m.Graph.State {
@@ -83,7 +83,8 @@ func checkTimm(f *File, architecture string) error {
 }
 
 // sayTimm reports that f had timm's names, and the consequences for a model m. If timm's
-// eps differs, the batch norms get it if sets is true, and keep theirs otherwise.
+// eps differs from m's, the batch norms of m get timm's eps if sets is true; otherwise they
+// keep their own.
 func sayTimm(f *File, m *models.Model, sets bool) {
 	text, advice := "the names are timm's; taken for "+m.Architecture, ""
 	eps := timm.Eps(m.Architecture)

@@ -42,7 +42,8 @@ func renameOld(f *File) {
 	}
 }
 
-// currentName returns the name since 0.13 of a tensor in a file with names.
+// currentName returns the name that a tensor has since torchvision 0.13. names has all
+// names of its file.
 func currentName(name string, names map[string]bool) string {
 	if m := oldPyramid.FindStringSubmatch(name); m != nil {
 		return m[1] + ".0." + m[2]

@@ -196,7 +196,7 @@ func (a Architecture) normalisation(channels int) (mean, std []float64) {
 	return nil, nil
 }
 
-// The bounds of Options. Beyond them a number is a mistake, not a model.
+// The bounds of the numbers in Options. A number beyond them is taken to be a mistake.
 const (
 	maxSide     = 1 << 13
 	maxChannels = 64

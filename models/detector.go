@@ -36,8 +36,8 @@ func (m *Model) Classes() int {
 	return 0
 }
 
-// findBoxes finds the layers that predict classes: they make the last rows of each map,
-// before the slots of all maps are joined.
+// findBoxes finds the layers that predict classes: they make the last rows of each feature
+// map, before the maps are joined.
 func (h *head) findBoxes(cells *graph.Node) error {
 	if cells == nil || cells.Op != graph.Concat {
 		return fmt.Errorf("output %s joins no maps", h.form)
@@ -58,9 +58,9 @@ func (h *head) findBoxes(cells *graph.Node) error {
 	return nil
 }
 
-// anchored returns the map [A*R, H, W] that net.anchored has turned into columns for the
-// slots of A anchors. On the way it sets the shapes for the new number of classes. It
-// returns other values unchanged.
+// anchored returns the feature map [A*R, H, W] that net.anchored has turned into columns
+// for the slots of A anchors. On the way it sets the shapes for the new number of classes.
+// It returns other values unchanged.
 func (h *head) anchored(v graph.Value) graph.Value {
 	flat := h.maker(v)
 	if flat == nil || flat.Op != graph.Reshape {
@@ -82,9 +82,10 @@ func (h *head) anchored(v graph.Value) graph.Value {
 	return split.In[0]
 }
 
-// ClassesOf returns the number of classes of a network of a. published is the first length
-// of the last tensor in the published network, and length is the same length in this
-// network. ok is false if no number of classes gives length.
+// ClassesOf returns the number of classes of a network with the architecture a. The
+// argument published is the first length of the last tensor in the published network, and
+// length is that length in the network in question. ok is false if no number of classes
+// gives length.
 func (a Architecture) ClassesOf(published, length int) (classes int, ok bool) {
 	background := 0
 	if a.Boxes == graph.SSDForm {

@@ -59,7 +59,7 @@ func outputName(value string) string {
 	return strings.NewReplacer("/", "_", ".", "_", ":", "_").Replace(value)
 }
 
-// noFeature refuses a name that no value has. Known lists the names of
+// noFeature returns the error for a name that no value has. The error lists the names of
 // all values.
 func noFeature(f *graph.Function, name string) error {
 	var known []string

@@ -111,7 +111,7 @@ func (n *net) inceptionD(name string, x graph.Value) graph.Value {
 			{"branch7x7x3_4", convSpec{out: 192, kernel: 3, stride: 2}}})
 }
 
-// inceptionE forks its branches into 1x3 and 3x1.
+// inceptionE splits its branches into convolutions of 1x3 and 3x1.
 func (n *net) inceptionE(name string, x graph.Value) graph.Value {
 	fork := func(suffix string, x graph.Value) graph.Value {
 		a := n.basicConv(name+"."+suffix+"a", x, horizontal(384, 3))

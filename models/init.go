@@ -130,7 +130,7 @@ func (d distribution) fillFrom(dst []float32, p tensor.Philox, sample uint64, bl
 	}
 }
 
-// four returns the elements of one block.
+// four returns the four random elements that one block of the generator gives.
 func (d distribution) four(p tensor.Philox, sample uint64, block uint32) (v [4]float32) {
 	if d.spread == 0 {
 		c := float32(d.centre)

@@ -118,8 +118,8 @@ func (m *Model) pixels() (t graph.Type, order axes, err error) {
 	return t, 0, fmt.Errorf("model %s takes %v: no images of 1 or 3 channels", m.Architecture, t)
 }
 
-// reinput returns m with another input. The result of first replaces the former input, or
-// the result of the image operation.
+// reinput returns m with another input. The result of the function first replaces the
+// former input, or the result of the image operation.
 func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (*Model, error) {
 	f, image := m.Graph.Main, m.imageNode()
 	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}

@@ -20,11 +20,11 @@ const (
 	YOLOX    Layout = "yolox"  // [A, 5+C]: offsets and logarithms, probabilities of an object and of classes
 	// YOLOXDecoded has [A, 5+C] with the fields of YOLOv5.
 	YOLOXDecoded Layout = "yolox-decoded"
-	// SSD has [N, 4], corners as fractions of the input, and [N, C], probabilities with the background
-	// first.
+	// SSD has the outputs [N, 4] with corners as fractions of the input, and [N, C] with probabilities,
+	// the background first.
 	SSD Layout = "ssd"
-	// Suppressed has [K, 4], corners in pixels, [K], scores, and [K], classes of a Tail: torchvision's
-	// detectors.
+	// Suppressed has the outputs [K, 4] with corners in pixels, [K] with scores and [K] with classes,
+	// all from a Tail: torchvision's detectors.
 	Suppressed Layout = "suppressed"
 	// Unread is the choice of a user that the outputs are not read as boxes.
 	Unread Layout = "none"

@@ -21,9 +21,9 @@ type Loaded struct {
 	Fits string
 }
 
-// LoadReport is the JSON form of Loaded: how many tensors were loaded, are new, and were
-// left in the file, and the names of the last two. Tensors of another shape count as new
-// and as left.
+// LoadReport is the JSON form of Loaded: how many tensors were loaded, how many are new,
+// and how many were left in the file. It has the names of the new tensors and of those
+// left. Tensors of another shape count as new and as left.
 type LoadReport struct {
 	File  string   `json:"file"`
 	Taken int      `json:"taken"`
@@ -88,7 +88,8 @@ func some(names []string) string {
 // network. The classifier may have been trained before.
 const backbone = "backbone."
 
-// body follows backbone in networks with a feature pyramid, as torchvision's detectors are.
+// body follows the prefix backbone in the tensor names of networks with a feature pyramid,
+// like torchvision's detectors.
 const body = "body."
 
 // features is the prefix of these names in classifiers that are a list of layers, like

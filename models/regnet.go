@@ -26,7 +26,7 @@ func (r regNet) forward(n *net, x graph.Value, classes int) graph.Value {
 	return n.dense("fc", n.globalPool("avgpool", x), classes, "normal", 0.01, 0)
 }
 
-// block is a residual block of 1x1, 3x3 in groups, and 1x1.
+// block is a residual block of three convolutions: 1x1, 3x3 in groups, and 1x1.
 func (r regNet) block(n *net, name string, x graph.Value, width, stride int) graph.Value {
 	in, shortcut := n.channels(x), x
 	if in != width || stride != 1 {

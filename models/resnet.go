@@ -77,7 +77,7 @@ func bottlenecks(groups, each int) residual {
 	}
 }
 
-// bottleneck adds a block around its middle convolution: The argument first is the stride
+// bottleneck adds a block around its middle convolution. The argument first is the stride
 // of the convolution before the middle one.
 func (n *net) bottleneck(name string, x graph.Value, first, out int, middle convSpec) graph.Value {
 	y := n.conv(name+".conv1", x, convSpec{out: middle.out, kernel: 1, stride: first}, 1)

@@ -33,8 +33,8 @@ func (m *Model) Size() (s Size, ok bool) {
 	return order.size(t.Shape), true
 }
 
-// SizeOf returns the size of arrays of a shape as pictures for m; ok is false if they have
-// other channels or another order of axes.
+// SizeOf returns the size that arrays of the given shape have as pictures for m. ok is
+// false if they have other channels or another order of axes than m's input.
 func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
 	is, ok := m.Size()
 	if !ok || len(shape) != 3 {

@@ -9,7 +9,7 @@ import (
 // swinWindow is the side of a window of attention.
 const swinWindow = 7
 
-// swinInit draws the weights of all its dense layers.
+// swinInit draws the weights of all dense layers of Swin.
 var swinInit = graph.Init{Rule: "normal", Args: []float64{0.02}}
 
 // swin is Swin-T of Liu et al. 2021, in torchvision's form; maps are [H,W,C].
@@ -100,7 +100,7 @@ func (n *net) windowAttention(name string, x graph.Value, heads, shift int) grap
 	return n.Op(graph.Slice, name+".cut", []graph.Value{y}, "begin", []int{0, 0, 0}, "end", s)
 }
 
-// windows cuts a map [H,W,C] into windows [count,positions,C].
+// windows cuts a feature map [H,W,C] into windows [count,positions,C].
 func (n *net) windows(name string, x graph.Value) graph.Value {
 	const w = swinWindow
 	s := n.Type(x).Shape

@@ -173,7 +173,7 @@ func (d *decoder) settings(l *layer, p message.FieldExtent) error {
 	return err
 }
 
-// load reads a small field.
+// load reads a field of at most maxSettings bytes.
 func (d *decoder) load(p message.FieldExtent) (message.Field, error) {
 	return d.file.Field(p, maxSettings)
 }

@@ -61,7 +61,8 @@ func TestFraction(t *testing.T) {
 }
 
 // TestScaleBehindNorm: gamma and beta come, channel by channel, from a Scale layer that is
-// the only reader of the batch norm; otherwise they are 1 and 0 and the layer multiplies.
+// the only reader of the batch norm; otherwise they are 1 and 0, and the Scale layer
+// becomes a separate multiplication.
 func TestScaleBehindNorm(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}

@@ -40,7 +40,8 @@ func (d *decoder) oldField(l *layer, p message.FieldExtent) error {
 	return nil
 }
 
-// oldType returns the present name of a type of layers.
+// oldType returns the present name for the number that a type of layers has in the first
+// format.
 func oldType(number uint64) string {
 	_, enums := parsed()
 	for _, e := range enums {

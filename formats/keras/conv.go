@@ -71,7 +71,7 @@ func (c *call) spatialSize(f flow) (channels int, size []int) {
 	return shape[0], shape[1:]
 }
 
-// toImage reshapes a tensor with one spatial axis to two.
+// toImage reshapes a tensor with one spatial axis to one with two.
 func (c *call) toImage(f flow) graph.Value {
 	if len(f.shape) == 3 {
 		return f.v

@@ -66,7 +66,8 @@ func (c *call) moment(name string, graphShape []int, channels bool) tensor.Tenso
 	return tensor.Of(values, shape...)
 }
 
-// weightAs loads a weight that has the shape file in the file, and reshapes it to shape.
+// weightAs loads a weight and reshapes it to shape. The argument file is the shape that it
+// has in the file.
 func (c *call) weightAs(shape []int, param string, file ...int) tensor.Tensor {
 	t := c.weight(param, file...)
 	if c.err != nil {

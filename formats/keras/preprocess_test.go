@@ -50,7 +50,7 @@ func TestPreprocessing(t *testing.T) {
 			`Normalization|n|,"axis":null,"mean":1,"variance":4,"invert":true`}, nil,
 			[]int{1, 2, 2, 2}, []float64{1, 21, 5, 41, 9, 61, 13, 81}},
 		{"CenterCrop", []string{`CenterCrop|c|,"height":1,"width":1`}, nil, []int{1, 1, 1, 2}, []float64{0, 10}},
-		// Half-pixel centres: two elements 0 and 2 become 0, 0.5, 1.5, 2.
+		// With half-pixel centres, two elements 0 and 2 become 0, 0.5, 1.5, 2.
 		{"Resizing", []string{`Resizing|r|,"height":2,"width":4,"interpolation":"bilinear"`}, nil,
 			[]int{1, 2, 4, 2}, []float64{0, 10, 0.5, 12.5, 1.5, 17.5, 2, 20, 4, 30, 4.5, 32.5, 5.5, 37.5,
 				6, 40}},

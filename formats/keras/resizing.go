@@ -7,8 +7,8 @@ import (
 )
 
 // resizing interpolates pictures to a size with half-pixel centres, like TensorFlow 2
-// without antialias. Nearest-neighbour interpolation is limited to multiples of the size,
-// where the nearest pixel is unambiguous.
+// without antialias. Nearest-neighbour interpolation is limited to results of a multiple of
+// the picture's size, where the nearest pixel is unambiguous.
 func resizing(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	height, width := c.count("height", 0), c.count("width", 0)

@@ -193,8 +193,8 @@ func (r *reader) countOutputs() int {
 	return count
 }
 
-// isDuplicateOutput reports whether another output has the value of x, or an earlier output is
-// the same ArgMax.
+// isDuplicateOutput reports whether another output has the value of x, or an earlier output
+// has the result of the same ArgMax.
 func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
 	before := true
 	for _, o := range r.src.Output {

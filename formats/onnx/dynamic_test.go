@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestDynamicSizes opens networks that leave height and width open, and that scale maps to
-// the size of the input. It does so for two sizes. The expected answers are from ONNX
-// Runtime.
+// TestDynamicSizes opens networks that leave height and width open, and that scale feature
+// maps to the size of the input. It does so for two sizes. The expected answers are from
+// ONNX Runtime.
 func TestDynamicSizes(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/likeinput-*.onnx")
 	if err != nil || len(files) != 6 {

@@ -46,8 +46,8 @@ func (w farWeight) at(o, k int) int {
 }
 
 // TestFarWeights: weights that differ from their zero points by more than 127 are
-// multiplied in bytes. Each result is the same integer as a sum in 64 bits. Maps are in
-// steps of 0.5 with a zero point of 3.
+// multiplied in bytes. Each result is the same integer as a sum in 64 bits. Feature maps
+// are in steps of 0.5 with a zero point of 3.
 func TestFarWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := func(n int) (x []float64, q []int) { // numbers, and their bytes minus the zero point

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Files without weights have ConstantOfShape nodes instead, of hundreds of MB. Large ones are filled
-// only when a node reads them, as if they were stored in the file. All of them are counted first, and
-// must fit into half of the free memory.
+// Files without weights have ConstantOfShape nodes instead, which make hundreds of MB. Large ones
+// are filled only when a node reads them, as if they were stored in the file. All of them are
+// counted first, and must fit into half of the free memory.
 const (
 	leastFill = 1 << 20
 	unknown64 = 8 << 30 // assumed memory of a system that does not report its free memory

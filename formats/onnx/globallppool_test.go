@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestGlobalLpPool: the norms of [3 -4 0 0] and [1 2 2 4], as numpy.linalg.norm gives them for p.
+// TestGlobalLpPool checks the norms of [3 -4 0 0] and [1 2 2 4] against those of numpy.linalg.norm
+// for p.
 func TestGlobalLpPool(t *testing.T) {
 	x := []float64{3, -4, 0, 0, 1, 2, 2, 4}
 	for p, want := range map[int][]float64{1: {7, 9}, 2: {5, 5}, 3: {4.497941445275415, 4.326748710922225}} {

@@ -68,7 +68,7 @@ func declareScaleAndBias(c *call, shape []int) []graph.Value {
 }
 
 // layerNorms reads a layer norm over an axis and all later axes. It also returns the mean
-// and the inverse of the deviation if they are read. A scale or bias with another shape
+// and the inverse of the deviation if nodes read them. A scale or bias with another shape
 // than these axes is applied afterwards.
 func layerNorms(c *call) []node.Value {
 	out := node.Rows(layerNorm(c))

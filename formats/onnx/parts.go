@@ -62,8 +62,9 @@ func setParts(c *call) graph.Value {
 const setsComputed = "of computed values is supported only at constant places of one axis, " +
 	"without a reduction"
 
-// placesOf returns the axis of which operand 1 has places, and the places. Operand 1 has an index of the
-// first axis for each place, or tuples of indices that differ from all others only along one axis.
+// placesOf returns the axis that operand 1 indexes, and the indices along this axis: the places.
+// Operand 1 has one index of the first axis for each place, or tuples of indices that differ only
+// along one axis.
 func placesOf(c *call, s []int) (axis int, at []int) {
 	if c.Err != nil {
 		return 0, nil
@@ -86,8 +87,8 @@ func placesOf(c *call, s []int) (axis int, at []int) {
 	return 0, nil
 }
 
-// placesAlong returns the places of an axis at which tuples of a shape begin, if all other axes are whole.
-// begins are offsets into a value of shape s.
+// placesAlong returns the indices along an axis that tuples select, if they select all other axes
+// as a whole. begins has the offsets that the tuples have in a value of shape s.
 func placesAlong(tuples, s, begins []int, axis int) (at []int, ok bool) {
 	whole := slices.Clone(tuples)
 	whole[axis] = s[axis]

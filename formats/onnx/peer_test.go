@@ -81,7 +81,7 @@ func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
 }
 
 // compareORT checks that a written model passes ONNX's checker and has the same results in
-// ONNX Runtime as here.
+// ONNX Runtime as in bnctl.
 func compareORT(t *testing.T, m *models.Model) {
 	t.Helper()
 	path := written(t, m)

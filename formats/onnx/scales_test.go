@@ -14,7 +14,7 @@ import (
 )
 
 // scaledConv returns a convolution of bytes in QDQ form, with a weight, a bias and a
-// result. The nodes in with replace the usual nodes of the same result.
+// result. The nodes in the argument with replace the usual nodes that have the same result.
 func scaledConv(with ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	list := nodes{floats("ws", []int64{2}, 0.5, 0.25), wholes("wz", i8, []int64{2}, 0, 0),
 		wholes("w", i8, []int64{2, 1, 1, 2}, 1, 1, 3, 0), op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", 0)),

@@ -49,8 +49,8 @@ func transpose(c *call) graph.Value {
 	return c.node(graph.Transpose, "", []graph.Value{c.Dynamic(0)}, "perm", perm[1:])
 }
 
-// transposeWhole transposes a value of kind whole. If only axes of length 1 move, it
-// reshapes the value.
+// transposeWhole transposes a value of the kind whole, which is the same for all rows. If
+// only axes of length 1 move, it reshapes the value.
 func transposeWhole(c *call, perm []int) graph.Value {
 	var shape []int
 	last, moves := -1, false

@@ -29,10 +29,11 @@ func Write(w io.Writer, m *models.Model) error { return WriteOpset(w, m, Default
 // WriteOpset is like Write but with another operator set, OldestOpset to DefaultOpset.
 func WriteOpset(w io.Writer, m *models.Model, opset int) error { return write(w, m, opset, nil) }
 
-// WriteSuppressed is WriteOpset for a detector of the zoo, with non-maximum suppression. The file is for one
-// picture. Its outputs are the K boxes that cells.Grid.Detections finds, from the highest score to the
-// lowest: boxes, f32 [K,4] with the corners x1, y1, x2, y2 in pixels of the input, scores, f32 [K], and
-// labels, i64 [K], the classes. The error is a *problem.Error for other models.
+// WriteSuppressed is like WriteOpset for a detector of the zoo, and adds non-maximum suppression.
+// The file is for one picture. Its outputs are the K boxes that cells.Grid.Detections finds, from
+// the highest score to the lowest: boxes, f32 [K,4] with the corners x1, y1, x2, y2 in pixels of
+// the input, scores, f32 [K], and labels, i64 [K], the classes. The error is a *problem.Error for
+// other models.
 func WriteSuppressed(w io.Writer, m *models.Model, opset int, o cells.Options) error {
 	if _, ok := m.DetectedClasses(); !ok {
 		return problem.New("nms", "", "model "+m.Architecture+" is no detector of the zoo, so that its boxes "+

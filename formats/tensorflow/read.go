@@ -75,7 +75,8 @@ func openShard(f *foreign.File, prefix string, i, of int) (io.ReaderAt, int64, e
 	return file, info.Size(), nil
 }
 
-// opener opens file i of the elements; The argument of is the number of these files.
+// opener opens file i of the files of elements. The argument of is the number of these
+// files.
 type opener func(i, of int) (src io.ReaderAt, size int64, err error)
 
 // load reads an index into f.

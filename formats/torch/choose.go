@@ -136,7 +136,7 @@ func byKey(v any, key string) (stateDict, error) {
 	return d, nil
 }
 
-// names returns the keys of a dict that can be named.
+// names returns the keys of a dict that a user can name.
 func names(entries []pickle.Entry) []string {
 	var all []string
 	for _, e := range entries {

@@ -83,8 +83,9 @@ func collected(root *pickle.Dict) string {
 	return strings.Join(names, " ")
 }
 
-// TestCollect collects the tensors of a state dict: tensors that only training needs are
-// left out next to the layers, but not if they are part of a layer of that name.
+// TestCollect collects the tensors of a state dict. Tensors that only training needs are
+// left out if they are stored next to the layers. A tensor with such a name is kept if it
+// is part of a layer.
 func TestCollect(t *testing.T) {
 	long := strings.Repeat("x", foreign.MaxName)
 	for want, root := range map[string]*pickle.Dict{

@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A channel of zeros is dead, a channel with a largest weight of 15 steps uses few, and 16 are enough.
+// A channel of zeros is reported as dead. A channel with a largest weight of 15 steps uses too few
+// steps, and 16 are enough.
 func TestWeightsOfBytes(t *testing.T) {
 	weight := tensor.New(tensor.I8, 4, 3)
 	copy(tensor.View[int8](weight), []int8{0, 0, 0, 1, -15, 2, -16, 0, 0, -128, 127, 0})

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exponents are the exponent bits in the upper 16 bits of an element: all of them are set
-// exactly if it is NaN or infinite.
+// exponents are the exponent bits in the upper 16 bits of an element. All of these bits are
+// set if the element is NaN or infinite, and not if it is finite.
 var exponents = map[tensor.DType]uint16{tensor.F32: 0x7f80, tensor.BF16: 0x7f80, tensor.F16: 0x7c00,
 	tensor.F64: 0x7ff0}
 

@@ -105,7 +105,7 @@ func withBytes(m *models.Model, maps []countedMap) (*models.Model, error) {
 	return &out, err
 }
 
-// count counts the bytes of some rows.
+// count counts the bytes of the samples in t.
 func (m *countedMap) count(t tensor.Tensor) {
 	line := tensor.Count(t.Shape[2:])
 	for i, v := range t.F32() {

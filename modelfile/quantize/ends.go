@@ -6,9 +6,9 @@ import (
 )
 
 // The first and the last layer usually lose most accuracy. They stay float32 if that halves the
-// noise, and the noise matters. The last layers of a detector, which are small, always do: offsets,
-// logarithms of sides and logits would share one range, and one step of that range would change a
-// side by a sixth.
+// noise, and the noise matters. The last layers of a detector, which are small, always stay
+// float32: offsets, logarithms of sides and logits would share one range, and one step of that
+// range would change a side by a sixth.
 
 // matters is the noise-to-signal ratio above which a layer may stay float32.
 const matters = 0.01
@@ -63,8 +63,9 @@ func lastLayers(f *graph.Function) (names []string) {
 	return names
 }
 
-// noisyEnds returns the ends that are expected to cause more than half of the noise. The
-// expectation counts only the noise that each layer's rounding makes.
+// noisyEnds returns the first or the last layer if that layer alone is expected to cause
+// more than half of the noise. The expectation counts only the noise that each layer's own
+// rounding makes.
 func (p *prepared) noisyEnds(b *built) (names []string) {
 	all, of := 0.0, map[string]float64{}
 	for _, l := range b.layers {

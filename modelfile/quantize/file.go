@@ -124,7 +124,8 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 	return b, err
 }
 
-// numbers returns the numbered classes and parts that the template depends on.
+// numbers returns the kernel classes and parts that the template depends on, with their
+// numbers: "int8/1".
 func (r *Report) numbers() []string {
 	all, quantise := class.Numbered(class.Int8Class, device.F32), parts.Number("quantise")
 	if s := r.measured; s != nil {

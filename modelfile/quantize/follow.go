@@ -29,9 +29,9 @@ type Follow struct {
 	// samples. Either end of a range moves halfway to the measured one. After that the
 	// ranges stay.
 	Ranges int
-	// Fold is the number of epochs with batch norms, which are computed in float32 after
-	// the sums of bytes, with the statistics of their batches. Then they become part of the
-	// layers, with their running statistics.
+	// Fold is the number of epochs before batch norms are folded. Until then they are computed
+	// in float32 after the sums of bytes, with the statistics of their batches. Then they
+	// become part of the layers, with their running statistics.
 	Fold int
 }
 

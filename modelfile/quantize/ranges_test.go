@@ -39,8 +39,9 @@ func TestRangesOfNoScale(t *testing.T) {
 	}
 }
 
-// A value that is moved before it becomes bytes has the range of its source: a pool after a
-// layer that stays float32, and the model's input if it consists of numbers.
+// A value that is moved before it becomes bytes has the range of its source. Examples are a
+// pool after a layer that stays float32, and the model's input if it consists of numbers,
+// not pictures.
 func TestMovedBeforeTheyAreBytes(t *testing.T) {
 	_, path := made(t, "lenet-bn")
 	o := Options{Input: path, Output: filepath.Join(t.TempDir(), "q.bnm"), Source: "glyphs:16", Samples: 12,
@@ -55,8 +56,8 @@ func TestMovedBeforeTheyAreBytes(t *testing.T) {
 	}
 }
 
-// numbers is a model with numbers as input. Its convolution has a second reader besides its
-// batch norm.
+// numbers returns a model with an input of numbers, not of pictures. Its convolution has a
+// second reader besides its batch norm.
 func numbers(t *testing.T) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
@@ -89,7 +90,8 @@ func main(x rows f32[3,5,5]) {
 	return m
 }
 
-// For a model with numbers as input, the range of the input is measured.
+// For a model with an input of numbers, not of pictures, the range of the input is
+// measured.
 func TestInputOfNumbers(t *testing.T) {
 	dir := t.TempDir()
 	path, x, y := filepath.Join(dir, "m.bnm"), tensor.New(tensor.F32, 6, 3, 5, 5), tensor.New(tensor.I32, 6)

@@ -96,7 +96,8 @@ func TestFoldedNorms(t *testing.T) {
 	}
 }
 
-// A model with numbers as input needs samples, whichever node reads its input first.
+// A model with an input of numbers, not of pictures, needs samples, whichever node reads
+// its input first.
 func TestNumbersNeedSamples(t *testing.T) {
 	for _, first := range []string{"p = relu(x)", "p = max_pool(x, kernel=[1,1])",
 		"p = upsample(x, size=[10,10])", ""} {

@@ -54,8 +54,8 @@ func zooOptions(a models.Architecture, info data.Info, o models.Options) models.
 	return theirs
 }
 
-// mostTaps is the maximum number of positions of a window in one picture: that many offsets fit into
-// the tables of devices.
+// mostTaps limits the number of elements in all windows of a layer over one picture. Devices have
+// tables with an offset for each of them.
 const mostTaps = 1 << 26
 
 // tooManyTaps reports whether a window of m covers more positions than the tables of

@@ -18,9 +18,9 @@ type table struct {
 	rows   string // lines of timm's name, with # for a number, and torchvision's, with {A} and {B} for them
 }
 
-// Names returns torchvision's names for the tensors of an architecture: one for each of
-// names, unchanged if both agree. It returns nil if names are not timm's, or if timm does
-// not name them differently.
+// Names returns torchvision's names for the tensors of an architecture: one for each
+// element of names, unchanged where timm uses the same name. It returns nil if names are
+// not timm's, or if timm does not name them differently.
 func Names(architecture string, names []string) []string {
 	if m := mobileOf(architecture); m != nil {
 		return m.names(names)

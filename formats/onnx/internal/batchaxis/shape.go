@@ -85,8 +85,8 @@ func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	return batchAxisIn(c, to, axis, p, from)
 }
 
-// batchAxisIn returns the batch axis after a value is reshaped to the shape to. axis is the axis of to
-// that contains N.
+// batchAxisIn returns the batch axis of a value after a reshape to the shape in the argument to.
+// axis is the number of the axis of that shape that contains N.
 func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
 	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {

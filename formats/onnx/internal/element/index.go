@@ -20,7 +20,8 @@ func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Ten
 	return out
 }
 
-// Move copies element from of t to element to of dst, which has the same type.
+// Move copies the element with index from of t to index to of dst. Both tensors have the
+// same type.
 func Move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
 	n := t.DType.Size()
 	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])

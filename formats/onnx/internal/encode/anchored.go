@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// anchored does the same as predicted for detectors of package anchors. It returns the
-// scores by class as score, too.
+// anchored does the same as predicted for detectors of package anchors. Its results score
+// and byClass are both the scores by class.
 func (w *writer) anchored(x string, shape []int, form graph.BoxForm) (boxes, score, byClass string) {
 	height, width := w.m.PictureSides()
 	slots, err := anchors.New(form, height, width)

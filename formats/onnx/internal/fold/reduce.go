@@ -210,8 +210,7 @@ func CumSum(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// elementAdder returns a function that sets element to of out to its element a plus element
-// b of t.
+// elementAdder returns a function that sets out[to] to out[a] + t[b].
 func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)

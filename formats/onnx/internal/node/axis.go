@@ -22,7 +22,7 @@ var OfRows = BatchAxis{0, 1, 1}
 // ErrMixes is the error for operations that cannot be computed for each row separately.
 var ErrMixes = errors.New("works along the batch axis, or one that has the batch in it")
 
-// As reports whether the batch has the same position in its axis in p and q.
+// As reports whether p and q have the batch at the same position within their axes.
 func (p BatchAxis) As(q BatchAxis) bool { return p.Outer == q.Outer && p.Inner == q.Inner }
 
 // Error returns the reason why an output with this BatchAxis is invalid.

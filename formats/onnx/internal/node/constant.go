@@ -119,8 +119,9 @@ func (c *Node) Within(index, shape []int, axis int) bool {
 	return c.Err == nil
 }
 
-// Tuples reads operand 1 as tuples of indices into the axes of a shape, except its first axes, whose number
-// is common. begins are the offsets of the indexed blocks, and block is their size.
+// Tuples reads operand 1 as tuples of indices into the axes of a shape. The tuples do not index the
+// first axes; common is the number of these axes. begins has the offsets of the indexed blocks, and
+// block is their size.
 func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	index, at := c.Integers(1)
 	rank := len(index.Shape)
@@ -151,8 +152,8 @@ func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	return begins, block
 }
 
-// BlocksShape returns the shape of the blocks that operand 1, which has tuples of indices
-// of a shape, selects.
+// BlocksShape returns the shape of the blocks that operand 1 selects. Operand 1 has tuples
+// of indices into the given shape.
 func (c *Node) BlocksShape(shape []int) []int {
 	index := c.In[1].Tensor.Shape
 	last := len(index) - 1

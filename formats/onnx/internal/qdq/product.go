@@ -136,7 +136,7 @@ func (w *rewriter) matMulOf(n *onnxpb.NodeProto) (m *onnxpb.NodeProto, bias stri
 	return nil, ""
 }
 
-// axisOf returns the axis with a scale for each index, for a tensor with a rank.
+// axisOf returns the axis that has a scale for each index, of a tensor with the given rank.
 func (s scaled) axisOf(rank int) int {
 	axis := 1
 	if s.axis != nil {

@@ -38,7 +38,7 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	return s, ok
 }
 
-// uncast returns the name of bytes before conversions to the type that they have already.
+// uncast returns the name that bytes have before Casts to the type that they already have.
 func (w *rewriter) uncast(name string) string {
 	for n := w.made[name]; n != nil && decode.Operator(n) == "Cast" && len(n.Input) == 1; n = w.made[name] {
 		kind, known := w.kinds[n.Input[0]]
@@ -50,7 +50,7 @@ func (w *rewriter) uncast(name string) string {
 	return name
 }
 
-// keepKind stores the type of bytes that n moves, or converts to the type that they have already.
+// keepKind stores the type of the bytes that n moves, or casts to the type that they already have.
 func (w *rewriter) keepKind(n *onnxpb.NodeProto) {
 	if len(n.Input) == 0 {
 		return

@@ -59,8 +59,8 @@ func outputName(value string) string {
 	return strings.NewReplacer("/", "_", ".", "_", ":", "_").Replace(value)
 }
 
-// noFeature returns the error for a name that no value has. The error lists the names of
-// all values.
+// noFeature returns the error for a name that no value has. The field Known of the error
+// has the names of all values.
 func noFeature(f *graph.Function, name string) error {
 	var known []string
 	for _, n := range f.Nodes {

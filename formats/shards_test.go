@@ -114,7 +114,7 @@ func TestPartsOfAModel(t *testing.T) {
 // folder. The result must have the tensors of all files, each from the file that the index names.
 func TestShardsAsOne(t *testing.T) {
 	values := map[string]float32{"a.weight": 1, "a.bias": 2, "b.weight": 3, "b.bias": 4}
-	parts := [][]string{{"a.weight", "a.bias"}, {"b.weight"}, {"b.bias", "a.bias"}} // a.bias is from an earlier save
+	parts := [][]string{{"a.weight", "a.bias"}, {"b.weight"}, {"b.bias", "a.bias"}} // the last a.bias is stale
 	for _, form := range []struct{ prefix, save, ending string }{
 		{"model", ".safetensors", ".safetensors"}, {"pytorch_model", ".pth", ".bin"}} {
 		dir, of := t.TempDir(), map[string]string{}

@@ -59,8 +59,8 @@ type Report struct {
 	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
 	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
-	// Thresholds are the least probabilities at which labels hold, one for each label; nil if
-	// there are none
+	// Thresholds has the least probability at which a label holds, for each label; nil without
+	// thresholds
 	Thresholds []float64 `json:"thresholds,omitempty"`
 	// Int8 describes the source model of an int8 template
 	Int8 *models.Quantised `json:"int8,omitempty"`
@@ -143,7 +143,7 @@ func (r *Report) TemperatureLine() string {
 	return fmt.Sprintf("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
 }
 
-// ThresholdsLine lists the probability from which on each label holds. It returns ""
+// ThresholdsLine lists the least probability at which each label holds. It returns ""
 // without thresholds.
 func (r *Report) ThresholdsLine() string {
 	if r.Thresholds == nil {

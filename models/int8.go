@@ -13,7 +13,7 @@ import (
 type Quantised struct {
 	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
 	By      string `msgpack:"by" json:"by"`           // source of the ranges: "batch norm", or a method
-	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
+	Samples int    `msgpack:"samples" json:"samples"` // number of samples on which the ranges were measured
 	// Numbers names the numbered class that the template needs and the part that made it,
 	// "int8/1" and "quantise/1". If ranges were measured, the class of the devices and the
 	// parts that made the samples are between them: "fma/1", "decode.jpeg/1". It is nil in

@@ -4,7 +4,7 @@ import "strings"
 
 // Paper is the recipe with which the authors of a network trained it.
 type Paper struct {
-	Said   string `json:"said"`   // their recipe
+	Said   string `json:"said"`   // the authors' recipe, in words
 	Source string `json:"source"` // place of publication
 	// Options are the nearest recipe that bnctl has, by the names of options; flags without
 	// a value are "true".

@@ -18,10 +18,10 @@ type Checkpoint struct {
 	Graph        *graph.Graph // wrapped: with replica connections
 	Preprocess   models.Preprocess
 	Labels       []string
-	FileTypes    []models.FileType   // types of models.Model
-	FileTensors  []models.FileTensor // tensors of models.Model
+	FileTypes    []models.FileType   // see models.Model.FileTypes
+	FileTensors  []models.FileTensor // see models.Model.FileTensors
 	Recipe       json.RawMessage
-	Float        json.RawMessage // float32 model of models.Model
+	Float        json.RawMessage // see models.Model.Float
 	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
 	// State holds what Graph.State and Training declare, and nothing else.

@@ -25,7 +25,7 @@ type header struct {
 	Types        list[outputType]  `msgpack:"types,omitempty"`    // types of outputs in another program's file
 	FileTensors  list[fileTensor]  `msgpack:"file_tensors,omitempty"`
 	Chain        string            `msgpack:"chain,omitempty"`  // digest of the training's chain; in templates
-	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // inputs of a template with several
+	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // inputs of a template with several inputs
 	Thresholds   list[float64]     `msgpack:"thresholds,omitempty"`
 	Float        string            `msgpack:"float,omitempty"` // JSON of models.Model.Float
 }

@@ -34,7 +34,7 @@ const (
 // called.
 type summer struct {
 	piece []byte // being filled
-	made  int    // pieces
+	made  int    // number of pieces that were made
 	full  chan []byte
 	empty chan []byte
 	done  chan hash.Hash

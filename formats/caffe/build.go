@@ -26,7 +26,7 @@ type build struct {
 	table   []graph.State
 	state   map[string]tensor.Tensor
 	values  map[string]graph.Value // values by their names, at the current layer
-	logits  map[string]graph.Value // by the name of a blob that a softmax made: the softmax's operand
+	logits  map[string]graph.Value // operand of the softmax that made a blob, by the blob's name
 	read    map[string]bool        // blobs that a layer has read since they were made
 	order   []string               // names of blobs, in the order in which layers made them
 	scored  []string               // blobs that a loss reads

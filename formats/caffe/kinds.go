@@ -7,7 +7,7 @@ type kind struct {
 	make  func(*call) error // nil: the layer is left out
 	in    int               // number of inputs
 	most  int               // maximum number of inputs, if it differs from in
-	many  bool              // the layer may have any number of inputs above in, and several outputs
+	many  bool              // the layer may have more inputs than in, and several outputs
 	param int               // field of the layer's settings
 	data  bool              // the layer provides the data
 	loss  bool              // the layer trains or measures the network

@@ -46,7 +46,7 @@ type decoder struct {
 	src      io.ReaderAt
 	file     *message.File
 	elements int   // blobs and their pieces, inputs and outputs of all layers
-	dims     []int // lengths of the inputs, four each
+	dims     []int // lengths of the inputs' axes, four for each input
 }
 
 // decodeNet reads the network in the size bytes of src.

@@ -194,10 +194,10 @@ func TestSniff(t *testing.T) {
 		"\x4a\x01n\xa2\x06\x05":                    false, // field 9
 		"\x0a\x01n":                                false, // only a name
 		"\x12\x03\x22\x01n":                        true,  // an old layer that begins with its name
-		"\x12\x03\x2a\x01n":                        false, // one that begins with field 5
+		"\x12\x03\x2a\x01n":                        false, // an old layer that begins with field 5
 		"\x12\x01\x22\x0a\x01n":                    false, // field 2 with one byte is not an old layer
-		"\x12\x7f\x2a\x01n":                        true,  // an old layer that continues
-		"\x0a\x7fname":                             false, // a name that continues
+		"\x12\x7f\x2a\x01n":                        true,  // an old layer that is cut off
+		"\x0a\x7fname":                             false, // a name that is cut off
 		"\x10\x01\xa2\x06\x05":                     false, // a number is not an old layer
 		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff": false,
 	} {

@@ -97,7 +97,7 @@ func TestFarWeights(t *testing.T) {
 				op("DequantizeLinear", "q s z", "a"), op("Gemm", "a wf", "y", intAttr("transB", 1)))
 			m := modelOf(13, 0, []int64{int64(terms)}, nil, ofIntegers(u8, 3, 1, 0, list...)[:11]...)
 			name := fmt.Sprintf("%d products, zero points %v", terms, zero)
-			if terms == 16448 && slices.Contains(zero, 0) { // three parts are too many
+			if terms == 16448 && slices.Contains(zero, 0) { // three terms are too many
 				const reason = "a sum has more than 10965 products, with weights further than 127 from their zero points"
 				if got := strings.Join(quantisedLayers(t, m), " "); !strings.Contains(got, reason) {
 					t.Errorf("%s: layers are %s", name, got)

@@ -25,9 +25,9 @@ type operator struct {
 	structure func(*reader, *onnxpb.NodeProto) error
 	quantised *quantisedOp
 
-	integers integers         // how it treats integers that come from the input
-	bytes    func(*call) bool // reports whether it accepts bytes of the graph; nil: never
-	grows    *growth          // how it computes integers that grow from row to row; nil if it does not
+	integers integers         // how the operator treats integers that come from the input
+	bytes    func(*call) bool // reports whether the operator accepts bytes of the graph; nil: never
+	grows    *growth          // computes integers that grow from row to row; nil if the operator does not
 	traits   traits
 }
 
@@ -35,13 +35,13 @@ type operator struct {
 type traits uint8
 
 const (
-	needsBatch    traits = 1 << iota // the batch axis of its operands must be the first axis
-	followsArgMax                    // it may be between an ArgMax and an output
-	onlyReshapes                     // it only gives a constant another shape
-	hasSettings                      // all operands except the first are settings
-	onWeights                        // if it computes a weight, it may become a node of the graph: see lift.go
-	alignsBatch                      // it combines a constant that has a batch axis with the rows of a value
-	preparesInput                    // files use it to prepare their input: see parameters.go
+	needsBatch    traits = 1 << iota // the batch axis of the operator's operands must be the first axis
+	followsArgMax                    // the operator may be between an ArgMax and an output
+	onlyReshapes                     // the operator only gives a constant another shape
+	hasSettings                      // all operands of the operator except the first are settings
+	onWeights                        // an operator that computes a weight may become a node: see lift.go
+	alignsBatch                      // the operator combines a constant that has a batch axis with a value
+	preparesInput                    // files use the operator to prepare their input: see parameters.go
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }
@@ -93,7 +93,7 @@ func one(f func(*call) graph.Value) maker {
 
 // growth computes integers that grow from row to row, by the same amount each time.
 type growth struct {
-	pair bool                // it needs two operands
+	pair bool                // the operator needs two operands
 	by   func(c *call) int64 // difference between the results for one row and for the next
 }
 
@@ -103,9 +103,9 @@ type integers uint8
 func (i integers) has(j integers) bool { return i&j != 0 }
 
 const (
-	move         integers = 1 << iota // it only moves them: each element of a result is an element of an operand
-	moveNumbers                       // it only moves them, but the graph has no such operation on bytes
-	tellApart                         // it compares them
-	computeWhole                      // it computes with integers that have known bounds
-	keepBounds                        // its results have the bounds of its operands
+	move         integers = 1 << iota // the operator only moves integers, without changing them
+	moveNumbers                       // like move, but the graph has no such operation on bytes
+	tellApart                         // the operator compares integers
+	computeWhole                      // the operator computes with integers that have known bounds
+	keepBounds                        // the results have the bounds of the operands
 )

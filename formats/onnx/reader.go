@@ -51,13 +51,13 @@ type reader struct {
 	pixels      bool                      // the input is u8, and the graph converts it to floats
 	otherFloats map[tensor.DType][]string // names of casts to floats other than f32
 	inputShape  []int                     // the caller's shape of a sample, or nil
-	inputShapes map[string][]int          // the same for several inputs, by name
+	inputShapes map[string][]int          // the caller's shapes for several inputs, by name
 	fields      []models.Field            // the inputs, if there are several
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
 	done        []bool                    // nodes that were computed from constants
 	unavailable map[string]bool           // results of refused nodes, and of nodes that read these
 	refused     []*onnxpb.NodeProto       // nodes that are not supported
-	manyPicks   []string                  // results of TopKs that pick more elements than a graph can
+	manyPicks   []string                  // results of TopKs that pick more elements than a graph supports
 	output      string                    // the output that was declared last
 
 	decoder  *decode.Decoder // storage of the elements of tensors

@@ -11,7 +11,7 @@ import (
 // that both choose the same neighbour half-way between two pixels.
 type resampling struct {
 	from, to int     // lengths of the axis
-	scale    float32 // given in the file, or to/from; to may differ from from*scale
+	scale    float32 // the file's scale, or to/from; the length to may differ from from*scale
 
 	mode, coordinates, rounding string // nearest, linear or cubic; the coordinates of pixels; how nearest rounds
 	cubic                       float32

@@ -98,7 +98,7 @@ func compareSeveral(t *testing.T, what string, m *models.Model, arrays map[strin
 // TestSeveralOpenInputs gives sizes to inputs that leave lengths open.
 func TestSeveralOpenInputs(t *testing.T) {
 	for _, c := range []struct {
-		a, b   []string // lengths of two inputs; a name or nothing is open
+		a, b   []string // lengths of two inputs; a name or "" leaves a length open
 		given  []int
 		named  map[string][]int
 		want   [][]int

@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 	same := network()
 	for name, c := range map[string]struct {
 		root *pickle.Dict
-		want string // the key
+		want string // the key of the chosen state dict
 		err  string // a part of the error; "" if it succeeds
 	}{
 		"alone":            {network(), "", ""},

@@ -38,7 +38,7 @@ type Report struct {
 	Parameters   int                `json:"parameters"`
 	Flops        float64            `json:"flops"` // flops of one prediction
 	Input        string             `json:"input"`
-	Inputs       []Input            `json:"inputs,omitempty"` // inputs of a model with several
+	Inputs       []Input            `json:"inputs,omitempty"` // inputs of a model with several inputs
 	Layers       []models.Layer     `json:"layers"`           // without a graph: the tensors
 	Verified     bool               `json:"verified"`
 	Recipe       json.RawMessage    `json:"recipe,omitempty"`

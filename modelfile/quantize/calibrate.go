@@ -26,7 +26,7 @@ func methods() []string { return []string{leastSquares, percentile, minMax} }
 type histogram struct {
 	Range
 	channels []channel
-	count    int // number of numbers
+	count    int // how many numbers were counted
 	bins     [2048]int
 }
 

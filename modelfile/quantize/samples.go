@@ -30,7 +30,7 @@ type samples struct {
 	opened  *fleet.Fleet
 	batch   int
 	numbers []string // the parts that made the inputs, with their numbers: "decode.jpeg/1"
-	classes []string // the kernel class that ran the model, with its number: "fma/1"; set by the method each
+	classes []string // the kernel class that ran the model, with its number: "fma/1"; set by each()
 }
 
 // openSamples opens o.Source. Pictures and arrays need no labels.
@@ -88,7 +88,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 			return nil, err
 		}
 	}
-	o.Batch = min(cmp.Or(o.Batch, 128), max(1, src.Info().Len)) // room for more would only take memory
+	o.Batch = min(cmp.Or(o.Batch, 128), max(1, src.Info().Len)) // a larger batch would only use memory
 	s := &samples{info: src.Info(), fleet: o.Fleet, opened: o.Opened, batch: o.Batch}
 	fed, err := fit.Model(m, s.info)
 	if err != nil {

@@ -34,7 +34,7 @@ type Link struct {
 func (l Link) line() []byte {
 	b, err := json.Marshal(l)
 	if err != nil {
-		panic(err) // numbers and strings
+		panic(err) // cannot happen: l has only numbers and strings
 	}
 	return b
 }

@@ -38,7 +38,7 @@ func LabelText(labels []string) string {
 	for i, l := range labels {
 		q, err := json.Marshal(l)
 		if err != nil {
-			panic(err) // every string has a form in JSON
+			panic(err) // cannot happen: every string has a form in JSON
 		}
 		texts[i] = fmt.Sprintf("%d: %s", i, q)
 	}

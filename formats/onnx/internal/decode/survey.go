@@ -14,9 +14,9 @@ type kind int
 
 const (
 	bytesField   kind = iota // the same number of bytes as in the file
-	stringField              // the same, and a header for each string
+	stringField              // the same number of bytes, and a header for each string
 	numberField              // 8 bytes for each number, packed or not
-	messageField             // surveyed as a message
+	messageField             // the memory of a message, which is surveyed too
 )
 
 // field describes a field of a message that is decoded.

@@ -16,7 +16,7 @@ type reduction struct {
 	first float64
 	add   func(acc, v float64) float64
 	end   func(acc float64, n int) float64
-	empty bool              // defined for no numbers
+	empty bool              // the reduction is defined for an empty list
 	whole *integerReduction // nil if it is undefined for integers
 }
 

@@ -18,7 +18,7 @@ type aheadDevice struct {
 	mu    *sync.Mutex  // held by the run in progress
 	calls atomic.Int32 // runs in progress
 	most  *atomic.Int32
-	left  atomic.Int32 // runs until it dies
+	left  atomic.Int32 // runs until the device dies
 }
 
 func ahead(d device.Device, left int, most *atomic.Int32) *aheadDevice {

@@ -21,8 +21,8 @@ import (
 //	differs   a device of the host counts as right; without one, a third device decides
 //	          the machine of the wrong device is dropped
 //
-// A node of the tree is a range of replicas for which a device or a machine sends one sum. These
-// replicas are repeated together.
+// A node of the canonical tree is a range of replicas for which a device or a machine sends one sum.
+// The replicas of a node are repeated together.
 
 // recorder records the exchanges of a step that is audited.
 type recorder struct {
@@ -43,7 +43,7 @@ type recorded struct {
 	results  [][]byte
 }
 
-// begin starts to record the values of some nodes.
+// begin starts to record the values of the nodes that are audited.
 func (r *recorder) begin(nodes []collective.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *recorder) recordPartials(tag collective.Tag, values []collective.Reduct
 	}
 }
 
-// recordResults copies the results of an exchange, once.
+// recordResults copies the results of an exchange, unless the record has them already.
 func (r *recorder) recordResults(tag collective.Tag, values []collective.Reduction) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +145,7 @@ func (x *repetition) setDiffers() {
 	x.differs = true
 }
 
-// beginAudit chooses the nodes of the next run of f that are repeated, and starts to
+// beginAudit chooses the nodes of the tree that are repeated after the next run of f, and starts to
 // record their values.
 func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 	r, h := d.group.comm.recorder, d.group.comm.pointsHub()
@@ -173,8 +173,8 @@ func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 	r.begin(nodes)
 }
 
-// audit repeats the nodes that beginAudit has chosen. If a device has sent wrong values, the
-// error is its loss.
+// audit repeats the nodes that beginAudit has chosen. If a device has sent wrong values, the error
+// reports that this device is lost.
 func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome) error {
 	r := d.group.comm.recorder
 	if r == nil || len(r.nodes) == 0 {
@@ -189,14 +189,14 @@ func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []d
 	return d.group.join(ctx)
 }
 
-// auditNode repeats a node on a device of another point of the hub (see pointsHub). It prefers a
-// device of this machine.
+// auditNode repeats the replicas of a node on a device of another point of the hub (see pointsHub).
+// It prefers a device of this machine.
 func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
 	n collective.Node) error {
 	h, ms := d.group.comm.pointsHub(), d.group.members
 	holds := func(m *member) bool { return slices.Contains(m.replicas, n.From) }
 	suspect := slices.IndexFunc(ms, holds)
-	var judges []*member // one device of each other point, those of this machine first
+	var judges []*member // one device of each other point of the hub, those of this machine first
 	for _, ranks := range h.points {
 		if !slices.Contains(ranks, suspect) {
 			judges = append(judges, ms[ranks[0]])
@@ -210,7 +210,7 @@ func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs
 	}
 	liar, judge := ms[suspect], judges[0]
 	switch {
-	case !judge.Foreign: // a device of the host is right
+	case !judge.Foreign: // a device of the host counts as right
 	case !liar.Foreign:
 		liar, judge = judge, liar
 	case len(judges) == 1:
@@ -236,8 +236,8 @@ func order(foreign bool) int {
 	return 0
 }
 
-// dropLiar drops the other devices of the machine of liar, which gave wrong bits, and returns the
-// loss of liar itself. None of these devices is opened again.
+// dropLiar drops the devices on the machine of liar, a device that sent wrong bits, and returns the
+// error that drops liar itself. None of these devices is opened again.
 func (d *Driver) dropLiar(n collective.Node, liar, judge *member) error {
 	step, _ := d.config.Audit(d.version)
 	machine := device.LinkOf(liar.Device).Machine

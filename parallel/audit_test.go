@@ -14,7 +14,7 @@ type liar struct {
 	device.Device
 	machine string
 	run     uint64
-	judges  bool // it lies only when it repeats the run of another device
+	judges  bool // the device lies only when it repeats the run of another device
 }
 
 func (d *liar) Link() device.Link { return device.Link{Machine: d.machine} }

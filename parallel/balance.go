@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Moving a replica means regrouping, and costs memory, so small differences are ignored.
-// The slowest device determines the time of a step:
+// Moving a replica means regrouping, and costs memory, so small differences of speed are ignored. The
+// slowest device determines the time of a step:
 //
 //	speeds 100 and 300 rows/s, batch 64, 8 replicas
 //	evenly        4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
@@ -18,9 +18,9 @@ import (
 const minSpeedup = 1.15
 
 // Balance assigns the replicas again, in proportion to the speeds of the devices measured since the
-// last call. It does so only if steps become clearly shorter and the devices have enough memory,
-// and reports whether it did. Results do not depend on it. Balance never changes a placement that
-// Config sets. If the devices have several kernel classes, it moves replicas only with
+// last call. It does so only if steps become clearly shorter and the devices have enough memory, and
+// reports whether it did. Results do not depend on the placement. Balance never changes a placement
+// that Config sets. If the devices have several kernel classes, it moves replicas only with
 // Config.BySpeed, because results then depend on measured times.
 func (g *Group) Balance(ctx context.Context) (bool, error) {
 	paces, ok := g.members.measured()

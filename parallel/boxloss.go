@@ -83,8 +83,8 @@ type boxParts struct {
 }
 
 // boxParts compares predictions, the first four rows of the output, with InputBoxes. In cells without
-// an object the prediction is replaced by 0 and compared with the box of 0. The overlap is then 1 and
-// there is no gradient, whatever the prediction is.
+// an object the prediction is replaced by 0 and compared with a box of zeros. The overlap is then 1
+// and there is no gradient, whatever the prediction is.
 func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
 	b.op = func(op graph.Op, name string, in ...graph.Value) graph.Value {
 		return t.step(op, "loss.box."+name, in)

@@ -19,11 +19,11 @@ import (
 // otherwise for the devices without exact updates.
 type broadcast struct {
 	driver *Driver
-	state  map[string]tensor.Tensor // after the update; nil before it
+	state  map[string]tensor.Tensor // state after the update; nil before the update
 }
 
-// run makes the next version on every member that does not have it yet. After an error it
-// can be called again, without the member that was lost.
+// run makes the next version of the state on every member that lacks it. After an error it can be
+// called again, without the member that was lost.
 func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 	d := b.driver
 	if b.state == nil {

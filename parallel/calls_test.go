@@ -125,7 +125,7 @@ func learn(t *testing.T, d *Driver) {
 	}
 }
 
-// stateOf returns the number of state tensors of the small model, and the number that an
+// stateOf returns the number of state tensors of the small model, and the number of those that an
 // update changes.
 func stateOf(t *testing.T) (all, updated int) {
 	m := small(t)
@@ -165,7 +165,7 @@ func TestCallsOfAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, "Write", devices, "write 1", "write 1")
-	for i, m := range d.group.members { // ten times slower: see Balance
+	for i, m := range d.group.members { // the second device is much slower: see Balance
 		m.pace.rows, m.pace.busy = 24-8*i, time.Duration(1+19*i)*time.Second
 	}
 	if moved, err := d.Group().Balance(t.Context()); err != nil || !moved {
@@ -198,7 +198,7 @@ func TestWeightsAreSentOnce(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)
 	devices := tellers(members)
-	dying := &mistaken{Device: refs(t, 1)[0].Device, at: 4, lost: true} // Load, Write, Join, Run
+	dying := &mistaken{Device: refs(t, 1)[0].Device, at: 4, lost: true} // calls 0 to 3: Load, Write, Join, Run
 	d := opened(t, append(members, Member{Name: "dying", Device: dying}), Config{Template: true})
 	learn(t, d)
 	if len(d.group.members) != 2 || d.group.members[1].base != 1 || d.group.members[1].written != 1 {
@@ -271,7 +271,7 @@ func TestCallsOfALocalStep(t *testing.T) {
 	}
 	defer d.Close()
 	say(t, "Open", devices, fmt.Sprintf("load 12x3, write %d", all), fmt.Sprintf("load 10x2, write %d", all))
-	l, b := NewLocalSGD(d, m.State), batchOf(13, 5, Pad, 20) // 4, 4, 4, 1, 0
+	l, b := NewLocalSGD(d, m.State), batchOf(13, 5, Pad, 20) // rows of the replicas: 4, 4, 4, 1, 0
 	b.Inverses = []float32{0.25, 0.25, 0.25, 1, 1}
 	for range 2 {
 		if _, err := l.Step(t.Context(), b, device.Hyper{"lr": 0.1}); err != nil {

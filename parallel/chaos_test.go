@@ -32,7 +32,7 @@ type hall struct {
 	fate   *rand.Rand
 	deaths int // number of devices yet to die
 	hangs  int // number of devices yet to hang
-	calm   int // approximate number of calls in between
+	calm   int // approximate number of calls between two of these faults
 }
 
 func (h *hall) open() (device.Device, error) {
@@ -112,7 +112,7 @@ func (e *frailExe) Commit(ctx context.Context, v device.Version, h device.Hyper)
 		return err
 	}
 	err := e.Executable.Commit(ctx, v, h)
-	if err2 := e.f.survive(); err2 != nil { // committed, but the host does not learn of it
+	if err2 := e.f.survive(); err2 != nil { // the commit was made, but the host does not learn of it
 		return err2
 	}
 	return err

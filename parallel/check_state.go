@@ -26,10 +26,10 @@ type stateChecks struct {
 // maxCheckInterval is the maximum number of commits between two comparisons.
 const maxCheckInterval = 256
 
-// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so
-// on, and whenever the state is read (now). Members that differ from the majority are lost if their
-// error cannot have spread yet. Only runs with foreign devices are checked: package devicetest
-// checks the built-in devices in their tests.
+// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so on,
+// and whenever the state is read (if now is set). Members that differ from the majority are lost if
+// their wrong values cannot have reached other members yet. Only runs with foreign devices are
+// checked: package devicetest checks the built-in devices in their tests.
 func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	due := d.version >= d.checks.next || now && d.version > d.checks.at
 	foreign := slices.ContainsFunc(d.group.members, func(m *member) bool { return m.Foreign })
@@ -88,7 +88,7 @@ func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	return nil, nil
 }
 
-// majority returns the sum that most members have. Foreign members count less.
+// majority returns the checksum that most members have. Foreign members count less.
 func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	weight, best := map[uint64]int{}, 0
 	for rank, m := range ms {
@@ -109,7 +109,7 @@ func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	return right, ok
 }
 
-// others returns the members with a different sum of a tensor.
+// others returns the members with a different checksum of a tensor.
 func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []*lost) {
 	for rank, m := range ms {
 		if sums[rank] != right {
@@ -120,7 +120,7 @@ func (ms members) others(sums []uint64, right uint64, name string, v device.Vers
 	return wrong
 }
 
-// holders lists the members that have a sum, followed by "has" or "have".
+// holders lists the members that have a checksum, followed by "has" or "have".
 func (ms members) holders(sums []uint64, sum uint64) string {
 	var names []string
 	for rank, m := range ms {

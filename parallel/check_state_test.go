@@ -69,7 +69,7 @@ func TestADeviceThatLeavesATensorIsFound(t *testing.T) {
 		forgets []bool
 		from    device.Version
 		lost    string
-		says    string // text of the error; "": the state is the undisturbed one
+		says    string // text of the error; "": no error, and the state is undisturbed
 	}{
 		{"at once", []bool{false, true}, 0, "sick1", ""},
 		{"at once, it is the first", []bool{true, false}, 0, "sick0", ""},

@@ -23,8 +23,8 @@ import (
 //	         |
 //	      uplink to other ranks     (with ranks always through the host)
 //
-// The devices of another machine add their values there, and one of them sends the sums to the hub
-// (OnMachine).
+// The devices of another machine add their values on that machine, and one of them sends the sums to
+// the hub (OnMachine).
 //
 // A generation is one formation of the group. After a member was lost or came back,
 // values of an older generation are rejected.
@@ -42,7 +42,7 @@ type exchange interface {
 // devices reach without the host.
 type communicator struct {
 	rendezvous device.Rendezvous
-	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
+	uplink     *fabric.Uplink // exchanges with the devices of other ranks; nil without peers
 	replicas   int            // replicas of all ranks
 	local      bool           // devices never meet: Config.Local
 	toldSlower func(why error)
@@ -50,7 +50,7 @@ type communicator struct {
 
 	hub        exchange           // exchange of the members
 	memory     device.GroupMemory // the hub, if the host is not in the middle
-	slower     bool               // the members cannot meet by themselves
+	slower     bool               // the members have failed to meet without the host
 	token      [16]byte           // distinguishes this run on other machines
 	recorder   *recorder          // records the steps that are audited; nil without audits
 	generation uint64
@@ -59,7 +59,7 @@ type communicator struct {
 func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator {
 	m := communicator{rendezvous: c.Rendezvous, replicas: c.Replicas, local: c.Local, toldSlower: c.Slower,
 		timeouts: l}
-	_, _ = rand.Read(m.token[:]) // it never fails
+	_, _ = rand.Read(m.token[:]) // rand.Read never fails
 	if c.Audit != nil && c.Peers == nil && !c.Local {
 		m.recorder = &recorder{}
 	}

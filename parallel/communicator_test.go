@@ -106,7 +106,7 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 		if here != (p.open == 0) || p.open > 1 || here == (comm.memory != nil) {
 			t.Errorf("%s: they meet here: %v, with %d memories elsewhere", c.what, here, p.open)
 		}
-		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // with failed meetings
+		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // a failed one counts
 			t.Errorf("%s: generation %d, want %d", c.what, comm.generation, want)
 		}
 		said, p.made, d.group.stale = "", 0, true // a new group meets at the same level
@@ -157,7 +157,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// slow is an uplink with an exchange that lasts until end, even if it is called off.
+// slow is an uplink with an exchange that lasts until end receives a value, even if it is called off.
 type slow struct{ end chan error }
 
 func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1}} }

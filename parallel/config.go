@@ -81,9 +81,8 @@ type Config struct {
 	// Divided is called by OpenPipeline and OpenStaged with the stages of the network. It is called
 	// again, with the waiting times of the stages, when the Pipeline or Staged is closed.
 	Divided func(*stage.Plan)
-	// Measure makes OpenStaged measure the time of the layers, in a step of two replicas
-	// that leaves no trace, and divide the network by these times, unless the stages name
-	// layers.
+	// Measure makes OpenStaged measure the time of the layers, in steps that leave no trace, and divide
+	// the network by these times, unless the user has named the first layers of the stages.
 	Measure bool
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device

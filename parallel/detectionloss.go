@@ -13,12 +13,12 @@ const rowOfCentre = 4
 // alpha is the weight of an object in the focal loss; the weight of the background is 1 - alpha.
 const alpha = 0.25
 
-// lossTerm is a term of a loss of boxes: rows f32 [R, A], and the weights of the elements.
+// lossTerm is a term of a loss of boxes: rows f32 [R, A], with a weight for each element.
 type lossTerm struct{ elements, weights graph.Value }
 
-// fcosLoss returns BoxLoss for an output of graph.FCOSForm: the focal loss of the classes (Lin et al. 2017),
-// 1 - GIoU of the box of each slot with an object, and the binary cross-entropy of its centre. Package
-// objects/anchors has the targets.
+// fcosLoss returns BoxLoss for an output of graph.FCOSForm: the focal loss of the classes (Lin et al.
+// 2017), 1 - GIoU of the box of each slot (an anchor of the detector) with an object, and the binary
+// cross-entropy of its centre-ness. Package objects/anchors has the targets.
 func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, error) {
 	rows, slots := shape[0], shape[1]
 	mask := t.input(InputMask, []int{1, slots})
@@ -36,9 +36,9 @@ func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, er
 	})
 }
 
-// retinaNetLoss returns BoxLoss for an output of graph.RetinaNetForm: the focal loss of the classes (Lin et
-// al. 2017), and for each slot with an object the sum of the absolute errors of its box, or 1 - GIoU in
-// graph.RetinaNetV2Form.
+// retinaNetLoss returns BoxLoss for an output of graph.RetinaNetForm: the focal loss of the classes
+// (Lin et al. 2017), and for each slot (an anchor of the detector) with an object the sum of the
+// absolute errors of its box, or 1 - GIoU in graph.RetinaNetV2Form.
 func (t *trainBuilder) retinaNetLoss(outputs graph.Value, shape []int, form graph.BoxForm) (lossNodes,
 	error) {
 	rows, slots := shape[0], shape[1]

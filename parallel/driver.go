@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The life of a step, and the state after an error in it:
+// This is the life of a step, with the state after an error in it:
 //
 //	Step    every member runs graph.Train on its replicas and keeps the gradients
 //	        after an error: the state is unchanged, and the step may be repeated
@@ -33,7 +33,7 @@ type Driver struct {
 	recovery  *recovery
 	ranks     *rankGroup     // nil without peers
 	version   device.Version // version of the state on all members
-	stepped   bool           // a Step waits for its Commit
+	stepped   bool           // a Step has been made and not committed
 	retained  bool           // the members have the gradients of that Step
 	commitErr error          // error of a Commit that was not finite; the state is lost
 	ledger    *step.Ledger

@@ -37,7 +37,7 @@ func ranksOn(t *testing.T, replicas, rank, ranks int) placement.Ranks {
 // TestDeviceOf: a replica of this rank yields a device, any other replica yields its rank.
 func TestDeviceOf(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2)
-	g.placement = placement.New(ranksOn(t, 7, 0, 3), nil, 7, 7) // 3, 2, 2; this is rank 0
+	g.placement = placement.New(ranksOn(t, 7, 0, 3), nil, 7, 7) // replicas of the ranks: 3, 2, 2; this is rank 0
 	want := []string{"d0", "d1", "d1", "of rank 1", "of rank 1", "of rank 2", "of rank 2", ""}
 	for replica, name := range want {
 		if got := g.DeviceOf(replica); got != name {
@@ -103,7 +103,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// A member that is still running when another has finished has the same time limit. The
+// A member that is still running when another has finished is given up after the timeout. The
 // duration of a run is known afterwards, unless the run failed.
 func TestRunsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestCapacities(t *testing.T) {
 	}
 }
 
-// TestMeasured: a measurement lasts from one call to the next, and all members with
+// TestMeasured: a measurement lasts from one call of measured to the next, and all members with
 // replicas must have trained.
 func TestMeasured(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2, 0)

@@ -48,8 +48,8 @@ func TestJoinsChangeNoBit(t *testing.T) {
 	}
 }
 
-// A device that joins takes the place of a device that has left for good, at whichever call the
-// other was lost, even if it was the last device.
+// A device that joins takes the place of a device that has left for good, at whichever call the other
+// device was lost, even if it was the last device.
 func TestJoinsReplaceTheLost(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {

@@ -30,7 +30,7 @@ func (l *LocalSGD) run(ctx context.Context, b Batch, states []map[string]tensor.
 	Result, error) {
 	all := make([]advanced, len(states))
 	for r, rows := range b.Sizes {
-		if rows == 0 || b.Inverses[r] == 0 { // all of its rows are ignored
+		if rows == 0 || b.Inverses[r] == 0 { // all rows of the replica are ignored
 			all[r] = advanced{true, l.nothing(), states[r]}
 		}
 	}

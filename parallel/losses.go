@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// These are the losses of Loss.Of. CrossEntropy is for exclusive classes. The others
-// consist of operations on single elements that every device has, with the same result on
-// all: docs/numerics.md, section 8, has their definitions.
+// These are the values of Loss.Of. CrossEntropy is for exclusive classes. The others consist of
+// operations on single elements that every device has, with the same result on all: docs/numerics.md,
+// section 8, has their definitions.
 const (
 	CrossEntropy       = ""
 	BinaryCrossEntropy = "binary" // several labels may apply
@@ -23,8 +23,8 @@ const (
 const (
 	InputPositive = "positive" // weight of log(sigmoid(x)): 1 where the label holds
 	InputNegative = "negative" // weight of log(1 - sigmoid(x)): 1 where the label does not hold
-	InputTarget   = "target"   // the number
-	InputScale    = "scale"    // factor of its error: 1/deviation
+	InputTarget   = "target"   // the correct number
+	InputScale    = "scale"    // factor of the error of the prediction: 1/deviation
 )
 
 // elementLoss is the loss of each element of an output, f32 [K], and its derivative. The
@@ -96,8 +96,8 @@ func (t *trainBuilder) binaryCrossEntropy(name string, x graph.Value) elementLos
 		t.step(graph.Sub, name+".slope", []graph.Value{dn, dp})}
 }
 
-// numberError computes the loss of r = (y - target)*scale: r*r, |r|, or r*r/2 up to
-// HuberDelta and a line from there on.
+// numberError computes the loss of r = (y - target)*scale: r*r, |r|, or r*r/2 up to HuberDelta and
+// linear from there on.
 func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
 	shape := t.Builder.Type(y).Shape
 	target, scale := t.input(InputTarget, shape), t.input(InputScale, shape)
@@ -125,8 +125,8 @@ func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
 	return l
 }
 
-// metLabels counts the labels that x predicts correctly. The predicted label is 1 where x is above
-// 0, and 0 elsewhere, which is the index of the first maximum of 0 and x.
+// metLabels counts the labels that x predicts correctly. The predicted label is 1 where x is above 0,
+// and 0 elsewhere: the first index of the maximum of the pair (0, x).
 func (t *trainBuilder) metLabels(x, labels graph.Value) graph.Value {
 	n := t.Builder.Type(x).Shape[0]
 	flat := func(name string, v graph.Value) graph.Value {

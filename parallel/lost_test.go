@@ -85,7 +85,7 @@ func TestLostAtEveryCall(t *testing.T) {
 		name          string
 		devices, at   int // index at is the device that is lost
 		template, ret bool
-		clumsy        bool // the lost device is clumsy
+		clumsy        bool // the updates of the lost device are inexact (see clumsy)
 	}{
 		{"one alone", 1, 0, false, true, false},
 		{"one alone with a template", 1, 0, true, true, false},

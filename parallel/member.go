@@ -26,16 +26,16 @@ type member struct {
 	exe      device.Executable
 	capacity device.Capacity
 	replicas []int
-	hung     atomic.Bool           // the host has given it up
-	silent   atomic.Pointer[error] // reason for giving it up
-	pause    time.Duration         // pause before it was last opened
-	again    time.Duration         // pause before it is opened again after the next loss
-	isNew    bool                  // it was not there at Open, and is not a member yet
+	hung     atomic.Bool           // the host has given the device up
+	silent   atomic.Pointer[error] // reason why the host has given the device up
+	pause    time.Duration         // pause before the device was last opened
+	again    time.Duration         // pause before the device is opened again after the next loss
+	isNew    bool                  // the device was not there at Open, and is not a member yet
 
 	// These fields belong to the stepper:
 	base     device.Version // version of the stepper when the program was loaded
 	verified device.Version // last version with a verified state
-	steps    int            // steps since it was opened
+	steps    int            // steps since the device was opened
 	pace     pace
 	written  device.Version // driver's version of the state that a broadcast has written
 	updates  device.Version // commits by a LocalSGD, which are the version of the executable

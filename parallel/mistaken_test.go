@@ -22,7 +22,7 @@ var errPlanted = errors.New("planted")
 type mistaken struct {
 	device.Device
 	calls, at int64 // the call that fails, from 0
-	blind     bool  // without device.FiniteUpdates: it does not check its updates
+	blind     bool  // the device lacks device.FiniteUpdates: it does not check its updates
 	lost      bool
 }
 

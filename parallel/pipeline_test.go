@@ -118,7 +118,7 @@ func TestPipelinePredictsAsOneDevice(t *testing.T) {
 // mortal is a device that is lost after some runs.
 type mortal struct {
 	device.Device
-	runs *atomic.Int32 // runs before it dies
+	runs *atomic.Int32 // runs before the device dies
 }
 
 func (d mortal) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {

@@ -82,7 +82,8 @@ type inFlight struct {
 	mu    sync.Mutex // locked while a prediction begins or ends, and while the group changes
 	count int
 	ended *sync.Cond // signals that the last prediction has ended
-	// believed means that the model itself gives outputs that are not finite, as the referee has found.
+	// believed means that the referee has found outputs that are not finite, too, so the model itself
+	// causes them.
 	believed atomic.Bool
 }
 
@@ -136,9 +137,9 @@ var again = errors.New("a device was lost")
 // prediction is a run of some rows, divided among all members.
 type prediction struct {
 	number uint64
-	last   bool              // its rows are the last of Config.Samples
+	last   bool              // the rows are the last ones of Config.Samples
 	before int               // number of predictions in progress when it began
-	end    int               // the first row after it
+	end    int               // index of the first row after this prediction
 	inputs [][]tensor.Tensor // inputs of each member
 	outs   []device.Outcome  // outcomes of the members that have finished
 }

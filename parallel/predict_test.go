@@ -90,7 +90,7 @@ func TestPredictSaysWhichRunIsLast(t *testing.T) {
 		samples int
 		want    []bool
 	}{
-		{20, []bool{false, false, false, true}}, // rows up to 8, 12, 19 and 20
+		{20, []bool{false, false, false, true}}, // the runs end at rows 8, 12, 19 and 20
 		{12, []bool{false, true, false, false}},
 		{0, make([]bool, 4)},
 	} {

@@ -42,7 +42,7 @@ const (
 type Loss struct {
 	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
 	HuberDelta float64   // delta of HuberError: the loss is a line beyond this error
-	Smoothing  float64   // for CrossEntropy, as are the next two
+	Smoothing  float64   // Smoothing, Weights and Mixed are for CrossEntropy only
 	Weights    []float64 // weights of the classes; nil: all 1
 	Mixed      bool      // a row has two labels, each with its fraction
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
@@ -265,7 +265,7 @@ type lossNodes struct {
 	of  string      // attribute of AllReduce: how sum is reduced
 	// partners is the sum for the second labels of mixed rows, of each replica; otherwise None.
 	partners graph.Value
-	hits     graph.Value // number of correct and of counted labels, of each replica; None for numbers
+	hits     graph.Value // number of correct and of counted labels, of each replica; None for losses of numbers
 	// positives has the moments of the cells with an object, of each replica; None for other losses.
 	positives graph.Value
 	// seed returns the gradient of outputs.

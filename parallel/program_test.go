@@ -54,7 +54,7 @@ func inputsOf(f *graph.Function) (names []string) {
 func TestWrapOptions(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
-		ops   string // between dense and gather
+		ops   string // the operations between dense and gather
 		stats string
 	}{
 		{Options{BN: bn.Sync}, "[moments all_reduce normalise track]", "pooled"},
@@ -125,7 +125,7 @@ func TestDropoutOfSamples(t *testing.T) {
 			t.Errorf("%s computes the gradient of a factor", train.NodeName(n))
 		}
 	}
-	if factors != 1 || products != 2 { // forward and backward
+	if factors != 1 || products != 2 { // one product forward and one backward
 		t.Errorf("%d factors and %d products, want 1 and 2", factors, products)
 	}
 	predict, err := PredictFunction(graphOf(t, text))

@@ -28,7 +28,7 @@ func TestErrorsOfADeviceThatReturns(t *testing.T) {
 }
 
 // returnsWrong makes six steps. A device is lost in the fifth, and its replacement fails at call
-// number at. over reports whether the replacement did not make that many calls.
+// number at. over is true if the replacement made no call with that number.
 func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over bool) {
 	wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
 	again := &told{Device: wrong}
@@ -41,7 +41,7 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 	}})
 	d.ledger.Stride = 2
 	got, err := steps(d, 6)
-	if over = wrong.calls <= at; over || at < 2 { // Load, Write
+	if over = wrong.calls <= at; over || at < 2 { // calls 0 and 1 are Load and Write
 		if err != nil || got != want || (n == 2) == over {
 			t.Errorf("in a commit %v, call %d: %v; %d devices were opened", inCommit, at, err, n)
 		}
@@ -155,7 +155,7 @@ func TestRankThatStaysEmpty(t *testing.T) {
 			return &mayfly{refs(t, 1)[0].Device, -1, device.Lost}, nil
 		}, Timeout: time.Hour}, "11 devices were lost one after the other", 11, nil},
 		{"the other cannot be read", Config{Reopen: afterDying(t, 0)}, "fine: Read: planted", 1, func(*Driver) {
-			fine.at = fine.calls + 4 // after Run, Grow, Join and Run
+			fine.at = fine.calls + 4 // the next calls are Run, Grow, Join and Run; then Read fails
 		}},
 		{"the other sends too little", Config{Reopen: afterDying(t, 0)}, "rank 0: it has sent a part of its state", 1,
 			func(d *Driver) {

@@ -89,9 +89,9 @@ func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
 	return r.recovery.after(ctx, failed)
 }
 
-// agree exchanges the verdicts of all ranks: mine and failed are this rank's. It extends
-// moments to the moments of all replicas. It reports whether all ranks must run again. The
-// error is the error of the first rank that cannot continue, or the reason why the fabric
+// agree exchanges the verdicts of all ranks; mine is the verdict of this rank, and failed is its
+// error. It extends moments to the moments of all replicas. It reports whether all ranks must run
+// again. The error is the error of the first rank that cannot continue, or the reason why the fabric
 // has ended.
 func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
 	all []report, again bool, err error) {

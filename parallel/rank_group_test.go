@@ -287,7 +287,7 @@ func TestSharesOfRanks(t *testing.T) {
 			bytes = append(bytes, r.Ranks[p.Rank()].Bytes)
 		}
 		sent := p.Sent(collective.Moments) + p.Sent(collective.Gradients) - before
-		left := sent + before - (bytes[0] + bytes[1] + bytes[2]) // the last report
+		left := sent + before - (bytes[0] + bytes[1] + bytes[2]) // bytes of the last report
 		if bytes[1] != bytes[2] || bytes[0] <= 0 || left <= 0 || left >= bytes[1] {
 			return "", fmt.Errorf("%d bytes by steps, %d in all after %d", bytes, sent, before)
 		}
@@ -301,7 +301,7 @@ func TestSharesOfRanks(t *testing.T) {
 
 // TestReportsThatAreBroken: a report of another rank is read completely or rejected.
 func TestReportsThatAreBroken(t *testing.T) {
-	like := []tensor.Tensor{tensor.New(tensor.F32, 2, 2), tensor.New(tensor.F64, 2, 1)} // 16 bytes a replica
+	like := []tensor.Tensor{tensor.New(tensor.F32, 2, 2), tensor.New(tensor.F64, 2, 1)} // 16 bytes per replica
 	for _, c := range []struct {
 		record string
 		moment int // bytes of the first moment; -1: the report is rejected

@@ -17,12 +17,12 @@ import (
 
 // verdict is the outcome of a run on one rank.
 type verdict struct {
-	Of     string `json:"of"`               // the run; it must be the same on all ranks
+	Of     string `json:"of"`               // name of the run, which must be the same on all ranks
 	Retry  bool   `json:"retry,omitempty"`  // a device has not finished: run again
-	Fatal  string `json:"fatal,omitempty"`  // why it cannot continue
+	Fatal  string `json:"fatal,omitempty"`  // why the rank cannot continue
 	Advice string `json:"advice,omitempty"` // remedy for Fatal
-	Empty  bool   `json:"empty,omitempty"`  // it waits for a device
-	Stop   bool   `json:"stop,omitempty"`   // its context has ended
+	Empty  bool   `json:"empty,omitempty"`  // the rank waits for a device
+	Stop   bool   `json:"stop,omitempty"`   // the context of the rank has ended
 	RankStats
 }
 
@@ -87,7 +87,7 @@ func (r *report) parse(record []byte, like []tensor.Tensor) error {
 		row += tensor.Count(m.Shape[1:]) * m.DType.Size()
 	}
 	if r.Retry || r.Fatal != "" || row == 0 {
-		return nil // without moments
+		return nil // the message has no moments
 	}
 	replicas := len(rest) / row
 	for _, m := range like {

@@ -54,7 +54,7 @@ func TestOwnRows(t *testing.T) {
 	}
 }
 
-// exactly returns members of a group in which only some have exact updates.
+// exactly returns members; exact lists which of them have exact updates.
 func exactly(exact ...bool) (ms members) {
 	for i, is := range exact {
 		info := device.Info{}
@@ -92,7 +92,7 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-// A device with only one measurement has at least one replica.
+// A device with only one measurement of its speed keeps at least one replica.
 func TestLeast(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 1, 1)
 	g.members[1].pace.times, g.members[2].pace.times = 1, 2

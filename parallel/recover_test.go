@@ -12,8 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mortal is a device that dies at its run number dies, before or after its exchanges, or in
-// a commit.
+// mortal is a device that dies in run number dies or, with inCommit, in the commit after this run.
 type mortal struct {
 	device.Device
 	dies     int
@@ -133,7 +132,7 @@ func (p *picky) Load(ctx context.Context, prog *graph.Program, c device.Capacity
 
 func TestRefusedNodesAreDecomposed(t *testing.T) {
 	members := refs(t, 2)
-	members[1].Device = &picky{members[1].Device, graph.ChannelSum} // for bias gradients: decomposed
+	members[1].Device = &picky{members[1].Device, graph.ChannelSum} // bias gradients use it; it is decomposed
 	if _, err := trainSteps(t, members, Config{}); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ type LostDevice struct {
 	Device  string
 	Step    uint64 // version of the state
 	Reason  error
-	MovedTo []string // the devices that got its replicas; empty if it was the last
+	MovedTo []string // devices that got the replicas; empty if the lost device was the last one
 	// Excluded is the reason why the device is not opened again: it was lost too often. "" if it
 	// will be opened again.
 	Excluded string
@@ -63,7 +63,7 @@ type recovery struct {
 	config      Config
 	reopener    reopener
 	losses      lossCount
-	starved     lossCount // losses of last devices by lack of memory
+	starved     lossCount // losses of last devices for lack of memory
 	lossHistory lossHistory
 	restarted   bool // the last member was lost, and a new one has the state of the ledger
 }
@@ -109,7 +109,7 @@ func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
 		return err
 	}
-	if r.config.Peers != nil && r.stepper.hasCommitted() { // a replay needs the other ranks
+	if r.config.Peers != nil && r.stepper.hasCommitted() { // a replay on this rank needs the other ranks
 		return &emptyRank{fmt.Errorf("%w: %w", NoDevices, err)}
 	}
 	return r.awaitOne(ctx, err)
@@ -123,7 +123,7 @@ func (r *recovery) drop(err error) error {
 		return err
 	}
 	r.group.remove(l.member)
-	_ = l.member.Device.Close() // its error is irrelevant, since it is lost
+	_ = l.member.Device.Close() // the error is irrelevant, since the device is lost
 	r.reopener.forget(l.member.Device)
 	excluded := ""
 	if r.config.Reopen != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Losses are counted over the last 50 runs. A hang counts three, because the other devices wait for the
-// timeout. A death for lack of memory also counts three:
+// The losses of a device are counted over the last 50 runs. A hang (h) counts three, because the
+// other devices wait for the timeout. A death (x) counts one, or three if the device lacked memory:
 //
 //	runs     1 ....... 12 ...... 30 ...... 47          counts
 //	lost          x         x          h               1 + 1 + 3 = 5 of 9

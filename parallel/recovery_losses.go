@@ -7,20 +7,20 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A device that dies in every replay would be opened forever. So losses are counted until
-// the run makes progress: until the version of the run or of the ledger changes.
+// Without a limit, a device that dies in every replay would be opened again forever. So losses are
+// counted until the run makes progress: until the version of the run or of the ledger changes.
 
-// maxLastLosses is the maximum number of last devices that may be lost one after the other
-// without progress of the run.
+// maxLastLosses is the maximum number of devices that may be lost as the last of the run, one after
+// the other without progress of the run.
 const maxLastLosses = 10
 
-// maxStarved is the maximum number of last devices that may be lost at the same step for
-// lack of memory: the next one would need the same memory. Other processes may free memory,
-// so each device is opened after a quarter of Config.Timeout.
+// maxStarved is the maximum number of devices that may be lost, each as the last one, at the same
+// step for lack of memory: the next device would need the same memory. Other processes may free
+// memory, so each device is opened after a quarter of Config.Timeout.
 const maxStarved = 3
 
-// lossCount counts the losses of last devices since the last progress of the run: a step, a
-// part of an evaluation, or a part of a replay.
+// lossCount counts the losses of last devices (each was the only one left) since the last progress of
+// the run: a step, a part of an evaluation, or a part of a replay.
 type lossCount struct {
 	reached device.Version // progress of the stepper when a last device was lost
 	count   int            // number of losses without progress

@@ -17,7 +17,7 @@ import (
 type RejoinedDevice struct {
 	Device string
 	Step   uint64 // version of the state
-	New    bool   // it is a device of Config.Joins
+	New    bool   // the device came from Config.Joins
 }
 
 // rejoinPending admits the devices that were reopened, or that joined, since the last step.
@@ -28,7 +28,7 @@ func (r *recovery) rejoinPending(ctx context.Context) error {
 			return err
 		}
 		if !r.reopener.hasPending() {
-			break // readState lost all others and has already admitted it
+			break // readState has lost all other members and has already admitted m
 		}
 		m, err := r.reopener.next(ctx)
 		if err == nil {

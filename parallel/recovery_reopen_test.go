@@ -119,7 +119,7 @@ func TestLossesOfLastDevices(t *testing.T) {
 	}
 }
 
-// Replays renew the snapshot after half of the steps, then after half of that.
+// Replays renew the snapshot after half of the steps, and the next time after half of that.
 func TestReplaysRenewOften(t *testing.T) {
 	l := &step.Ledger{Entries: make([]step.Entry, 9)}
 	for _, want := range []int{4, 2, 1, 1} {

@@ -36,7 +36,7 @@ func (r *recovery) replay(ctx context.Context, m *member) error {
 	return r.group.timeouts.call(m, func() error { return r.program.write(ctx, m, r.ledger.Writes) })
 }
 
-// renew makes the state of a member that has repeated these steps the snapshot.
+// renew makes the state of a member, which has repeated the first steps of the ledger, the snapshot.
 func (r *recovery) renew(ctx context.Context, m *member, steps int) error {
 	return r.group.timeouts.call(m, func() error {
 		state, err := r.program.read(ctx, m)

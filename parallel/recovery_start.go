@@ -5,8 +5,8 @@ import "context"
 // Before the first step there is no state to lose. A run waits for a device that dies in
 // this phase instead of replacing it, so that it begins with the requested devices.
 
-// load loads the program on all members. An operation that one member refuses is decomposed
-// for all, so load waits for a member that is lost here.
+// load loads the program on all members. An operation that one member refuses is decomposed for all,
+// so load waits for the return of a member that is lost here.
 func (r *recovery) load(ctx context.Context) error {
 	for {
 		l := r.program.loadOnce(ctx, r.group.members, r.group.timeouts)
@@ -68,7 +68,7 @@ func (r *recovery) replace(ctx context.Context, gone []error) error {
 // form forms the first group from the present members, and writes the state to each.
 func (r *recovery) form(ctx context.Context) error {
 	form := r.group.join
-	if r.group.stale { // a member was lost, and the others hold more replicas than they were loaded for
+	if r.group.stale { // a member was lost, and the others now hold more replicas
 		form = r.regroup
 	}
 	if err := r.after(ctx, form(ctx)); err != nil {

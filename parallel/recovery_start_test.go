@@ -71,7 +71,7 @@ func openOnly(t *testing.T, members []Member, c Config) error {
 // TestTheOnlyDeviceDiesAtEveryLoad: the run gives up.
 func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 	for patience, want := range map[time.Duration]string{
-		5 * time.Second: "none came back within 5s", // the pause is 4 s, then 8
+		5 * time.Second: "none came back within 5s", // the pause before an opening is 4 s, then 8 s
 		time.Hour:       "12 devices were lost one after the other",
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,8 @@ func TestErrorsOfFreeing(t *testing.T) {
 	}
 }
 
-// TestNoMemoryAtTheStart: a device that lacked the memory from the start does not count as lost.
+// TestNoMemoryAtTheStart: a device that lacks memory already when it loads the program does not count
+// as lost.
 func TestNoMemoryAtTheStart(t *testing.T) {
 	members := refs(t, 2)
 	members[1].Device = &mayfly{members[1].Device, -1, device.OutOfMemory}

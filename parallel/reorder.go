@@ -32,12 +32,12 @@ func reorder(f *graph.Function, table []graph.State) (*graph.Function, error) {
 // A bucket is a fraction of all gradients, but at least leastBucket.
 const (
 	buckets     = 16
-	leastBucket = 256 << 10 // bytes
+	leastBucket = 256 << 10 // minimum bytes of a bucket
 )
 
-// bucketed returns the nodes of order with early all-reduces for the values that other nodes do not
-// wait for. As soon as a bucket is full, its all-reduce follows the node that filled the bucket. It
-// must not follow another all-reduce, because it would be part of that exchange.
+// bucketed returns the nodes of order with early all-reduces for the values that no other node reads,
+// for example gradients. As soon as a bucket is full, its all-reduce follows the node that filled the
+// bucket. It must not follow another all-reduce, because it would be part of that exchange.
 func bucketed(f *graph.Function, order []int) []int {
 	closing, bytes := map[int]bool{}, map[int]int{}
 	total := 0

@@ -174,7 +174,8 @@ func (s *simOTA) cost() {
 	s.costs = s.where("costs", real, cost, s.affine("none", valid, 0, noCost))
 }
 
-// wanted returns the number of cells of each object, [M, 1]: the sum of the largest overlaps.
+// wanted returns the number of cells of each object, [M, 1]: the sum of the largest overlaps of the
+// object.
 func (s *simOTA) wanted() graph.Value {
 	left, sum := s.affine("overlaps.opposite", s.overlaps, -1, 0), graph.None
 	if b := s.leastBlocks("overlaps", left, 0); b != nil {
@@ -183,7 +184,7 @@ func (s *simOTA) wanted() graph.Value {
 	count := float64(s.t.Builder.Type(left).Shape[1])
 	remaining := s.affine("remaining", s.columns("wanted.valid", 4, 5), 0, mostOverlaps)
 	for range mostOverlaps {
-		largest := s.reduce(graph.ReduceMin, "largest", left, 1) // with the opposite sign
+		largest := s.reduce(graph.ReduceMin, "largest", left, 1) // the minimum of the negated overlaps
 		smaller := s.compare("smaller", left, largest, "not_equal")
 		equal := s.affine("equal", s.reduce(graph.ReduceSum, "smaller.count", smaller, 1), -1, count)
 		taken := s.two(graph.Min, "taken", equal, remaining)
@@ -202,7 +203,7 @@ func (s *simOTA) wanted() graph.Value {
 // choose returns 1 for the cells of an object with the least costs. Of equal costs, the first
 // cells are chosen.
 func (s *simOTA) choose(wanted graph.Value) graph.Value {
-	order, costs := s.t.rows("assign.order", s.cells, 3, 4), s.costs // A minus the index
+	order, costs := s.t.rows("assign.order", s.cells, 3, 4), s.costs // order is A minus the index
 	b := s.leastBlocks("costs", costs, noCost)
 	if b != nil {
 		order, costs = b.order, b.values
@@ -231,18 +232,18 @@ func (s *simOTA) first(of, value, order graph.Value) graph.Value {
 // blockCells is the number of cells of a block.
 const blockCells = 16
 
-// blocks are the blocks of [M, A] with the mostOverlaps smallest minima in each line; of equal
-// minima the first. They contain the mostOverlaps smallest elements of the line, by value and then
-// by index: an element of another block comes after the minima of all these blocks. So the rounds
-// need not read all cells.
+// blocks are the blocks of [M, A] with the mostOverlaps smallest minima in each line. Of blocks with
+// equal minima, the first are taken. They contain the mostOverlaps smallest elements of the line,
+// ordered by value and then by index, because an element of another block comes after the minima of
+// all these blocks. So the rounds need not read all cells.
 type blocks struct {
 	values, order graph.Value // [M, mostOverlaps*blockCells]; order is A minus the index
 	picks         graph.Value // [M, mostOverlaps, B]: 1 for the chosen block
 	count         int         // B
 }
 
-// leastBlocks returns the blocks of values. No value exceeds beyond. It returns nil if
-// there are few cells.
+// leastBlocks returns the blocks of values. The parameter beyond is at least as large as every value.
+// It returns nil if there are few cells.
 func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *blocks {
 	m, a := s.count[0], s.count[2]
 	b := &blocks{count: (a + blockCells - 1) / blockCells}
@@ -292,7 +293,7 @@ func (s *simOTA) spread(b *blocks, flags graph.Value) graph.Value {
 // conflicts gives a cell that several objects have chosen to the object with the least cost, and of
 // equal costs to the first object.
 func (s *simOTA) conflicts(chosen graph.Value) {
-	order := s.columns("object.order", 5, 6) // M minus the index
+	order := s.columns("object.order", 5, 6) // order is M minus the index
 	several := s.compare("several", s.affine("others", s.reduce(graph.ReduceSum, "count", chosen, 0), 1, -1),
 		graph.None, "greater")
 	is := s.compare("cheapest", s.costs, s.reduce(graph.ReduceMin, "cell.least", s.costs, 0), "equal")

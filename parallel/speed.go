@@ -14,7 +14,7 @@ import (
 // pace is the measured speed of a device in training.
 type pace struct {
 	rows  int           // rows since the last Balance
-	busy  time.Duration // time of computing since then, without waiting for others
+	busy  time.Duration // time of computing since the last Balance, without waiting for others
 	speed float64       // rows per second used for the placement; 0: unknown
 	times int           // number of measurements
 
@@ -25,12 +25,12 @@ type pace struct {
 // DeviceTime is the time that a device has trained since it was opened, and the part of it
 // that the device spent waiting for others.
 type DeviceTime struct {
-	Device        string // its name
-	Stage         int    // number of its stage, from 1; 0: the device has all layers
+	Device        string // name of the device
+	Stage         int    // number of the device's stage, from 1; 0: the device has all layers
 	Replicas      int    // present number of replicas
 	Rows          int    // trained rows
 	Took, Blocked time.Duration
-	Sending       time.Duration // part of Blocked for messages of a device on another machine
+	Sending       time.Duration // part of Blocked for sending messages, if the device is on another machine
 	Link          device.Link   // link to that machine
 }
 

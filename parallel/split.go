@@ -27,18 +27,18 @@ func PlaceCounts(replicas int, counts []int) ([][]int, error) {
 // Tail is the treatment of the last, incomplete batch of an epoch.
 type Tail string
 
-// The policies.
+// These are the policies for the last batch.
 const (
-	Keep   Tail = "keep"   // split as it is
+	Keep   Tail = "keep"   // the rows are split as they are
 	Pad    Tail = "pad"    // rows are placed as in a full batch; missing rows are never computed
-	Repeat Tail = "repeat" // filled up with samples of the batch itself as ordinary rows
-	Drop   Tail = "drop"   // left out
+	Repeat Tail = "repeat" // the batch is filled up with its first samples, as ordinary rows
+	Drop   Tail = "drop"   // the batch is left out
 )
 
-// Tails returns all policies.
+// Tails returns all policies for the last batch.
 func Tails() []Tail { return []Tail{Keep, Pad, Repeat, Drop} }
 
-// ParseTail returns the policy with that name.
+// ParseTail returns the policy for the last batch with that name.
 func ParseTail(s string) (Tail, error) {
 	if t := Tail(s); slices.Contains(Tails(), t) {
 		return t, nil

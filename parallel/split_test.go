@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each policy places the rows of a tail. 1825 samples in batches of 16 leave one row for
-// two replicas, which turns Keras' statistics into NaN.
+// Each policy places the rows of a tail. 1825 samples in batches of 16 leave one row for two
+// replicas; the empty replica turns the statistics of Keras into NaN.
 func TestSlice(t *testing.T) {
 	for _, c := range []struct {
 		tail                  Tail
@@ -22,7 +22,7 @@ func TestSlice(t *testing.T) {
 		{Repeat, 1, 16, 2, Slices{Sizes: []int{8, 8}, Repeated: 15}},
 		{Drop, 1, 16, 2, Slices{Sizes: []int{0, 0}, Dropped: 1}},
 		{Keep, 10, 12, 4, Slices{Sizes: []int{3, 3, 2, 2}}},
-		{Pad, 10, 14, 4, Slices{Sizes: []int{4, 4, 2, 0}}}, // a full batch is 4, 4, 3, 3
+		{Pad, 10, 14, 4, Slices{Sizes: []int{4, 4, 2, 0}}}, // a full batch has 4, 4, 3 and 3 rows
 		{Repeat, 10, 14, 4, Slices{Sizes: []int{4, 4, 3, 3}, Repeated: 4}},
 		{Keep, 0, 4, 3, Slices{Sizes: []int{0, 0, 0}}},
 	} {

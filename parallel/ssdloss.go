@@ -2,7 +2,8 @@ package parallel
 
 import "github.com/bnctl/bnctl/graph"
 
-// negativesOfPositive is the number of slots of background with a loss for each slot with an object.
+// negativesOfPositive is how many background slots count in the loss for each slot with an object. A
+// slot is an anchor of the detector.
 const negativesOfPositive = 3.0
 
 // ssdLoss returns BoxLoss for an output of graph.SSDForm (Liu et al. 2016): for each slot with an object the
@@ -43,7 +44,7 @@ func (t *trainBuilder) smoothElements(outputs, mask graph.Value, slots int) grap
 // counts among those that equal the threshold.
 type mining struct {
 	t    *trainBuilder
-	most graph.Value // [1, 1], the number of slots that are wanted
+	most graph.Value // [1, 1], the number of slots to be found
 }
 
 func (m *mining) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
@@ -64,8 +65,8 @@ func (m *mining) count(name string, flags graph.Value) graph.Value {
 	return m.op(graph.ReduceSum, name, []graph.Value{flags}, "axes", []int{1}, "keep", true)
 }
 
-// raise returns next if at least number of the values are greater than or equal to next, and
-// current otherwise.
+// raise returns next if the number of values that are at least next is number or more, and current
+// otherwise.
 func (m *mining) raise(values, current, next, number graph.Value) graph.Value {
 	n := m.count("count", m.compare("reached", values, next, "greater_equal"))
 	enough := m.compare("enough", n, number, "greater_equal")
@@ -82,11 +83,11 @@ func (t *trainBuilder) hardest(losses, order, mask graph.Value, slots int) graph
 	key := m.op(graph.Where, "key", []graph.Value{order,
 		m.op(graph.Clip, "losses", []graph.Value{losses}, "min", 0x1p-32, "max", 0x1p32), graph.None})
 	limit := m.scaled("least", m.most, 0, 0x1p-32)
-	for k := 5; k >= 0; k-- { // the power of 2
+	for k := 5; k >= 0; k-- { // find the power of 2 of the threshold
 		limit = m.raise(key, limit, m.scaled("power", limit, float64(uint64(1)<<(1<<k)), 0), m.most)
 	}
 	power, digit := limit, 1.0
-	for range 23 { // the digits of a float32
+	for range 23 { // find the binary digits of the threshold, a float32
 		digit /= 2
 		next := m.op(graph.Add, "digit", []graph.Value{limit, m.scaled("add", power, digit, 0)})
 		limit = m.raise(key, limit, next, m.most)

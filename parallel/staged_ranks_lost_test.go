@@ -148,9 +148,9 @@ func TestStagesOverRanksGoToOtherDevices(t *testing.T) {
 	}
 }
 
-// TestStagesOverRanksEnd: the last device of a stage does not come back, and the device of the
-// other stage has too little memory for its layers. Then all ranks end, after whichever run it was
-// lost, and name the device without memory. Each rank is named once, by the other.
+// TestStagesOverRanksEnd: the last device of a stage does not come back, and the device of the other
+// stage has too little memory for its layers. Then all ranks end, after whichever run the device was
+// lost, and name the device without memory. The error of each rank names the other rank once.
 func TestStagesOverRanksEnd(t *testing.T) {
 	for after := range int32(18) {
 		synctest.Test(t, func(t *testing.T) {

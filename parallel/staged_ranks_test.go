@@ -58,7 +58,7 @@ func TestStagesOverRanks(t *testing.T) {
 				c, config := c.devices[peers.Rank()], config
 				config.Peers = peers
 				planned := 0
-				config.Measure = peers.Rank() == 1 // then all ranks measure
+				config.Measure = peers.Rank() == 1 // if one rank measures, all ranks do
 				config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
 				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c), config)
 				if err != nil {
@@ -107,7 +107,7 @@ func TestPipelineOverRanks(t *testing.T) {
 	for _, c := range []struct {
 		stages  int
 		devices []int
-		dies    int32 // runs of the last device of the last rank before it dies; -1: it lives
+		dies    int32 // runs of the last device of the last rank before it dies; -1: it never dies
 		fails   string
 	}{{2, []int{1, 1}, -1, ""}, {3, []int{1, 2}, -1, ""}, {2, []int{2, 2}, 3, ""}, {4, []int{2, 2}, 3, ""},
 		{2, []int{1, 1}, 3, "no device is left"}} {

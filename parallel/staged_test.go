@@ -500,7 +500,7 @@ func stagesThatFitNowhereElse(t *testing.T) {
 	}
 }
 
-// TestTrainingThatStagesRefuse: an unsupported request yields an explanation.
+// TestTrainingThatStagesRefuse: the error for an unsupported request explains the reason.
 func TestTrainingThatStagesRefuse(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	for _, c := range []struct {

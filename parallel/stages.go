@@ -33,7 +33,7 @@ type Plan = stage.Plan
 // of another stage.
 type MovedStage = pipeline.MovedStage
 
-// oneByOne serialises the callbacks of a config, because stages recover concurrently.
+// oneByOne makes the callbacks of a config run one at a time, because stages recover concurrently.
 func oneByOne(c Config) Config {
 	var mu sync.Mutex
 	if lost := c.Lost; lost != nil {
@@ -220,7 +220,7 @@ func (c *column) Account(took, waited time.Duration) {
 	c.pace.took, c.pace.blocked = c.pace.took+took, c.pace.blocked+waited
 }
 
-// Computation:
+// These are the methods of pipeline.Computation.
 
 func (s *stageDriver) Program() *graph.Program { return s.program.current }
 
@@ -296,7 +296,7 @@ func (s *stageDriver) Evaluate(ctx context.Context, f *graph.Function,
 	}
 }
 
-// State:
+// These are the methods of pipeline.State.
 
 func (s *stageDriver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	return s.driver().Write(ctx, state)
@@ -320,7 +320,7 @@ func (s *stageDriver) Version() device.Version { return s.version }
 func (s *stageDriver) Retains() bool           { return s.retained }
 func (s *stageDriver) Retain()                 { s.retained = true }
 
-// Recovery:
+// These are the methods of pipeline.Recovery.
 
 func (s *stageDriver) Recover(ctx context.Context, err error) error {
 	return s.recovery.after(ctx, err)
@@ -328,8 +328,8 @@ func (s *stageDriver) Recover(ctx context.Context, err error) error {
 
 func (s *stageDriver) Restarted() bool { return s.recovery.restarted }
 
-// RollBack implements pipeline.Stage. The executable of a device that came back has not committed since it
-// was loaded; the others have.
+// RollBack implements pipeline.Stage. The executable of a device that came back has not committed
+// since it was loaded; the executables of the other devices have.
 func (s *stageDriver) RollBack(v device.Version) {
 	for _, m := range s.group.members {
 		if m.base -= s.version - v; s.recovery.restarted {
@@ -345,7 +345,7 @@ func (s *stageDriver) Reload(ctx context.Context, l pipeline.Loading, v device.V
 	pipeline.Stage, error) {
 	c, reopener := s.recovery.config, &s.recovery.reopener
 	reopened := reopener.devices
-	reopener.devices = nil // they stay open
+	reopener.devices = nil // the devices stay open
 	if err := s.Close(); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type StaleGradients struct {
 	counts  Staleness
 }
 
-// NewStaleGradients returns an empty StaleGradients for the gradients of trained.
+// NewStaleGradients returns an empty StaleGradients for the gradients of the tensors in trained.
 func NewStaleGradients(trained []graph.State, seed uint64, span int) *StaleGradients {
 	l := &StaleGradients{trained: trained, delays: tensor.NewPhilox(seed, tensor.StreamDelay),
 		counts: Staleness{Waiting: make([]Due, span)}}
@@ -105,7 +105,7 @@ func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) b
 			if !take(r) {
 				return tensor.Tensor{}
 			}
-			return g.Rows(r, r+1).Clone().Reshape(l.trained[i].Shape...) // Reduce writes into it
+			return g.Rows(r, r+1).Clone().Reshape(l.trained[i].Shape...) // a copy, because Reduce writes into it
 		})
 		switch old := sums[i]; {
 		case dueSum.IsZero():
@@ -137,7 +137,8 @@ func (l *StaleGradients) notFinite(i int, sum, gradients tensor.Tensor, take fun
 	return fmt.Errorf("%w: the sum of %w", device.NonFinite, device.Finite(name, sum))
 }
 
-// Tensors returns the waiting sums, by "steps from now/trained tensor".
+// Tensors returns the waiting sums. Their names are "K/NAME": sums for the trained tensor NAME that
+// are due K steps from now.
 func (l *StaleGradients) Tensors() map[string]tensor.Tensor {
 	out := map[string]tensor.Tensor{}
 	for k, sums := range l.waiting {

@@ -7,7 +7,7 @@ import "slices"
 
 // Staleness counts the gradients of a StaleGradients: one for each replica and step.
 type Staleness struct {
-	Applied int64 `json:"applied"` // so far
+	Applied int64 `json:"applied"` // gradients applied so far
 	Waited  int64 `json:"waited"`  // total number of steps that these have waited
 	// Waiting counts the gradients that are due 1, 2, ... steps from now.
 	Waiting []Due `json:"waiting"`
@@ -30,9 +30,9 @@ func (l Staleness) Left() int64 {
 	return n
 }
 
-// next counts a step with gradients that have these delays.
+// next returns the counts after a step with gradients that have these delays.
 func (l Staleness) next(delays []int) Staleness {
-	due := append(slices.Clone(l.Waiting), Due{}) // this step first
+	due := append(slices.Clone(l.Waiting), Due{}) // the first element is the step itself
 	for _, d := range delays {
 		due[d].Count++
 		due[d].Steps += int64(d)

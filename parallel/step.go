@@ -12,7 +12,7 @@ import (
 // device is lost, the other devices take over its replicas.
 func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 	if d.keepsLedger() {
-		b = b.Clone() // the caller reuses it, and the step may have to be repeated
+		b = b.Clone() // the caller reuses the batch, and the step may have to be repeated
 	}
 	d.ledger.Batch = b
 	r, err := d.runToEnd(ctx, d.program.current.Function(graph.Train), b)

@@ -55,7 +55,7 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 	}
 }
 
-// TestWhatGetsOn: Moments returns the moments of a step. Moments, predictions and local steps
+// TestWhatGetsOn: Moments returns the same moments as a step. Moments, predictions and local steps
 // count as progress.
 func TestWhatGetsOn(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
@@ -67,7 +67,7 @@ func TestWhatGetsOn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		local bool
-		steps int // counted for the device
+		steps int // steps that are counted for the device
 		f     func(d *Driver) error
 	}{
 		{"Moments", false, 1, func(d *Driver) error {
@@ -115,7 +115,7 @@ func TestErrorsOfRegrouping(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		local bool
-		call  int64 // the call that fails: Grow, Join
+		call  int64 // number of the call that fails: 0 is Grow, 1 is Join
 		f     func(d *Driver) error
 	}{
 		{"Step", false, 0, func(d *Driver) error {

@@ -15,7 +15,8 @@ import (
 // step so far:
 //
 //	waited for by others    Timeout
-//	alone                   Timeout + 10 x longest step, for every call before it too
+//	alone                   Timeout + 10 x longest step, and as much for each call that it must
+//	                        finish first
 //	the first load          a minute at least: a device may compile
 //	the only device         ten minutes at least, if Config.Timeout is not set: it keeps no
 //	                        other device waiting, no other could replace it, and a slow

@@ -111,7 +111,7 @@ func TestWhoLooksAtUpdates(t *testing.T) {
 	}
 }
 
-// An error in reading the state that is to be checked is returned unchanged.
+// If the state cannot be read for the check, the error of the read is returned unchanged.
 func TestErrorOfTheLook(t *testing.T) {
 	devices := tellers(refs(t, 1))
 	d := opened(t, []Member{{Name: "careless", Device: careless{devices[0]}}}, Config{})
@@ -122,9 +122,8 @@ func TestErrorOfTheLook(t *testing.T) {
 	}
 }
 
-// A rank that loses its last device in a commit, even in the first one, has no device for
-// placing replicas or for checks, and continues: its next device gets the state of another
-// rank.
+// A rank that loses its last device in a commit, even in the first one, has no device to place
+// replicas on or to check, and continues: its next device gets the state of another rank.
 func TestARankIsEmptyAfterACommit(t *testing.T) {
 	for _, at := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {

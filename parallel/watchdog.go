@@ -18,17 +18,17 @@ import (
 type watchdog struct {
 	members    members
 	hub        exchange
-	done       []atomic.Bool // the run has returned, by rank
-	chunksDone atomic.Int64  // finished chunks, for a run with several
+	done       []atomic.Bool // whether the run of each member has returned, by rank
+	chunksDone atomic.Int64  // finished chunks, for a run that consists of several chunks
 	timeout    time.Duration
 	longest    time.Duration
-	clock      *awake.Clock // since the run began
+	clock      *awake.Clock // measures the time since the run began
 	beyond     atomic.Int64 // nanoseconds in which all members waited for other ranks
 	quit       chan struct{}
 	wait       sync.WaitGroup
 }
 
-// watch starts to watch a run of members that meet at a hub.
+// watch starts to watch a run of members that exchange values at hub.
 func (l *timeouts) watch(ms members, hub exchange) *watchdog {
 	w := &watchdog{members: ms, hub: hub, done: make([]atomic.Bool, len(ms)),
 		timeout: l.timeout, longest: l.longest, clock: awake.Start(l.timeout), quit: make(chan struct{})}

@@ -38,9 +38,9 @@ func watched(n int) (ms members) {
 	return ms
 }
 
-// A member is late if others wait for it: it has not reached an exchange, or it runs while another
-// is done. All are late if they need more than ten times the longest step. Any progress changes the
-// text that overdue returns.
+// A member is late if others wait for it: it has not reached an exchange, or it runs while another is
+// done. All members are late if they need more than ten times the longest step. Any progress changes
+// the text that overdue returns.
 func TestWhoIsLate(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestWhoIsLate(t *testing.T) {
 func TestGivenUpInTime(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
-		progress time.Duration // when the last progress was made
+		progress time.Duration // time of the last progress
 		want     time.Duration
 	}{{0, 21 * s}, {45*s + s/2, 66 * s}} {
 		synctest.Test(t, func(t *testing.T) {

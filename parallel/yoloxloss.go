@@ -8,11 +8,11 @@ import (
 )
 
 // YOLOXLoss is the loss of YOLOX for an output of the form of BoxLoss. The prediction determines
-// which cell is assigned to which object (SimOTA). The loss is the sum of the binary
-// cross-entropies of the presence of an object in each cell and, in cells with an object, of its
-// classes, with the overlap of the prediction as target, and of 5*(1 - IoU^2) of the box. The sum
-// is divided by the number of cells with an object in the whole batch, which is added up over the
-// replicas.
+// which cell is assigned to which object (SimOTA). The loss is the sum of the binary cross-entropies
+// of the presence of an object in each cell. In cells with an object it also has the binary
+// cross-entropies of the classes, with the overlap of the prediction as target, and 5*(1 - IoU^2) of
+// the box. The sum is divided by the number of cells with an object in the whole batch, which is
+// added up over the replicas.
 const YOLOXLoss = "yolox"
 
 // OutputPositives has the moments of a mask over the cells: 1 for a cell with an object, otherwise

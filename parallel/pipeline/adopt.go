@@ -13,10 +13,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Over ranks, too, the layers of a stage that has lost all of its devices move to the
-// previous or the next stage, on whichever rank: all ranks have the snapshot of the whole
-// state. A rank that has lost its last stage continues without one: it still reads samples,
-// reports and has the state.
+// With several ranks, as in one process, the layers of a stage that has lost all of its devices move
+// to the previous or the next stage, on whichever rank: all ranks have the snapshot of the whole
+// state. A rank that has lost its last stage continues without one: it still reads samples, reports
+// and has the state.
 
 // agree does the same as stageRanks.agree. If a stage of any rank has lost all devices, it becomes
 // part of another stage, and all stages then return to the snapshot.
@@ -57,8 +57,8 @@ func (s *Trainer) orphan(ctx context.Context, err error) (number int, why string
 	return s.number(i), err.Error()
 }
 
-// adopt moves the layers of stage i to a neighbouring stage. why is the reason why its rank
-// lost the devices; on that rank, cause is the error.
+// adopt moves the layers of stage i to a neighbouring stage. why is the reason why the stage lost its
+// devices. On the rank of the stage, cause is the error that reported the loss.
 func (s *Trainer) adopt(ctx context.Context, i int, why string, cause error) error {
 	if i >= len(s.programs) {
 		return fmt.Errorf("rank of stage %d of %d: %s", i+1, len(s.programs), why)

@@ -44,7 +44,8 @@ func (s *Trainer) Moments(ctx context.Context, b step.Batch) (step.Result, error
 	return s.untilDone(ctx, b, passes{forward: step.Estimate})
 }
 
-// passes are the functions of a flow; "" if the flow does not have one.
+// passes are the names of the functions of a flow. A name is "" if the flow does not have that
+// function.
 type passes struct{ forward, backward, reduce string }
 
 // untilDone runs a batch, and repeats it without the lost devices until it succeeds.
@@ -192,7 +193,7 @@ func (f *flow) result(all []stageReport) step.Result {
 
 // account adds the time of a step by device and by stage. A device that did not compute was waiting
 // for others, or for values that cross. The first step is slower, because devices allocate their
-// memory in it. It counts only as long as there is no other step.
+// memory in it. Its time counts only until there is another step.
 func (s *Trainer) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
@@ -233,7 +234,7 @@ func (f *flow) workedIn() (all []time.Duration) {
 	return all
 }
 
-// timing returns the mean over the devices.
+// timing returns the time of the flow, as the mean over the devices.
 func (f *flow) timing() step.Timing {
 	t := step.Timing{Took: f.took}
 	for _, worked := range f.worked {
@@ -309,7 +310,7 @@ func (s *Trainer) commit(ctx context.Context, h device.Hyper) error {
 		if d.Version() != s.version {
 			return nil // already committed
 		}
-		if d.Program().Function(graph.Commit) == nil { // its layers are not trained
+		if d.Program().Function(graph.Commit) == nil { // the layers of this stage are not trained
 			d.Skip()
 			return nil
 		}
@@ -317,8 +318,8 @@ func (s *Trainer) commit(ctx context.Context, h device.Hyper) error {
 	})
 }
 
-// clipped adds the factor of gradient clipping to the hyper-parameters. It is computed from
-// the sum of the squares of all stages, in the order of one device.
+// clipped adds the factor of gradient clipping to the hyper-parameters. It is computed from the sum
+// of the squares of all stages, added in the same order as on a single device.
 func (s *Trainer) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, err error) {
 	values := map[string]tensor.Tensor{}
 	for _, name := range []string{graph.Squares, graph.Factor} {

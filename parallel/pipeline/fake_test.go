@@ -80,20 +80,22 @@ func program(t testing.TB) (*graph.Graph, *graph.Program, map[string]tensor.Tens
 	return g, p, m.State
 }
 
-// A fake computes no network. A forward run makes a number of the rows of its replica and of the first weights, or gets it from the
-// stage before, and passes it on. Each backward run adds the number to a sum, and a commit adds the sum to
-// every tensor. So the state depends on the rows of all steps that were committed, and not on the division.
+// A fake stage computes no network. A forward run makes a number of the rows of its replica and of
+// the first weights, or gets the number from the stage before, and passes it on. Each backward run
+// adds the number to a sum, and a commit adds the sum to every tensor. So the state depends on the
+// rows of all steps that were committed, and not on the division.
 
 // fakeOwner opens fake stages, each with two columns.
 type fakeOwner struct {
 	mu     sync.Mutex
 	faults []fault
 	fatal  bool           // a fatal fault has occurred
-	calls  map[string]int // by stage and method
+	calls  map[string]int // number of calls, by stage and method
 	stages map[int]*fakeStage
 }
 
-// fault is an error of a stage, from 1, in a call of a method or a function, counted from 1.
+// fault is an error of a stage in a call of a method or in a run of a function. Stages and calls are
+// counted from 1.
 type fault struct {
 	stage  int
 	method string
@@ -152,8 +154,8 @@ type fakeStage struct {
 	state, snapshot    map[string]tensor.Tensor
 	run                uint64
 	mu                 sync.Mutex
-	sum                uint64         // of the backward runs since Begin
-	tokens             map[int]uint64 // by replica
+	sum                uint64         // sum of the backward runs since Begin
+	tokens             map[int]uint64 // token of each replica
 }
 
 // fault returns the kind of the fault of a call; "" if it has none.

@@ -285,7 +285,7 @@ func (f *flow) input(v graph.Variable, replicas []int) tensor.Tensor {
 	return f.batch.Rows[v.Name].Rows(from, to)
 }
 
-// give stores a value that crosses, replica by replica.
+// give stores a value that crosses to another stage, replica by replica.
 func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -138,7 +138,7 @@ func (s *Trainer) remeasured(ctx context.Context, state map[string]tensor.Tensor
 		return nil, err
 	}
 	s, err := load(better)
-	if errors.Is(err, device.OutOfMemory) { // for the faster division
+	if errors.Is(err, device.OutOfMemory) { // the faster division needs too much memory
 		s, err = load(was)
 	}
 	if err != nil {

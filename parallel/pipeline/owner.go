@@ -29,7 +29,7 @@ type Device struct {
 type Loading struct {
 	Program  *graph.Program
 	State    map[string]tensor.Tensor // tensors that are missing begin as zeros
-	From, To int                      // the devices of the Owner from From up to To; the columns of the stage
+	From, To int                      // devices [From, To) of the Owner, which become the columns of the stage
 	Replicas int                      // replicas that the columns share
 	Batch    int                      // maximum number of rows over all columns
 	Number   int                      // number of the stage, from 1, for training; otherwise 0
@@ -89,7 +89,7 @@ type State interface {
 	// Skip counts a commit of a stage without trained layers.
 	Skip()
 
-	// Version counts the commits of the stage, as RollBack sets it.
+	// Version counts the commits of the stage; RollBack sets this number.
 	Version() device.Version
 	// Retains reports whether the devices have the gradients of a step of that version.
 	Retains() bool
@@ -130,7 +130,7 @@ type Column interface {
 
 // Config configures a Trainer or a Predictor. It never changes a result.
 type Config struct {
-	Replicas int // of a Trainer
+	Replicas int // number of replicas of a Trainer
 	Batch    int // maximum number of rows of a step; of a Predictor, of all stages at once
 	Samples  int // total number of rows for a Predictor; 0: unknown
 	// Peers are the processes of a run, each with devices for some stages. nil: this process has all
@@ -145,8 +145,8 @@ type Config struct {
 	// Divided is called with the stages of the network, and again with their waiting times when these are
 	// closed. It may be nil.
 	Divided func(*stage.Plan)
-	// Measure makes a Trainer measure the time of the layers, in steps that leave no trace, and divide the
-	// network by these times, unless the stages name layers.
+	// Measure makes a Trainer measure the time of the layers, in steps that leave no trace, and divide
+	// the network by these times, unless the user has named the first layers of the stages.
 	Measure bool
 	Moved   func(MovedStage) // called for every stage that moved to the devices of another; may be nil
 }

@@ -42,7 +42,7 @@ type Predictor struct {
 	began  sync.Once
 	from   time.Time       // beginning of the first wave
 	until  atomic.Int64    // end of the last wave, in ns after from
-	mu     sync.RWMutex    // locked while a stage moves; read while one runs
+	mu     sync.RWMutex    // locked while a stage moves, and locked for reading while a stage runs
 	stages []Stage         // guarded by mu
 	moved  []time.Duration // guarded by mu; time computed on devices that a stage has lost
 	shared []*sync.Mutex   // guarded by mu; locks of stages that share devices, nil for others
@@ -71,7 +71,8 @@ func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program,
 	return l, err
 }
 
-// openPredictor does the same as OpenPredictor, with a minimum number of stages. It returns their number.
+// openPredictor does the same as OpenPredictor, with a minimum number of stages. It returns the
+// number of stages.
 func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Predictor, int, error) {
 	n, err := stage.New(template)
@@ -246,7 +247,7 @@ func (p *Predictor) move(ctx context.Context, s int, lost Stage) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stages[s] != lost {
-		return nil // another wave has moved it
+		return nil // another wave has moved the stage
 	}
 	if p.programs == nil {
 		return step.NoDevices // the pipeline cannot open these stages

@@ -125,18 +125,18 @@ func (r *stageRanks) local() (from, to int) {
 
 // stageReport is the outcome of a call on a rank.
 type stageReport struct {
-	Of     string `json:"of"`               // the call; it must be the same on all ranks
+	Of     string `json:"of"`               // name of the call, which must be the same on all ranks
 	Retry  bool   `json:"retry,omitempty"`  // the call has to be repeated
 	Fatal  string `json:"fatal,omitempty"`  // why the rank cannot continue
 	Advice string `json:"advice,omitempty"` // remedy for Fatal
-	Stop   bool   `json:"stop,omitempty"`   // its context has ended
+	Stop   bool   `json:"stop,omitempty"`   // the context of the rank has ended
 	step.RankStats
-	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
+	Restarted bool            `json:"restarted,omitempty"` // a stage of the rank is at the ledger's snapshot
 	Lacking   bool            `json:"lacking,omitempty"`   // a stage lacks the gradients of the last step
-	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
+	Orphan    int             `json:"orphan,omitempty"`    // number, from 1, of a stage without devices
 	Why       string          `json:"why,omitempty"`       // reason for Orphan, or for refusing other layers
 	Cause     int             `json:"cause,omitempty"`     // kind of Fatal: index in rankCauses, from 1
-	Worked    []time.Duration `json:"worked,omitempty"`    // times of its stages, the mean over their devices
+	Worked    []time.Duration `json:"worked,omitempty"`    // time of each stage, the mean over its devices
 	Outputs   []outputHead    `json:"outputs,omitempty"`   // the bytes of the outputs follow the report
 }
 
@@ -244,7 +244,7 @@ func (v *stageReport) unpack(record []byte, outputs map[string]tensor.Tensor) er
 // callOff ends the waiting of the other ranks, since this rank cannot do its part.
 func (r *stageRanks) callOff(ctx context.Context, why error) error {
 	if r.peers.Ended() != nil {
-		return nil // the other ranks learn this from the report
+		return nil // the other ranks learn this from the report of this rank
 	}
 	return r.peers.CallOff(ctx, why.Error())
 }

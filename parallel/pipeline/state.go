@@ -5,7 +5,7 @@ import "fmt"
 // state is the state of a call of a Trainer: see the package comment.
 type state int
 
-// The states, in the order of the table.
+// These are the states, in the order of the table in the package comment.
 const (
 	ready state = iota
 	attempting
@@ -34,7 +34,7 @@ func (s *Trainer) enter(next state) {
 	s.state = next
 }
 
-// begin begins a call. It returns the state of the call that it belongs to, for end.
+// begin begins a call. It returns the state of the enclosing call, which end needs.
 func (s *Trainer) begin() (outer state) {
 	outer, s.state = s.state, ready
 	s.enter(attempting)

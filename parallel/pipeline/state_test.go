@@ -165,13 +165,13 @@ func TestEveryFaultInEveryCall(t *testing.T) {
 	for _, f := range [][]fault{
 		{{1, "State", 1, two}},                                // two stages move
 		{{1, "Begin", 2, joined}},                             // a step is repeated before its commit
-		{{2, "Commit", 3, all}, {3, "Write", 2, all}},         // lost again while going back
-		{{2, "Commit", 3, all}, {1, graph.Forward, 13, all}},  // and in the replay
-		{{2, "Commit", 3, all}, {1, graph.Forward, 13, gone}}, // for good
-		{{2, "Commit", 3, all}, {1, "Predict", 1, all}},       // and again, from the ledger of the replay
+		{{2, "Commit", 3, all}, {3, "Write", 2, all}},         // a stage is lost again while the stages go back
+		{{2, "Commit", 3, all}, {1, graph.Forward, 13, all}},  // a stage is lost again in the replay
+		{{2, "Commit", 3, all}, {1, graph.Forward, 13, gone}}, // the same, and its devices never come back
+		{{2, "Commit", 3, all}, {1, "Predict", 1, all}},       // then a stage is lost in a prediction
 		{{1, "State", 1, all}, {2, "State", 1, follows}},
-		{{2, "Commit", 3, gone}, {3, "Commit", 3, all}},           // both at once
-		{{2, graph.Backward, 6, gone}, {1, "Reload", 1, refused}}, // the other neighbour loads the layers
+		{{2, "Commit", 3, gone}, {3, "Commit", 3, all}},           // two stages are lost at once
+		{{2, graph.Backward, 6, gone}, {1, "Reload", 1, refused}}, // the other neighbour loads its layers
 		{{2, "Commit", 3, all}, {3, "Write", 2, fatal}},
 		{{2, "Commit", 3, all}, {1, "Begin", 4, fatal}},
 		{{1, graph.Backward, 6, gone}, {2, "Reload", 1, fatal}},
@@ -185,7 +185,7 @@ func TestEveryFaultInEveryCall(t *testing.T) {
 	}
 }
 
-// TestPaths: the states of a call with a fault, in order.
+// TestPaths: a call with a fault goes through the expected states in order.
 func TestPaths(t *testing.T) {
 	for _, c := range []struct {
 		call, want string
@@ -195,8 +195,8 @@ func TestPaths(t *testing.T) {
 		{"step 2", "attempt recover conclude attempt conclude ready", []fault{{2, graph.Backward, 6, column}}},
 		{"step 2", "attempt recover conclude failed", []fault{{2, graph.Backward, 6, fatal}}},
 		{"predict", "attempt conclude failed", []fault{{3, "Predict", 1, fatal}}},
-		// one step was committed since the snapshot: a write of the snapshot; the writes before the step, the
-		// step, two norms and the commit; the writes after it
+		// One step was committed since the snapshot. So the rollback writes the snapshot. The replay makes
+		// the writes before the step, the step, two norms and the commit, and then the writes after it.
 		{"step 3", "attempt recover conclude roll back " + once + "replay " + once + once + "attempt " + once + once +
 			"conclude ready " + once + "attempt conclude ready", []fault{{1, graph.Forward, 9, all}}},
 		{"step 3", "attempt recover conclude move roll back " + once + "replay " + once + once + "attempt " + once +

@@ -29,13 +29,13 @@ type Trainer struct {
 	together  bool             // all replicas of a column are one run
 	version   device.Version
 	stepped   bool
-	state     state                // of the call in progress
+	state     state                // state of the call in progress
 	observe   func(from, to state) // called for every transition; nil except in tests
 	ledger    *step.Ledger
 	rest      map[string]tensor.Tensor // state that is not in any stage
 	err       error                    // error of a Commit that was not finite; the state is lost
 	owner     Owner
-	loading   Loading            // the same fields of all stages
+	loading   Loading            // fields that are the same for all stages
 	ranks     *stageRanks        // nil: all stages are in this process
 	first     int                // number of stages before those of this rank
 	routes    map[passes]*routes // values that cross between ranks
@@ -46,9 +46,9 @@ type Trainer struct {
 	plan      *stage.Plan
 	worked    []time.Duration // time of each stage in all steps, as the mean of its devices
 	stepping  time.Duration   // duration of these steps
-	updating  time.Duration   // duration of their updates
+	updating  time.Duration   // duration of the updates of these steps
 	steps     int             // number of these steps
-	cold      bool            // these times have only the first step
+	cold      bool            // the times above include only the first step
 }
 
 // OpenTrainer loads the stages of p, a training program made from template, and writes the state.
@@ -76,7 +76,8 @@ func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, o
 	return s, withMoreStages(of, open)
 }
 
-// openTrainer does the same as OpenTrainer, with a minimum number of stages. It returns their number.
+// openTrainer does the same as OpenTrainer, with a minimum number of stages. It returns the number of
+// stages.
 func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Trainer, int, error) {
 	n, err := stage.New(template)
@@ -348,7 +349,7 @@ func (s *Trainer) read(ctx context.Context,
 	}
 }
 
-// each calls f for every stage and its index at once.
+// each calls f for every stage at once, with the index of the stage.
 func (s *Trainer) each(f func(i int, d Stage) error) error {
 	errs := make([]error, len(s.predictor.stages))
 	ended := make(chan int)

@@ -35,8 +35,8 @@ const sumTraffic = 2.5
 
 // Times estimates the time of each node of the template per row, in seconds. It counts operations and
 // bytes of the nodes in p, in training or, if p does not train, in prediction. Every run reads all
-// weights and computes all gradients for its rows. rows is their number, and waves is the number of
-// waves of a training step.
+// weights and computes all gradients for its rows. rows is the number of rows of a run, and waves is
+// the number of waves of a training step.
 func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 	times, each := make([]float64, len(n.main.Nodes)), float64(max(rows, 1))
 	f := p.Function(graph.Train)
@@ -51,7 +51,7 @@ func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 					c.Bytes += (sumTraffic - 1) * float64(tensor.Count(t.Shape)*t.DType.Size())
 				}
 			}
-			if f.Nodes[i].Op == graph.AllReduce { // added for training
+			if f.Nodes[i].Op == graph.AllReduce { // the all-reduce was added for training
 				c.Bytes = 0
 			}
 			return c.RowFlops/flopsPerSecond + (c.RowBytes+c.Bytes/each)/bytesPerSecond
@@ -191,8 +191,8 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 				} else if bounded {
 					value = 0
 				}
-				// Among equal cuts the last one wins: the nodes after a product are fused
-				// into it.
+				// Among equal cuts the last one wins: then nodes that follow a product, and are fused into it,
+				// stay with the product.
 				if value < least[s][end] || bounded && value == least[s][end] {
 					least[s][end], from[s][end] = value, b
 				}
@@ -245,8 +245,8 @@ func (n *Network) fusible() []bool {
 	return fusible
 }
 
-// operands lists the operations that read only stored values, or values that they round as
-// operands. So no device fuses them with the node before.
+// operands lists the operations that read only stored values, or that round their operands. So no
+// device fuses them with the node before.
 var operands = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense, graph.MaxPool, graph.AvgPool,
 	graph.GlobalAvgPool, graph.Upsample}
 

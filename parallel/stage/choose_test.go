@@ -31,8 +31,8 @@ func main(x rows f32[64]) {
 }
 `
 
-// TestChosenCuts checks that the slowest stage is as fast as possible and that, among cuts
-// that are equal in this, the fewest bytes cross.
+// TestChosenCuts checks that the slowest stage is as fast as possible and that, among cuts that are
+// equal in this respect, the fewest bytes cross.
 func TestChosenCuts(t *testing.T) {
 	n, err := stage.New(parse(t, narrow))
 	if err != nil {
@@ -43,7 +43,7 @@ func TestChosenCuts(t *testing.T) {
 		times  []float64
 		want   string
 	}{
-		{2, []float64{5, 0.01, 0.01, 5}, "[one two] [three four]"}, // two has 2 numbers, one and three 64
+		{2, []float64{5, 0.01, 0.01, 5}, "[one two] [three four]"}, // two yields 2 numbers, one and three yield 64
 		{2, []float64{1, 1, 1, 9}, "[one two three] [four]"},
 		{2, []float64{9, 1, 1, 1}, "[one] [two three four]"},
 		{3, []float64{3, 2, 2, 3}, "[one] [two three] [four]"},
@@ -64,9 +64,9 @@ func TestChosenCuts(t *testing.T) {
 	}
 }
 
-// TestPlannedWaits compares the waits with those of a pipeline by arithmetic: stages of 1
-// and 3 seconds, in 4 waves, need 1 + 3 + 3*3 = 13 seconds in all. If the first stage is
-// the slower one it never waits: it has another wave to begin until one comes back.
+// TestPlannedWaits compares the waits with the waits of a pipeline by arithmetic: stages of 1 and 3
+// seconds, in 4 waves, need 1 + 3 + 3*3 = 13 seconds in all. If the first stage is the slower one it
+// never waits: it has another wave to begin until one comes back.
 func TestPlannedWaits(t *testing.T) {
 	g := parse(t, narrow)
 	n, err := stage.New(g)

@@ -22,7 +22,7 @@ func (w *work) commit(f *graph.Function) error {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if c.norm[i] && n.Op != graph.SumSquares {
-			continue // the first stage computes it
+			continue // the factor is computed by the first stage only
 		}
 		if err := c.deal(i); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (w *work) commit(f *graph.Function) error {
 
 type commitCut struct {
 	*cut
-	norm []bool // by node: the factor depends on it
+	norm []bool // by node: whether the factor depends on it
 }
 
 // mark marks a node and the nodes that lead to it.
@@ -58,7 +58,7 @@ func (c *commitCut) mark(i int) {
 	}
 }
 
-// deal gives a node the stage of the state and of the gradients that it reads.
+// deal gives a node the stage that has the state and the gradients that the node reads.
 func (c *commitCut) deal(i int) error {
 	n, found := &c.fn.Nodes[i], -1
 	for _, v := range n.In {
@@ -81,7 +81,7 @@ func (c *commitCut) deal(i int) error {
 	return nil
 }
 
-// keeps returns the stage that keeps an input of that name.
+// keeps returns the stage with a training function that keeps the input of that name.
 func (c *commitCut) keeps(name string) (int, bool) {
 	for s, p := range c.divided {
 		if _, ok := p.Retained(graph.Commit)[name]; ok {

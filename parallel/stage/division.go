@@ -14,10 +14,10 @@ import (
 type Division struct {
 	stages  int
 	network *Network
-	node    []int // by node of the template: its stage
+	node    []int // stage of each node of the template
 }
 
-// Joined returns the division in which a stage and the next one are merged.
+// Joined returns the division d with a stage and the next one merged.
 func (d *Division) Joined(stage int) *Division {
 	joined := &Division{stages: d.stages - 1, network: d.network, node: slices.Clone(d.node)}
 	for i, s := range d.node {
@@ -69,7 +69,7 @@ func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
 type work struct {
 	*Division
 	program *graph.Program
-	home    map[string]int // by name of a state tensor: its stage
+	home    map[string]int // stage of each state tensor, by name
 	divided []*graph.Program
 }
 
@@ -128,7 +128,7 @@ func (w *work) checkShared() error {
 // locateUpdates assigns state that only a commit reads to the stage of the state with which
 // it is updated: the velocity of a weight is in the stage of the weight.
 func (w *work) locateUpdates(f *graph.Function) {
-	of := map[graph.Value]int{} // by result of a node
+	of := map[graph.Value]int{} // stage of each result, by value
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		stage, homeless := -1, []string{}

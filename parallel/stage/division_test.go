@@ -355,7 +355,7 @@ func TestCutsChangeNoBit(t *testing.T) {
 		predicted := m.run(p.Function(graph.Predict), p.State, m.rows, x)
 		for first := 1; first < last; first++ {
 			if mode != bn.Replica && first%4 != 0 {
-				continue // the nodes that the mode changes are not at the cut
+				continue // the mode does not change the nodes at this cut
 			}
 			begin := []int{first}
 			if second := (first + last + 1) / 2; second < last && first%3 == 0 {
@@ -404,8 +404,9 @@ func same(t *testing.T, what string, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// TestTheZooIsDivided checks that the networks of the zoo can be divided in four where requested,
-// and that the stages together have the state of the program. It runs every fifth model of the zoo.
+// TestTheZooIsDivided checks that the networks of the zoo can be divided into four stages at
+// requested layers, and that the stages together have the state of the program. It runs every fifth
+// model of the zoo.
 func TestTheZooIsDivided(t *testing.T) {
 	for i, a := range models.Architectures() {
 		if i%5 != 0 {
@@ -488,9 +489,8 @@ func main(x rows f32[4]) {
 	programs(t, g, p, 2)
 }
 
-// TestCutsAtBF16ChangeNoBit: a device of this precision rounds the values that it stores,
-// but not those that it fuses away. So nodes that may be fused stay together wherever a cut
-// is requested.
+// TestCutsAtBF16ChangeNoBit: a device of precision bf16 rounds the values that it stores, but not
+// those that it fuses away. So nodes that may be fused stay together wherever a cut is requested.
 func TestCutsAtBF16ChangeNoBit(t *testing.T) {
 	resnet, err := models.Build("resnet20", models.Options{})
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // Prefixes of the names of inputs and outputs that a division adds.
 const (
-	acrossPrefix = "across:" // goes from stage to stage
-	keptPrefix   = "kept:"   // of graph.Forward, for graph.Backward
-	leafPrefix   = "leaf:"   // of graph.Backward, for graph.Reduce: of replicas
+	acrossPrefix = "across:" // for values that go from stage to stage
+	keptPrefix   = "kept:"   // for values that graph.Forward keeps for graph.Backward
+	leafPrefix   = "leaf:"   // for replica values that graph.Backward keeps for graph.Reduce
 )
 
 // longest is the number of bytes of a value's name that an input's name may contain. It

@@ -15,7 +15,7 @@ type Plan struct {
 	Stages []Planned
 	Rows   int     // rows of a wave, which pass through a stage together
 	waves  int     // waves of a training step; 0: a stream of waves without end
-	update float64 // seconds, of the stage with the longest update
+	update float64 // seconds of the longest update of a stage
 	Ran    bool    // Planned.Waited is known
 	// Step is the expected time of a training step in seconds, with the update, and Took
 	// the time measured so far. Both are 0 for a stream.
@@ -29,12 +29,12 @@ type Planned struct {
 	First, Last string // layers
 	Layers      int
 	Parameters  int
-	State       int64   // bytes
-	Activations int64   // bytes, for Rows rows
+	State       int64   // bytes of the state
+	Activations int64   // bytes of activations, for Rows rows
 	Across      int64   // bytes that come from earlier stages, for Rows rows
 	Seconds     float64 // seconds for a row
-	Idle        float64 // share of the time that it will wait
-	Waited      float64 // share of the time of training steps that it has waited so far
+	Idle        float64 // share of the time that the stage is expected to wait
+	Waited      float64 // share of the time of training steps that the stage has waited so far
 }
 
 // Plan returns the plan of a division. programs are its stages, and times has the time of each node
@@ -73,8 +73,8 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 	return p
 }
 
-// wait computes how long stages will wait. In a stream a stage waits for the slowest stage, in a
-// training step for work that other stages have not finished.
+// wait computes how long stages will wait. In a stream, a stage waits for the slowest stage. In a
+// training step, it waits for work that other stages have not finished.
 func (p *Plan) wait() {
 	all, waves := 0.0, 1.0
 	for _, q := range p.Stages {
@@ -86,7 +86,7 @@ func (p *Plan) wait() {
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {
-			q.Idle = max(0, 1-float64(waves*q.Seconds)/all) // rounding may make it negative
+			q.Idle = max(0, 1-float64(waves*q.Seconds)/all) // rounding may make the difference negative
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (d *Division) TimesOf(stage int, others, times []float64) []float64 {
 // account adds the times of the nodes of f to the nodes of the template from which they
 // were made.
 func (n *Network) account(f *graph.Function, times []float64, took func(node int) float64) {
-	last := 0 // a node that has no node of the template counts for the node before it
+	last := 0 // the time of a node that does not come from the template counts for the node before it
 	for i := range f.Nodes {
 		if origin, ok := n.origin(f.NodeName(&f.Nodes[i])); ok {
 			last = origin

@@ -19,8 +19,8 @@ func UnderWay(stages, s int) int {
 type clock struct {
 	seconds       float64   // seconds of a wave
 	most          int       // waves that may be under way
-	free          float64   // end of its work so far
-	forward, back []float64 // times at which its forward and its backward pass of each wave ended
+	free          float64   // end of the work of the stage so far
+	forward, back []float64 // for each wave, the ends of its forward and its backward pass
 }
 
 // step returns the time of the forward and backward passes of all waves, one forward one
@@ -46,8 +46,8 @@ func (p *Plan) step() (ends float64) {
 	return ends
 }
 
-// nextBack returns when stage s can begin the backward pass of its next wave, as far as is
-// known yet.
+// nextBack returns when stage s can begin the backward pass of its next wave, as far as the simulated
+// passes determine it.
 func nextBack(stages []clock, s int) float64 {
 	c := &stages[s]
 	n, done := len(c.back), c.forward

@@ -20,7 +20,7 @@ import (
 type Spec struct {
 	Number int      // 0 means one, unless Layers or Auto is set
 	Auto   bool     // the number that the memory of the devices requires
-	Least  int      // with Auto: the minimum, after a device has refused fewer
+	Least  int      // with Auto: the minimum number of stages, because a device has refused fewer
 	Layers []string // first layer of each stage, from the second stage on
 	// Waves is the number of waves of a training step, which is the number of replicas on
 	// each device of a stage; 0 without training.
@@ -139,13 +139,13 @@ func (s Spec) String() string {
 	return strconv.Itoa(max(s.Number, 1))
 }
 
-// rowsOf returns the number of rows that one of the devices has at a time.
+// rowsOf returns the number of rows that one of several devices has at a time.
 func (s Spec) rowsOf(rows, devices int) int {
 	stages := max(s.Number, len(s.Layers)+1)
 	return s.rowsOfWave(rows, stages, max(devices/stages, 1))
 }
 
-// rowsOfWave returns the number of rows that a device has at a time.
+// rowsOfWave returns the number of rows that a device has at a time if they are divided into waves.
 func (s Spec) rowsOfWave(rows, stages, columns int) int {
 	waves := stages
 	if s.Waves > 0 {

@@ -25,7 +25,7 @@ const (
 	forward phase = iota
 	backward
 	reduce
-	unread // the value is in no pass: its results are never read
+	unread // the node is in no pass, because its results are never read
 )
 
 // training divides the training function.
@@ -70,11 +70,11 @@ type trainingCut struct {
 
 // phases determines the pass of each node.
 func (c *trainingCut) phases() {
-	judged := make([]bool, len(c.fn.Values)) // by value: depends on a label
+	judged := make([]bool, len(c.fn.Values)) // by value: whether it depends on a label
 	for _, v := range c.fn.Inputs {
 		judged[v] = c.ofLoss(v)
 	}
-	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of judged values
+	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce that depends on a label
 	together := false
 	for i := range c.fn.Nodes {
 		n := &c.fn.Nodes[i]
@@ -172,8 +172,8 @@ func (c *trainingCut) earliest(n *graph.Node) int {
 	return first % c.stages
 }
 
-// latest returns the last of the stages that a node reads from. It is the last stage, which has the loss, for
-// a node that reads inputs alone.
+// latest returns the last of the stages that a node reads from. For a node that reads only inputs, it
+// is the last stage, which has the loss.
 func (c *trainingCut) latest(n *graph.Node) int {
 	last := -1
 	for _, v := range n.In {
@@ -207,7 +207,7 @@ func (c *trainingCut) check() error {
 	return nil
 }
 
-// outputs adds the outputs of the function that no node makes.
+// outputs adds the outputs of the function that are inputs or state, so no node makes them.
 func (c *trainingCut) outputs(sections [][]*section) {
 	for _, o := range c.fn.Outputs {
 		if c.maker[o.Value] < 0 {

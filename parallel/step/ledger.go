@@ -33,7 +33,7 @@ const (
 type Ledger struct {
 	Version device.Version
 	State   map[string]tensor.Tensor // state at that version
-	Entries []Entry                  // one for every version since
+	Entries []Entry                  // an entry for every version since the snapshot
 	Stride  int                      // steps of a replay between renewals of the snapshot; 0: never renewed
 
 	// These fields belong to the step in progress:
@@ -45,7 +45,7 @@ type Ledger struct {
 
 // Entry is the data of a step from one version to the next.
 type Entry struct {
-	Writes map[string]tensor.Tensor // before the step
+	Writes map[string]tensor.Tensor // state tensors that were set before the step
 	Batch  Batch
 	Hyper  device.Hyper
 }

@@ -5,7 +5,7 @@ const (
 	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
 	// OutputLoss is whole f64[1], the sum of cross-entropies; for other losses, moments of the elements.
 	OutputLoss = "loss"
-	OutputHits = "correct" // whole f64[2]: correct, counted; absent for numbers
+	OutputHits = "correct" // whole f64[2]: labels correct, labels counted; absent for numbers
 	// OutputPartnersLoss is whole f64[1], the sum of the second losses of mixed samples.
 	OutputPartnersLoss = "loss:partners"
 	// OutputPositives is whole f64[3], the moments of a mask over the cells: 1 for a cell with an object.

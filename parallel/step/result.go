@@ -16,9 +16,9 @@ import (
 // Result is the result of a step.
 type Result struct {
 	Loss    float64         // sum of cross-entropies, or of other losses, over the batch
-	Correct float64         // labels met
-	Counted float64         // labels that are not ignored
-	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
+	Correct float64         // number of labels that were predicted correctly
+	Counted float64         // number of labels that are not ignored
+	Moments []tensor.Tensor // f64 [R, 1+2C] for each tracked batch norm, in graph order
 	// Gradients are the gradients of the trained tensors, f32 [R, ...], if parallel.Loss.PerReplica
 	// is set.
 	Gradients []tensor.Tensor
@@ -72,8 +72,8 @@ type Timing struct {
 // RankStats is the work of a rank in a run.
 type RankStats struct {
 	Rows    int           `json:"rows"`
-	Waited  time.Duration `json:"waited"`  // time that it waited for input: Batch.Waited
-	Took    time.Duration `json:"took"`    // mean over its devices
+	Waited  time.Duration `json:"waited"`  // time that the rank waited for input: Batch.Waited
+	Took    time.Duration `json:"took"`    // duration of the run, as the mean over the devices of the rank
 	Blocked time.Duration `json:"blocked"` // part of Took spent in exchanges
-	Bytes   int64         `json:"bytes"`   // sent to other ranks since the previous run
+	Bytes   int64         `json:"bytes"`   // bytes sent to other ranks since the previous run
 }

@@ -32,7 +32,7 @@ func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, erro
 	for _, n := range counts {
 		left -= n
 	}
-	for range left { // each further replica goes where it finishes first
+	for range left { // each further replica goes to the device that finishes it first
 		best := 0
 		for i := range counts {
 			if float64(counts[i]+1)/speed[i] < float64(counts[best]+1)/speed[best] {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Placement decides which of this rank's replicas each device holds. Its methods describe
-// the devices by their number, their speeds and the minimum number of replicas of each.
+// Placement decides which of this rank's replicas each device holds. The arguments of its methods
+// describe the devices by their number, their speeds and the minimum number of replicas of each.
 type Placement struct {
 	ranks  Ranks
 	counts []int // set by the user; nil: free

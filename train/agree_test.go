@@ -67,7 +67,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 	first := agreement{Recipe: r.JSON(), State: "s"}
 	for _, c := range []struct {
 		mine, first agreement
-		want        string // "": they agree
+		want        string // "": the ranks agree
 		not         string
 	}{
 		{first, first, "", "?"},
@@ -77,7 +77,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all"}, first,
 			"its {recompute} is all, on rank 0 auto", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all", Tight: true}, first, "", "?"},
-		// auto recomputes, too
+		// With free memory this scarce (Tight), "auto" recomputes, too
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none", Tight: true}, first,
 			"its {recompute} is none, on rank 0 auto", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none"}, first, "", "?"},

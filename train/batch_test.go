@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Each replica's denominator counts its labels, which precede the repeated rows. Dropout is
-// drawn by epoch and sample.
+// The denominator of each replica counts its labels, but not those of repeated rows, which come after
+// them. Dropout is drawn by epoch and sample.
 func TestBatch(t *testing.T) {
 	l, err := data.NewLoader(t.Context(), newBench(t, 9).source, data.Plan{Batch: 3, Seed: 7, Shuffle: true,
 		Start: data.Position{Epoch: 3}})

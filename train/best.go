@@ -14,8 +14,8 @@ import (
 // best is the state with the best figure on the validation data, without the optimizer's state.
 type best struct{ state map[string]tensor.Tensor }
 
-// keepBest keeps the evaluated state as the best so far, for checkpoints. It does so even if the template
-// will be another state. nil means the trained state.
+// keepBest keeps the evaluated state as the best so far, for checkpoints. It does so even if the
+// template will have another state, for example the last one. A nil state means the trained state.
 func (t *trainer) keepBest(ctx context.Context, state map[string]tensor.Tensor) (err error) {
 	if state == nil {
 		if state, err = t.current(ctx); err != nil {

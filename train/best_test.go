@@ -142,7 +142,7 @@ type clockedExe struct {
 }
 
 func (e *clockedExe) Grow(ctx context.Context, c device.Capacity) error {
-	if e.d.stays && c.Replicas > 2 { // at the start it holds half of the four
+	if e.d.stays && c.Replicas > 2 { // at the start the device holds two of the four replicas
 		return errPlanted
 	}
 	return e.Executable.Grow(ctx, c)
@@ -218,7 +218,7 @@ func TestBestIsInEveryCheckpoint(t *testing.T) {
 	run := func(epochs int, save string) (*models.Model, *serialize.Checkpoint) {
 		b := newBench(t, 42)
 		r := &b.recipe
-		r.Optimizer, r.LR = "adam", 0.4 // its tensors are not stored
+		r.Optimizer, r.LR = "adam", 0.4 // the template does not store the tensors of adam
 		r.Epochs, r.Schedule, r.Save, r.Validation = epochs, "constant", save, r.Data
 		c := b.config(1)
 		c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")

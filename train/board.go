@@ -19,7 +19,7 @@ type Board struct {
 	to      *tfevents.Writer
 	err     error // first error of the writer to
 	metrics *metrics
-	lost    error // first error of metrics
+	lost    error // first error of the metrics files
 	told    bool  // the user was told that figures are missing
 }
 

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A board has a curve for every figure. Close returns an error if something was not
-// written.
+// A board has a curve for every figure. Close returns an error if a figure was not written.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	b, err := OpenBoard(folder, nil)

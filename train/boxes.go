@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takeSlots sets the slots of a detector.
+// takeSlots sets the slots of a detector: the places that predict a box each.
 func (p *plan) takeSlots() error {
 	if !p.loss.IsBoxes() {
 		return nil

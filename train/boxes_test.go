@@ -78,8 +78,8 @@ func boxBench(t *testing.T, samples int) *bench {
 	return b
 }
 
-// One recipe of a detector gives one template, on 1 to 4 devices and with other devices after a stop, in
-// every way of batch norm and of uneven batches.
+// One recipe of a detector gives one template, on 1 to 4 devices and with other devices after a stop,
+// with every batch-norm mode and every policy for a smaller last batch.
 func TestDetectorOnDevices(t *testing.T) {
 	for name, change := range map[string]func(r *recipe.Recipe){
 		"sync":       func(r *recipe.Recipe) {},

@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// A machine pays if steps are shorter with it than without it. Let v be the rows per second of its devices,
-// and w those of the other devices. A step of n rows needs n/w seconds without the machine, and with it
+// Another machine pays if steps are shorter with it than without it. Let v be the rows per second of
+// its devices, and w those of the other devices. A step of n rows needs n/w seconds without the
+// machine, and with it
 //
 //	n/(v+w) + (fixed + perRow*n*v/(v+w))/rate + waits*roundTrip
 //
@@ -33,7 +34,7 @@ func breakEven(t *parallel.MachineTraffic, v, w float64, batch int) *BreakEven {
 		return nil
 	}
 	fraction := v / (v + w)
-	gain := 1/w - 1/(v+w) // seconds of a row, without messages
+	gain := 1/w - 1/(v+w) // seconds that the machine saves per row, without messages
 	perRow := fraction * float64(t.RowBytes) / float64(t.Rows)
 	fixed := float64(t.Traffic.Out + t.Traffic.In - t.RowBytes)
 	waits := float64(float64(t.Traffic.Waits) * t.Link.RoundTrip.Seconds())
@@ -79,7 +80,7 @@ func (s *Session) reportMachines(m *meter) {
 // addBreakEven sets the break-even of each machine by the times of the devices now.
 func (m *meter) addBreakEven(machines []MachineShare, now []parallel.DeviceTime, g *parallel.Group,
 	batch int) {
-	all, of := 0.0, map[string]float64{} // rows per second
+	all, of := 0.0, map[string]float64{} // rows per second of all devices, and of each machine
 	for _, d := range now {
 		s := spent(d.Device, m.devices, now)
 		if busy := s.Took - s.Blocked; busy > 0 {

@@ -25,11 +25,12 @@ func TestBreakEven(t *testing.T) {
 		// 92,000/1e6 + 0.01 = 0.102 s fixed; 0.005 - 0.5*1000/1e6 = 0.0045 s a row; 22.67 rows.
 		// At 16 rows: (92,000 + 8,000) / (0.08 - 0.01) = 1,428,571 bytes/s.
 		{1e6, 100, 100, 16, "pays from a batch of 23, and at this batch from 11.4 Mbit/s"},
-		// 0.005 - 500/1e5 = 0.
+		// A row costs as much time on the link as it saves: 0.005 - 500/1e5 = 0.
 		{1e5, 100, 100, 16, "pays at no batch, and at this batch from 11.4 Mbit/s"},
-		// Two rows save 10 ms, as long as the round trips.
+		// Two rows save 10 ms, which equals the time of the round trips.
 		{1e6, 100, 100, 2, "pays from a batch of 23, and at this batch at no rate"},
-		// v/(v+w) = 0.75, 1/w - 1/(v+w) = 0.0075; 0.102 / (0.0075 - 0.00075) = 15.1; (92,000 + 12,000) / 0.11.
+		// The share of the machine is v/(v+w) = 0.75, and it saves 1/w - 1/(v+w) = 0.0075 s a row. So the
+		// batch is 0.102 / (0.0075 - 0.00075) = 15.1, and the rate (92,000 + 12,000) / 0.11.
 		{1e6, 300, 100, 16, "pays from a batch of 16, and at this batch from 7.6 Mbit/s"},
 	} {
 		if got := breakEven(traffic(c.rate), c.v, c.w, c.batch).String(); got != c.want {

@@ -23,13 +23,13 @@ import (
 type checkpointer struct {
 	plan     *plan
 	trainer  *trainer
-	every    int                   // steps between checkpoints, of rank 0; 0: write no checkpoints
+	every    int                   // steps between checkpoints, as rank 0 has it; 0: write no checkpoints
 	saved    int                   // step of the last checkpoint in the file
 	snapshot *serialize.Checkpoint // written if all devices are lost
 }
 
-// take makes a checkpoint of the current state of the run, and keeps it in case all devices
-// are lost later. While the run has no driver the last checkpoint is its state.
+// take makes a checkpoint of the current state of the run, and keeps it in case all devices are lost
+// later. While the run has no driver, take returns the last checkpoint.
 func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) {
 	if r.trainer.driver == nil {
 		return r.snapshot, nil
@@ -99,7 +99,7 @@ func (e estimated) pack(k *serialize.Checkpoint) {
 
 // write writes a checkpoint to the file of the run.
 func (r *checkpointer) write(k *serialize.Checkpoint) error {
-	if r.plan.config.Checkpoint == "" { // rank 0 writes it
+	if r.plan.config.Checkpoint == "" { // only rank 0 has a path and writes the file
 		r.saved = r.trainer.progress.Step
 		return nil
 	}
@@ -123,8 +123,8 @@ func (p *plan) interval() int {
 	return cmp.Or(p.config.CheckpointEvery, p.recipe.StepsPerEpoch())
 }
 
-// saveIfDue writes a checkpoint every r.every steps. In between it keeps one in memory if the driver's
-// snapshot is due.
+// saveIfDue writes a checkpoint every r.every steps. Between two files it keeps a checkpoint in
+// memory if the driver's snapshot is due.
 func (r *checkpointer) saveIfDue(ctx context.Context) error {
 	if r.every > 0 && r.trainer.progress.Step != r.saved && r.trainer.progress.Step%r.every == 0 {
 		return r.save(ctx)
@@ -136,8 +136,8 @@ func (r *checkpointer) saveIfDue(ctx context.Context) error {
 	return nil
 }
 
-// abandoned writes the last snapshot of a run that has lost all devices. If the host has all state, it
-// writes the current state.
+// abandoned writes the last snapshot of a run that has lost all devices. If the host holds all state,
+// it writes the current state instead.
 func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 	if r.trainer.weights.atHost() {
 		if _, err := r.take(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// classSource has the samples of testdata/classlosses.py, of classes that exclude each other.
+// classSource has the samples of testdata/classlosses.py, with classes that exclude each other.
 type classSource struct{ elementSource }
 
 func (s *classSource) Info() data.Info {
@@ -24,8 +24,8 @@ func (s *classSource) Label(_ context.Context, i int) ([]int32, error) {
 	return []int32{int32((i*i + i) % 5 % 3)}, nil
 }
 
-// Losses and updates by the weights of classes and with smoothing are PyTorch's, over replicas of three
-// and two rows on one device or several.
+// With weights of classes and with smoothing, losses and updates equal PyTorch's, over replicas of
+// three and two rows on one device or several.
 func TestClassLossesArePyTorchs(t *testing.T) {
 	all := readSteps(t, "testdata/classlosses.txt")
 	if len(all) != 7 {

@@ -43,9 +43,9 @@ type Config struct {
 	// Audit is the fraction of the runs of replicas that are repeated on another device, to compare the bits:
 	// see parallel.Config.Audit. The seed and the step determine which runs.
 	Audit float64
-	// Recompute determines whether activations are computed again for the backward pass instead of stored:
-	// "none", "all", or "auto". "auto" recomputes if a device of any rank has too little free memory. "" means
-	// "auto".
+	// Recompute determines whether activations are computed again for the backward pass instead of
+	// stored: "none", "all", or "auto". "auto" recomputes if a device of any rank has too little free
+	// memory. The empty string also means "auto".
 	Recompute string
 
 	Checkpoint      string         // file; "" means no checkpoints
@@ -72,9 +72,9 @@ type Config struct {
 	// Chained is called at the end of every epoch with the chain of the run so far. A template contains the
 	// digest of this chain. An error ends the run. Chained may be nil.
 	Chained func(*chain.Chain) error
-	// Rebuild returns the model that a training for int8 continues with after an epoch, from the model with the
-	// trained weights: quantize.Rebuild. The session has given its devices back meanwhile. Recipes with
-	// QATRanges or QATFold need it.
+	// Rebuild returns the model that a training for int8 continues with after an epoch, from the model
+	// with the trained weights: quantize.Rebuild. During the call the session has given its devices
+	// back. Recipes with QATRanges or QATFold need it.
 	Rebuild func(ctx context.Context, m *models.Model, epoch int) (*models.Model, error)
 	// Norms enables the event Norms at the end of every epoch, which reads the weights.
 	Norms    bool

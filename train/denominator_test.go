@@ -24,7 +24,7 @@ func TestAllIgnored(t *testing.T) {
 
 // The mean of a loss is weighted by its labels. Labels beyond the classes do not count.
 func TestDenominator(t *testing.T) {
-	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // 2 is the first beyond two classes
+	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // label 2 is beyond the two classes
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: labels}}
 	for _, c := range []struct {
 		weights           []float64

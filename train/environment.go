@@ -9,7 +9,7 @@ import (
 // Environment describes the machine and the code of a run. It is not part of the recipe.
 type Environment struct {
 	Release  string   `json:"release"`            // release of bnctl
-	Revision string   `json:"revision,omitempty"` // revision of its source; "" if the build does not know it
+	Revision string   `json:"revision,omitempty"` // revision of the source; "" if the build does not know it
 	Go       string   `json:"go"`                 // version of the compiler
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`

@@ -44,7 +44,7 @@ func (e EpochDone) uneven() string {
 	return s
 }
 
-// staleness describes the age of late statistics and gradients of replicas.
+// staleness describes how many steps statistics and gradients of replicas were late.
 func (e EpochDone) staleness() string {
 	text := ""
 	if e.Merged > 0 {

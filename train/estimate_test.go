@@ -33,8 +33,8 @@ func main(x rows u8[28,28,1]) {
 `
 }
 
-// imageMoments are mean and variance, by two passes, of the first samples of
-// the order of epoch 0, from 0 to 1.
+// imageMoments returns the mean and the variance of the pixels, from 0 to 1, of the first samples in
+// the order of epoch 0. It computes them in two passes.
 func imageMoments(t *testing.T, b *bench, augment augmentation.Augmentation, samples int) (
 	mean, variance float64,
 ) {

@@ -11,8 +11,8 @@ type Evaluated struct {
 	Epoch      int // counted from 1
 	Best       bool
 	Evaluation *evaluation.Evaluation
-	Model      *models.Model // has the names of classes; its weights are not the epoch's
-	Source     data.Source   // the validation data; it may be read until the run ends
+	Model      *models.Model // has the names of classes, but not the weights of the epoch
+	Source     data.Source   // validation data, which may be read until the run ends
 }
 
 // tellEvaluation passes an evaluation to Config.Evaluated.

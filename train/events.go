@@ -34,7 +34,7 @@ type Started struct {
 	TotalSteps    int            `json:"total_steps"`
 	Ranks         int            `json:"ranks,omitempty"` // 0: one rank; Devices are those of rank 0
 
-	Stages []StageShare `json:"stages,omitempty"` // if the layers are on several devices
+	Stages []StageShare `json:"stages,omitempty"` // set if the layers are on several devices
 
 	Tensors TensorCounts `json:"tensors"` // number of trained tensors
 
@@ -59,7 +59,7 @@ type MachinePlan struct {
 	Replicas  int      `json:"replicas"`
 	Sent      int64    `json:"sent_bytes"`     // bytes that the host sends in a step
 	Received  int64    `json:"received_bytes"` // bytes that the host receives in a step
-	RowBytes  int64    `json:"row_bytes"`      // the part of both that grows with the rows
+	RowBytes  int64    `json:"row_bytes"`      // the part of Sent and Received that grows with the rows
 	Waits     int      `json:"waits"`          // round trips of a step, one after the other
 	RoundTrip float64  `json:"round_trip_s"`   // measured when the device was opened
 	Rate      float64  `json:"bytes_per_s"`    // measured when the device was opened; 0: unknown
@@ -72,11 +72,11 @@ type Stepped struct {
 	Step       int               `json:"step"`     // counted from 1
 	Epoch      int               `json:"epoch"`    // counted from 1
 	Loss       float64           `json:"loss"`     // mean cross-entropy of a label, or another loss
-	Accuracy   evaluation.Figure `json:"accuracy"` // share of labels met, 0 to 1; NaN with numbers
+	Accuracy   evaluation.Figure `json:"accuracy"` // share of correct labels, 0 to 1; NaN with numbers
 	LR         float64           `json:"lr"`       // learning rate of the step
 	Throughput float64           `json:"images_per_s"`
 	InputWait  float64           `json:"input_wait"` // share of the time since the last event, 0 to 1
-	SyncWait   float64           `json:"sync_wait"`  // share that devices waited for each other
+	SyncWait   float64           `json:"sync_wait"`  // share of time that devices waited for each other
 	Remaining  float64           `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
 	Devices  []DeviceShare  `json:"devices,omitempty"` // how each device spent the time
@@ -90,7 +90,7 @@ type Stepped struct {
 type DeviceShare struct {
 	Device   string  `json:"device"`
 	Stage    int     `json:"stage,omitempty"` // in Started.Stages, from 1; 0: the device has all layers
-	Replicas int     `json:"replicas"`        // current number of replicas
+	Replicas int     `json:"replicas"`        // number of replicas now
 	Compute  float64 `json:"compute"`
 	SyncWait float64 `json:"sync_wait"` // time of waiting for other devices, or for messages
 	// Sending is the part of SyncWait in which a device on another machine waited for messages.
@@ -104,7 +104,7 @@ type MachineShare struct {
 	Replicas int     `json:"replicas"`
 	Compute  float64 `json:"compute"`
 	Waiting  float64 `json:"waiting"`        // time of waiting for other devices
-	Sending  float64 `json:"sending"`        // the rest: messages were on their way
+	Sending  float64 `json:"sending"`        // time of waiting while messages were on their way
 	Sent     int64   `json:"sent_bytes"`     // bytes that the host sent
 	Received int64   `json:"received_bytes"` // bytes that the host received
 	// BreakEven has measured figures. It is nil if no other device computes, or if the rate of the link is
@@ -116,11 +116,11 @@ type MachineShare struct {
 // devices wait for others and for transfers between stages.
 type StageShare struct {
 	Devices  []string `json:"devices"`
-	First    string   `json:"first"` // layer
+	First    string   `json:"first"` // name of the first layer
 	Last     string   `json:"last"`
 	Layers   int      `json:"layers"`
 	Expected float64  `json:"wait_expected"` // expected by the plan
-	Waited   float64  `json:"wait"`          // 0 before the first step
+	Waited   float64  `json:"wait"`          // measured; 0 before the first step
 }
 
 // StagedStep is the mean duration of a step over stages, with the update. The first step is
@@ -134,10 +134,10 @@ type StagedStep struct {
 type RankShare struct {
 	Rows       int     `json:"rows"`
 	Throughput float64 `json:"images_per_s"`
-	Compute    float64 `json:"compute"`    // share of the time, the mean over its devices
+	Compute    float64 `json:"compute"`    // share of the time, as the mean over the devices of the rank
 	InputWait  float64 `json:"input_wait"` // share of the time
 	SyncWait   float64 `json:"sync_wait"`
-	Bytes      int64   `json:"bytes"` // sent to other ranks
+	Bytes      int64   `json:"bytes"` // bytes sent to other ranks
 }
 
 // EpochDone reports an epoch, after its evaluation. Losses are mean cross-entropies per
@@ -145,7 +145,7 @@ type RankShare struct {
 // Validation figures are nil if there was no evaluation.
 type EpochDone struct {
 	Epoch     int     `json:"epoch"`      // counted from 1
-	TrainLoss float64 `json:"train_loss"` // while the weights changed
+	TrainLoss float64 `json:"train_loss"` // computed while the weights changed
 	// TrainLossIs lists the terms of TrainLoss that ValLoss lacks: "weighted", "smoothed",
 	// "mixed".
 	TrainLossIs   []string           `json:"train_loss_is,omitempty"`
@@ -164,11 +164,11 @@ type EpochDone struct {
 	Dropped    int                `json:"dropped"`           // samples that tail "drop" left out
 	Repeated   int                `json:"repeated"`          // samples that tail "repeat" gave twice
 	InputWait  float64            `json:"input_wait"`        // share of the epoch's time, 0 to 1
-	SyncWait   float64            `json:"sync_wait"`         // share that devices waited for each other
+	SyncWait   float64            `json:"sync_wait"`         // share of time that devices waited for each other
 	Gap        *Gap               `json:"gap,omitempty"`     // between training and use
 	Warning    string             `json:"warning,omitempty"` // a problem of the epoch, with advice
 	Merged     int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
-	Waited     int64              `json:"waited,omitempty"`  // total number of steps that they waited
+	Waited     int64              `json:"waited,omitempty"`  // total number of steps that Merged has waited
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // staleness, with Sync "async:S"
 
@@ -184,7 +184,7 @@ type DeviceLost struct {
 	Device  string   `json:"device"`
 	Step    int      `json:"step"`     // steps done
 	Reason  string   `json:"reason"`   // the error of the loss
-	MovedTo []string `json:"moved_to"` // devices that have its replicas now
+	MovedTo []string `json:"moved_to"` // devices that have the replicas of the lost device now
 	// Excluded is the reason why the device is not opened again: it was lost too often. It is "" if it is
 	// opened again.
 	Excluded string `json:"excluded,omitempty"`
@@ -205,17 +205,17 @@ type DeviceJoined struct {
 // StageMoved reports that a stage has lost all of its devices, and that its layers moved to
 // the stage before or after it: there is one stage less. The move changes no bit.
 type StageMoved struct {
-	Stage int      `json:"stage"` // number of the stage, from 1
-	First string   `json:"first"` // layer
+	Stage int      `json:"stage"` // number of the lost stage, from 1
+	First string   `json:"first"` // name of the first layer of the lost stage
 	Last  string   `json:"last"`
-	To    []string `json:"to"`   // devices
+	To    []string `json:"to"`   // devices that have the layers now
 	Step  int      `json:"step"` // steps done
 }
 
 // AtHost reports that the devices exchange values through the host, because the direct exchange failed.
 type AtHost struct {
 	Level  string `json:"level"`  // the level used instead: device.Stream
-	Reason string `json:"reason"` // the error of the direct way
+	Reason string `json:"reason"` // error of the direct exchange
 }
 
 // Placed reports that replicas were moved to faster devices, with
@@ -230,7 +230,7 @@ type Placed struct {
 type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
-	Evaluations int     `json:"evaluations"` // since the best
+	Evaluations int     `json:"evaluations"` // evaluations since the best one
 	Figure      string  `json:"figure"`      // figure of validation data: "accuracy", "loss" or "miou"
 	Best        float64 `json:"best"`        // the figure of the best evaluation
 	BestEpoch   int     `json:"best_epoch"`  // counted from 1
@@ -251,8 +251,8 @@ type Moment struct {
 	Samples int    // samples that Doing has completed
 	Of      int    // number of samples that Doing has to complete; 0: unknown
 
-	// Rows, Loss and Accuracy describe a step that was just done: its rows, mean loss and share of labels met.
-	// Otherwise Rows is 0.
+	// Rows, Loss and Accuracy describe a step that was just done: its rows, mean loss and share of
+	// correct labels. Otherwise Rows is 0.
 	Rows           int
 	Loss, Accuracy float64
 	// InputWait, Devices and Ranks report how the time since the last Stepped was spent. They are set together
@@ -266,7 +266,7 @@ type Moment struct {
 type Losses struct {
 	Device   string `json:"device"`
 	Times    int    `json:"times"`
-	Excluded string `json:"excluded,omitempty"` // why it was not opened again; "" if it was
+	Excluded string `json:"excluded,omitempty"` // why the device was not opened again; "" if it was opened
 }
 
 // Finished reports the template of a finished run. Session.Finished returns it
@@ -281,19 +281,19 @@ type Finished struct {
 	Audited int `json:"audited,omitempty"` // runs of replicas that were repeated, with Config.Audit
 
 	Lost   []Losses     `json:"devices_lost,omitempty"` // devices that were lost during the run
-	Stages []StageShare `json:"stages,omitempty"`       // Started.Stages, with the time that they waited
+	Stages []StageShare `json:"stages,omitempty"`       // Started.Stages, with the time that the stages waited
 	Step   *StagedStep  `json:"staged_step,omitempty"`
 
 	// BestEpoch, its figure and its weights describe the best evaluation. BestEpoch is 0 without an evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1
 	Best      float64 `json:"best,omitempty"`
 	Figure    string  `json:"figure,omitempty"`  // accuracy, loss or miou
-	Save      string  `json:"save,omitempty"`    // as in the recipe
+	Save      string  `json:"save,omitempty"`    // weights that become the template
 	OfBest    bool    `json:"of_best,omitempty"` // the template has the best weights
-	BestIn    string  `json:"best_in,omitempty"` // otherwise a checkpoint with the best weights, or ""
+	BestIn    string  `json:"best_in,omitempty"` // if not OfBest: a checkpoint with the best weights, or ""
 }
 
-// Event names.
+// These are the names of the events.
 
 func (Started) Event() string           { return "start" }
 func (Machines) Event() string          { return "machines" }

@@ -19,7 +19,8 @@ const (
 	rangeSteps  = 100
 )
 
-// rangeWindow is the number of steps before and after a step over which the loss is averaged, at most.
+// rangeWindow is the number of steps before and after a step over which the loss is averaged; near
+// the ends of the test there are fewer.
 const rangeWindow = 5
 
 // RateRange is the result of a learning-rate range test (Smith 2017, section 3.3).
@@ -40,10 +41,10 @@ type RateStep struct {
 	Smoothed float64 `json:"smoothed"` // mean over the steps around it
 }
 
-// FindLR trains m for a hundred steps and suggests a learning rate. The rate rises from 1e-5 to 10, by the
-// same factor in every step, until the loss diverges. Batch, optimizer, weight decay, augmentation and the
-// rest are from r, except for the schedule. Nothing is evaluated or written. It is an error if the loss
-// falls at no rate.
+// FindLR trains m for a hundred steps and suggests a learning rate. The rate rises from 1e-5 to 10,
+// by the same factor in every step, until the loss diverges. Batch, optimizer, weight decay,
+// augmentation and the rest are from r, except for the schedule. Nothing is evaluated or written.
+// FindLR returns an error if the loss does not fall at any rate.
 func FindLR(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*RateRange, error) {
 	recipe := *r
 	recipe.LR, recipe.Schedule, recipe.Warmup = lowestRate, "constant", 0
@@ -158,7 +159,8 @@ func twoDigits(v float64) float64 {
 	return math.RoundToEven(v*scale) / scale
 }
 
-// sampled returns at most rows of the steps, for people. The last step is always one of them.
+// sampled returns some of the steps, for people. rows is the maximum number. The last step is always
+// one of them.
 func (f *RateRange) sampled(rows int) []RateStep {
 	var out []RateStep
 	every := (len(f.Steps) + rows - 1) / rows

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rates rise by one factor from 1e-5 to 10, the losses match a run, on any devices, and the
-// suggestion is in the range of falling losses. The recipe is unchanged.
+// Rates rise by one factor from 1e-5 to 10. The losses equal those in a run with these rates, on any
+// devices, and the suggestion is in the range of falling losses. The recipe is unchanged.
 func TestFindLR(t *testing.T) {
 	b := newBench(t, 90)
 	b.recipe.Schedule, b.recipe.Warmup, b.recipe.EMA = "onecycle", 0, 0.9

@@ -13,7 +13,7 @@ func (f *RateRange) Lines() []string {
 	steps := f.sampled(rows)
 	least, most := math.MaxFloat64, math.SmallestNonzeroFloat64
 	for _, s := range steps {
-		if least = min(least, s.Smoothed); s.LR <= f.Lowest { // diverging losses are off the scale
+		if least = min(least, s.Smoothed); s.LR <= f.Lowest { // diverging losses do not set the scale
 			most = max(most, s.Smoothed)
 		}
 	}

@@ -25,7 +25,7 @@ func TestFullDisk(t *testing.T) {
 	b.Show(Started{Recipe: recipe.Default("mlp-bn")})
 	b.Show(Stepped{Step: 1})
 	lines, table := b.metrics.lines.file, b.metrics.table.file
-	if _, err := lines.WriteString(`{"event":"st`); err != nil { // as much as there was space for
+	if _, err := lines.WriteString(`{"event":"st`); err != nil { // the part of a line that had space
 		t.Fatal(err)
 	}
 	b.metrics.lines.torn = true

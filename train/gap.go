@@ -13,7 +13,7 @@ import (
 // Gap compares the loss of a model in training with its loss in evaluation, on
 // the last full batch of an epoch and with the weights at its end.
 type Gap struct {
-	Batch   float64 `json:"batch_loss"`       // mean cross-entropy, normalised as in training; with dropout
+	Batch   float64 `json:"batch_loss"`       // mean cross-entropy, normalised as in training and with dropout
 	Running float64 `json:"running_loss"`     // loss of the same batch, normalised with the running statistics
 	Advice  string  `json:"advice,omitempty"` // advice if the gap is large
 }

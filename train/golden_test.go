@@ -175,7 +175,7 @@ func (g *golden) build(t *testing.T) *models.Model {
 	return m
 }
 
-// input returns images and labels of a step.
+// input returns images and labels of a step, in a batch.
 func (g *golden) input(step int, p *plan) parallel.Batch {
 	x, y := tensor.New(tensor.U8, goldenBatch, g.side, g.side, 3), tensor.New(tensor.I32, goldenBatch)
 	pixels := g.weights != "" && !g.whole

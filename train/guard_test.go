@@ -54,7 +54,7 @@ func (e *poisonerExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 
 func TestPoisonedReplicaIsNamedAndNothingCommitted(t *testing.T) {
 	b := newBench(t, 64)
-	c := b.config(2) // four replicas: ref:1 has 2 and 3
+	c := b.config(2) // of the four replicas ref:1 has 2 and 3
 	c.Devices[1].Device = &poisoner{Device: c.Devices[1].Device, function: graph.Train, first: 3, output: 2,
 		row: 1, column: 1 + 5, value: math.NaN()}
 	s, err := New(context.Background(), &b.recipe, b.model(), c)
@@ -177,7 +177,7 @@ func TestTooFewValues(t *testing.T) {
 		{20, func(r *recipe.Recipe) { r.Replicas = 2 }, false}, {40,
 			func(r *recipe.Recipe) { r.Accumulate = 2 }, true},
 		{48, func(r *recipe.Recipe) { r.Accumulate = 2 }, false},
-		// One run ends before the tail, and one ends with it.
+		// One of these two runs ends before the tail, and the other ends with the tail.
 		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, false},
 		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
 		{7, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, true},

@@ -28,8 +28,8 @@ import (
 type fate struct {
 	device    string
 	life, nth int
-	after     bool // the call was done, but its result is lost
-	all       bool // all devices die, not that one alone
+	after     bool // the call has its effect, but its result is lost
+	all       bool // all devices die, not only the one that is called
 }
 
 func (f fate) String() string {
@@ -42,7 +42,7 @@ type stage struct {
 	fates  []fate
 	lives  map[string]int
 	alive  []*doomed
-	called map[string][][]string // by device and life
+	called map[string][][]string // calls by device and life
 	lost   int
 }
 
@@ -72,10 +72,10 @@ type doomed struct {
 	name  string
 	life  int
 	stage *stage
-	dead  bool // the stage's lock guards it
+	dead  bool // guarded by the lock of the stage
 }
 
-// call makes a call, unless the device dies before it or has died.
+// call makes a call of the device, unless the device dies before it or has died.
 func (d *doomed) call(what string, f func() error) error {
 	s := d.stage
 	s.mu.Lock()
@@ -189,7 +189,7 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 		c.Workers, c.Reopen, c.CheckpointEvery = 1, s.open, 100
 		for i := range devices {
 			d, err := s.open(context.Background(), fmt.Sprint(i))
-			if err != nil { // opened again, as the run does it
+			if err != nil { // open the device again, as the run does
 				d, err = s.open(context.Background(), fmt.Sprint(i))
 			}
 			if err != nil {
@@ -218,8 +218,8 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 	return sum
 }
 
-// places returns indices of calls of a life. For each pair of a call and the preceding call it returns the
-// first and the last index.
+// places returns indices of calls of a life. For each pair of successive calls, for example Join
+// after Write, it returns the first and the last index of the second call.
 func places(calls []string) []int {
 	first, last, before := map[string]int{}, map[string]int{}, ""
 	for i, c := range calls {
@@ -252,8 +252,8 @@ func (s *stage) fatesOf(life int) (out []fate) {
 	return out
 }
 
-// stride returns n: every n-th fate is tried, beginning with another one for each way of keeping weights.
-// The first fate of each kind of call is tried in any case. make chaos tries all.
+// stride returns n, so that the test tries every n-th fate. For each way of keeping weights it begins
+// with another fate. The first fate of each kind of call is tried in any case. make chaos tries all.
 func stride() int {
 	switch {
 	case os.Getenv("BNCTL_CHAOS") == "full":
@@ -266,9 +266,9 @@ func stride() int {
 	return 7
 }
 
-// survives trains once for each of fates. In each run the fates in the list before come first. It compares
-// the templates with want.
-// peace has the calls of an undisturbed run. survives adds the calls at which devices died to struck.
+// survives trains once for each fate in fates. In each run the fates in before apply, too. It
+// compares the templates with want. peace has the calls of an undisturbed run. survives adds the
+// calls at which devices died to struck.
 func (b *bench) survives(want string, peace *stage, before []fate, fates []fate, struck *[]string) {
 	b.t.Helper()
 	for i, f := range fates {
@@ -313,7 +313,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 			b.survives(want, alone, nil, alone.fatesOf(0), &struck)
 			once := alone.fatesOf(0)
 			first := once[len(once)*3/4]
-			back := newStage(first) // calls on a device that was reopened
+			back := newStage(first) // for the calls on a device that was reopened
 			b.drama(t, back, 1)
 			b.survives(want, back, []fate{first}, back.fatesOf(1), &struck)
 			both := newStage()

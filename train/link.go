@@ -49,8 +49,8 @@ func (t *trainer) stateSum(ctx context.Context) (string, error) {
 	return checkpointSum(k), nil
 }
 
-// checkpointSum returns the sum of the state, the sets and the attachments of a checkpoint. The best epoch,
-// which an earlier link covers, extra statistics and estimated statistics are left out.
+// checkpointSum returns the sum of the state, the sets and the attachments of a checkpoint. It leaves
+// out the best epoch (an earlier link covers it), extra statistics and estimated statistics.
 func checkpointSum(k *serialize.Checkpoint) string {
 	h := sha256.New()
 	models.HashState(h, k.State)
@@ -98,7 +98,7 @@ func (t *trainer) startChain(state map[string]tensor.Tensor, from *serialize.Che
 	t.chain = c
 	r, step := t.plan.recipe, t.progress.Step
 	if step%r.StepsPerEpoch() != 0 && step < r.TotalSteps() {
-		t.chain = c.Before(step) // a shorter run ended in the middle of an epoch
+		t.chain = c.Before(step) // drops the link of a shorter run that ended in the middle of an epoch
 	}
 	return nil
 }

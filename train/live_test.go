@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// If small replicas normalise with running statistics, devices get these before every step. Otherwise
-// nothing is written between two steps.
+// If small replicas normalise with running statistics, the devices receive these statistics before
+// every step. Otherwise nothing is written between two steps.
 func TestLiveStatisticsAreWritten(t *testing.T) {
 	for min, live := range map[string]bool{"running": true, "refuse": false} {
 		b := newBench(t, 42)
@@ -79,7 +79,7 @@ func TestLateGradientThatIsNoNumber(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.BN, b.recipe.WeightSync = bn.Replica, "async:2"
 	c := b.config(1)
-	const afterMoments = 4 // loss, hits, the moments of two batch norms
+	const afterMoments = 4 // the outputs loss, hits and the moments of two batch norms come first
 	c.Devices[0].Device = &poisoner{Device: c.Devices[0].Device, function: graph.Train, first: 1,
 		output: afterMoments, row: 1, value: math.NaN()}
 	s, err := New(context.Background(), &b.recipe, b.model(), c)

@@ -151,7 +151,7 @@ func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 		Start: data.Position{Epoch: s.trainer.progress.Step / perEpoch, Index: s.trainer.progress.Step % perEpoch}})
 }
 
-// advance makes one optimizer step: a transaction.
+// advance makes one optimizer step. The step succeeds or fails as a whole.
 func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -205,7 +205,7 @@ func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
 		Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()})
 }
 
-// logIfDue reports the steps since its previous report, if one is due.
+// logIfDue reports the steps since the previous report, if a report is due.
 func (s *Session) logIfDue(m *meter) {
 	p := s.trainer.progress
 	if every := max(s.plan.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.plan.recipe.TotalSteps() {

@@ -36,7 +36,7 @@ func maskBench(t *testing.T, samples int) *bench {
 	return b
 }
 
-// void is a source with some masks in which no pixel counts.
+// void is a source in which some masks have no pixel that counts.
 type void struct {
 	data.Source
 	samples []int

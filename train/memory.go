@@ -24,9 +24,9 @@ type Memory struct {
 	Recomputed  int64  `json:"recomputed"` // Activations with Config.Recompute "all"
 }
 
-// MemoryOf returns the memory that training of an architecture of the zoo needs, for
-// batches of images of a size, or of the architecture's size if it is zero. Errors
-// are a *problem.Error of batch, or from models.Build.
+// MemoryOf returns the memory that training of an architecture of the zoo needs, for batches of
+// images of a size, or of the architecture's size if it is zero. Errors are a *problem.Error about
+// the option batch, or from models.Build.
 func MemoryOf(name string, size models.Size, batch int) (*Memory, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

@@ -15,7 +15,7 @@ type meter struct {
 	loss             float64
 	correct, counted float64
 	ranks            []parallel.RankStats
-	devices          []parallel.DeviceTime // devices at the start
+	devices          []parallel.DeviceTime // times of the devices at the start
 }
 
 // newMeter returns a meter that begins now, when the devices have spent that time.

@@ -26,12 +26,12 @@ import (
 type metrics struct {
 	lines, table *appended
 	number       int  // number of the run in its folder, from 1
-	step, epoch  int  // last ones with figures
+	step, epoch  int  // the last step and epoch with figures
 	goesOn       bool // the run continues existing files
 }
 
-// metricsColumns are the columns of the table. A step fills the columns up to sync_wait, an
-// epoch all but lr.
+// metricsColumns are the columns of the table. A step fills the columns up to sync_wait, an epoch
+// fills all columns except lr.
 var metricsColumns = []string{"event", "time", "step", "epoch", "loss", "accuracy", "lr", "images_per_s",
 	"input_wait", "sync_wait", "val_loss", "val_accuracy", "val_miou", "seconds"}
 
@@ -146,7 +146,7 @@ func (m *metrics) open(folder string, how int) (err error) {
 // appended is a file that lines are written to.
 type appended struct {
 	file *os.File
-	torn bool // the text may end within a truncated line
+	torn bool // the file may end with a truncated line
 }
 
 // write writes lines. After a truncated line, for example because of a full disk, they
@@ -179,7 +179,7 @@ func openTail(path string, how int) (*appended, error) {
 	return &appended{file: f}, nil
 }
 
-// write writes an event that happened at some time.
+// write writes an event that happened at a given time.
 func (m *metrics) write(e Event, at time.Time) error {
 	switch e := e.(type) {
 	case Stepped:
@@ -195,7 +195,7 @@ func (m *metrics) write(e Event, at time.Time) error {
 	}
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
 	body, err := json.Marshal(e)
-	if err != nil { // a sum of finite figures that is not finite
+	if err != nil { // a mean of finite figures may be infinite, which JSON cannot hold
 		body = fmt.Appendf(nil, `{"error":%q}`, err.Error())
 	}
 	line := fmt.Sprintf(`{"event":%q,"time":%q,%s`, e.Event(), stamp, body[1:])

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// logged writes a run to a board: a recipe, from a step on, with a report every five steps and epochs of ten
-// steps.
+// logged writes a run to a board: a recipe, from step first to step last, with a report every five
+// steps and epochs of ten steps.
 func logged(t *testing.T, folder string, r *recipe.Recipe, first, last int) (notes []string) {
 	t.Helper()
 	b, err := OpenBoard(folder, func(text string) { notes = append(notes, text) })
@@ -98,7 +98,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	longer := *r
-	longer.Kernels = "amx" // devices do not identify a run
+	longer.Kernels = "amx" // a run on other devices is the same run
 	if notes := logged(t, folder, &longer, 4, 22); len(notes) > 0 {
 		t.Error(notes)
 	}
@@ -155,7 +155,7 @@ func TestMetricsThatCannotBeWritten(t *testing.T) {
 	if err := b.Close(); err == nil {
 		t.Error("lines that were not written are no error")
 	}
-	// Figures that are not finite are reported, not lost silently.
+	// Figures that are not finite are reported and not dropped without notice.
 	b, err = OpenBoard(folder, nil)
 	if err != nil {
 		t.Fatal(err)

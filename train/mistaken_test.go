@@ -24,7 +24,7 @@ var errPlanted = errors.New("planted")
 type mistakes struct {
 	mu    sync.Mutex
 	calls []string
-	at    int // number of the call; negative: never
+	at    int // number of the call that fails; negative: no call fails
 }
 
 func (m *mistakes) next(call string) error {
@@ -95,7 +95,7 @@ func (e *mistakenExe) Commit(ctx context.Context, v device.Version, h device.Hyp
 type mistakenSource struct {
 	data.Source
 	reads atomic.Int64
-	at    int64 // number of the read that fails, from 1; 0: none
+	at    int64 // number of the read that fails, from 1; 0: no read fails
 }
 
 func (s *mistakenSource) Sample(ctx context.Context, i int) (tensor.Tensor, error) {

@@ -32,7 +32,7 @@ func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
 	return byFraction(rows, func(labels tensor.Tensor) float64 { return p.denominator(labels) })
 }
 
-// byFraction returns sum for the labels of rows. For mixed rows it returns the sums for
+// byFraction returns the result of sum for the labels of rows. For mixed rows it returns the sums for
 // both labels, weighted by their fractions, which are equal in all rows.
 func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) float64) float64 {
 	first := sum(rows[parallel.InputLabels])

@@ -21,8 +21,8 @@ func (Norms) Event() string { return "norms" }
 
 // normsWatch has the values that the batch norms of an epoch are compared with.
 type normsWatch struct {
-	moments []tensor.Tensor // moments of the last full batch; nil before it
-	rows    int             // rows of that batch
+	moments []tensor.Tensor // moments of the last full batch; nil before the first one
+	rows    int             // number of rows of that batch
 	before  []bn.Norm       // norms at the end of the previous epoch; nil in the first
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// The batch norms are reported at the end of each epoch, from the second on with their
-// drift, and the template is unchanged.
+// The batch norms are reported at the end of each epoch. From the second epoch on the report has
+// their drift. The template is unchanged.
 func TestNormsAreTold(t *testing.T) {
 	sums := map[bool][32]byte{}
 	for _, ask := range []bool{false, true} {

@@ -187,8 +187,8 @@ func (c *commit) two(op graph.Op, name, tensorName string, attrs graph.Attrs, in
 	return out[0]
 }
 
-// decayed returns the gradient with the weight decay of a tensor in it: the velocity of
-// SGD without momentum.
+// decayed returns the gradient of a tensor plus its weight decay. This is the velocity of SGD without
+// momentum.
 func (c *commit) decayed(name string, w, g graph.Value) graph.Value {
 	decay := c.decay(name)
 	if decay == 0 {

@@ -112,7 +112,8 @@ func eightWeights(t *testing.T, r recipe.Recipe) func() []float32 {
 	}
 }
 
-// Rows are repeated from the first on, over and over.
+// Repeated rows begin with the first row. If more rows are needed than there are, the sequence starts
+// again.
 func TestRepeatRows(t *testing.T) {
 	rows := tensor.Of([]int32{1, 2, 3, 4, 5, 6}, 3, 2)
 	got := repeatRows(rows, 5)

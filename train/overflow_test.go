@@ -40,7 +40,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			}
 			c := b.config(2)
 			c.Checkpoint, c.CheckpointEvery = filepath.Join(t.TempDir(), "run.bnc"), 1
-			bad, row, first := 1, 1, 3 // four replicas: ref:1 has 2 and 3
+			bad, row, first := 1, 1, 3 // of the four replicas ref:1 has 2 and 3
 			if b.recipe.BNStats == bn.First {
 				bad, row = 0, 0
 			}
@@ -84,7 +84,8 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 	}
 }
 
-// TestEstimateBeyondFloat32 has such a variance at the end of a run that estimates its statistics again.
+// TestEstimateBeyondFloat32 has a variance beyond float32 at the end of a run that estimates its
+// statistics again.
 func TestEstimateBeyondFloat32(t *testing.T) {
 	b := newBench(t, 64)
 	b.recipe.BNPrecise = 32
@@ -129,7 +130,7 @@ func TestValidationLossThatIsNoNumber(t *testing.T) {
 type spoiler struct {
 	device.Device
 	commits, at int
-	unaware     bool // it does not check its updates
+	unaware     bool // the device does not check its updates
 }
 
 func (d *spoiler) Info() device.Info {

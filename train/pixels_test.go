@@ -76,13 +76,13 @@ func flatModel(t *testing.T) *models.Model {
 // flatStep returns the results of one step on flatModel, by hand: the mean loss over the
 // pixels that count, and the gradient of the second channel's shift.
 func flatStep(smoothing float64) (loss, gradient float64) {
-	p := 1 / (1 + math.Exp(-1.0)) // of class 1
+	p := 1 / (1 + math.Exp(-1.0)) // probability of class 1
 	counted := 0.0
 	for _, l := range pixelLabels().I32() {
 		if l < 0 {
 			continue
 		}
-		target := float64(l)*(1-smoothing) + smoothing/2 // of class 1
+		target := float64(l)*(1-smoothing) + smoothing/2 // target of class 1
 		loss -= target*math.Log(p) + (1-target)*math.Log(1-p)
 		gradient += p - target
 		counted++
@@ -90,8 +90,8 @@ func flatStep(smoothing float64) (loss, gradient float64) {
 	return loss / counted, gradient / counted
 }
 
-// Labels of pixels, some of them ignored, with label smoothing: the loss and the step match
-// a computation by hand, on any number of devices.
+// Labels are given for pixels, some of them ignored, with label smoothing. The loss and the step
+// match a computation by hand, on any number of devices.
 func TestPixelsAreLabelled(t *testing.T) {
 	b := pixelBench(t)
 	loss, gradient := flatStep(b.recipe.LabelSmoothing)

@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plan has everything that recipe and template determine, before any device is used. It never changes after
-// newPlan: the Session has the facts about devices and other ranks.
+// plan has everything that recipe and template determine, before any device is used. It never changes
+// after newPlan: facts about devices and other ranks are in the Session.
 type plan struct {
 	recipe       *recipe.Recipe
 	config       Config

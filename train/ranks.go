@@ -51,7 +51,7 @@ type agreement struct {
 	Tight  bool            `json:"tight"` // too little free memory; ranks may differ
 
 	Recompute string `json:"recompute"` // Config.Recompute
-	Stages    string `json:"stages"`    // Config.Stages; "" if there is one
+	Stages    string `json:"stages"`    // Config.Stages; "" for one stage
 }
 
 // agree returns an error unless all ranks begin the same run at the same step with the same
@@ -94,8 +94,8 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	return tight, nil
 }
 
-// differs describes a difference from rank 0, or returns "". tight is the result over all
-// ranks.
+// differs describes a difference from rank 0, or returns "" if there is no difference. tight is the
+// result over all ranks.
 func (a agreement) differs(first agreement, tight bool) string {
 	if string(a.Recipe) != string(first.Recipe) {
 		mine, err := recipe.Parse(a.Recipe)
@@ -160,7 +160,7 @@ func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	switch {
 	case err != nil && !told:
 		s.plan.config.Peers.Abort(err.Error())
-	case told: // rank 0 has written the checkpoint when all ranks get here
+	case told: // all ranks get here only after rank 0 has written the checkpoint
 		_, _ = s.plan.config.Peers.Broadcast(context.WithoutCancel(ctx), nil)
 		err = &agreed{err}
 	}
@@ -198,7 +198,7 @@ func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
 		for replica, n := range sl.Sizes {
 			for i := from; i < from+n; i++ {
 				if replica >= first && replica < last {
-					needed[i%rows] = true // the rows after the last one repeat the first rows
+					needed[i%rows] = true // rows beyond the last one repeat the first rows
 				}
 			}
 			from += n

@@ -226,7 +226,7 @@ func TestRanksReadTheirShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank, n := range reads {
-		if want := (16*12-looked)/ranks + looked; n < want || n > want+4*16 { // it also reads past the last epoch
+		if want := (16*12-looked)/ranks + looked; n < want || n > want+4*16 { // the loader reads beyond the end
 			t.Errorf("rank %d reads %d samples, want %d", rank, n, want)
 		}
 	}

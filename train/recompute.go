@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Values of Config.Recompute.
+// These are the values of Config.Recompute.
 const (
 	noRecompute   = "none"
 	autoRecompute = "auto" // recompute if a device of any rank has too little free memory
 	allRecompute  = "all"
 )
 
-// loaded returns the program as devices load it. tight means that some device, of any rank,
-// has too little memory free.
+// loaded returns the program that devices load, with or without recomputation. tight means that some
+// device, of any rank, has too little memory free.
 func (p *plan) loaded(tight bool) (*graph.Program, error) {
 	switch want := p.config.Recompute; {
 	case recomputes(want, tight):

@@ -33,8 +33,8 @@ func gatedBlocks(blocks int) string {
 		")\n  flat = reshape(pool, shape=[3])\n  head = dense(flat, @head.w, @head.b)\n  return logits rows = head\n}\n"
 }
 
-// Recomputation changes no bit if a device rounds stored values but not fused ones, and if
-// it folds frozen norms: a value is fused exactly if it was fused without recomputation.
+// Recomputation changes no bit if a device rounds stored values but not fused ones, and if it folds
+// frozen norms: a value is fused with recomputation exactly if it is fused without.
 func TestRecomputeLeavesWhatIsFused(t *testing.T) {
 	blocks := gatedBlocks(6)
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// recomputed trains the golden two steps, with and without recomputation.
+// recomputed trains the network g for two steps, with and without recomputation.
 func (g *golden) recomputed(t *testing.T, p device.Provider) {
 	t.Helper()
 	losses, state := g.run(t, p, 2)

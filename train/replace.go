@@ -9,10 +9,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Replaceable returns nil if a checkpoint of r may be written to path: there is
-// no file, path is "", or the file is a checkpoint of the same recipe. Otherwise
-// the error is a *problem.Error. The kernel class is not compared, since devices
-// need not be open yet.
+// Replaceable returns nil if a checkpoint of r may be written to path: path is "", no file exists at
+// path, or the file is a checkpoint of the same recipe. Otherwise the error is a *problem.Error. The
+// kernel class is not compared, since devices need not be open yet.
 func Replaceable(path string, r *recipe.Recipe) error {
 	if there, err := regular.Exists(path); !there {
 		return err

@@ -55,7 +55,8 @@ func (b *bench) epochs(t *testing.T, stop int) (told []EpochDone, end Finished) 
 	return told, s.Finished("", "")
 }
 
-// TestEveryEpochCountsItsSamples: 42 samples in batches of 16, in one go or resumed.
+// TestEveryEpochCountsItsSamples: 42 samples in batches of 16, in a run without a stop or in a
+// resumed run.
 func TestEveryEpochCountsItsSamples(t *testing.T) {
 	for tail, want := range map[parallel.Tail][3]int{
 		parallel.Keep: {42, 0, 0}, parallel.Pad: {42, 0, 0}, parallel.Repeat: {42, 0, 6},

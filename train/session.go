@@ -24,18 +24,18 @@ type Session struct {
 	devices      devices
 	trainer      *trainer
 	checkpointer checkpointer
-	probe        parallel.Batch // batch for the gap of the epoch; empty in its middle
+	probe        parallel.Batch // batch for the gap of the epoch; empty in the middle of the epoch
 	norms        normsWatch     // values for Norms
 	losses       []Losses       // losses of devices
 	divided      *parallel.Plan // plan of the stages; nil: all devices have all layers
 	began        time.Time
-	measured     int // steps until reportMachines
+	measured     int // number of steps until reportMachines is due
 }
 
-// New returns a session that is ready to run r from m, with the initialised state of m. The caller closes
-// the session, and still owns the devices. After an error nothing is held. The error is a *problem.Error if
-// r, m and c do not fit each other, or the context's cause if the context has ended. Otherwise it is an
-// error of a device.
+// New returns a session that is ready to run r from m, with the initialised state of m. The caller
+// closes the session, and still owns the devices. After an error New holds no device and no memory.
+// The error is a *problem.Error if r, m and c do not fit each other, or the context's cause if the
+// context has ended. Otherwise it is an error of a device.
 func New(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "a model to train is missing", "make one with modelfile.Start")
@@ -125,7 +125,8 @@ func (e *RecipeError) Unwrap() error {
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)
 }
 
-// opened returns s, ready to run. If it cannot be opened, the result is nil and nothing is held.
+// opened returns s, ready to run. If it cannot be opened, the result is nil and s holds no device and
+// no memory.
 func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
 	*Session, error) {
 	if err := s.open(ctx, state, from); err != nil {

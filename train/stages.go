@@ -11,7 +11,7 @@ import (
 // waited.
 func (s *Session) divide(p *parallel.Plan) {
 	s.divided = p
-	if tell := s.plan.config.Divided; tell != nil && !p.Ran { // after the run, event Finished reports it
+	if tell := s.plan.config.Divided; tell != nil && !p.Ran { // after the run, Finished reports the waits
 		tell(p)
 	}
 }

@@ -63,7 +63,7 @@ func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) 
 	var all statistics
 	r := p.recipe
 	for _, how := range append([]StatisticsConfig{{"", r.BNStats, r.BNUpdate}}, p.config.ExtraStatistics...) {
-		if all.has(how.Name) || strings.Contains(how.Name, "/") { // name of its sets in a checkpoint
+		if all.has(how.Name) || strings.Contains(how.Name, "/") { // its sets have this name, too
 			return nil, fmt.Errorf("extra statistics: %q is not a name, or is given twice", how.Name)
 		}
 		one, err := newRunningStatistics(p, how, state)
@@ -113,7 +113,7 @@ func (s statistics) next(moments []tensor.Tensor) (statistics, error) {
 	return next, nil
 }
 
-// extra returns the statistics for a template from all but the first, in order.
+// extra returns the statistics for a template from all statistics except the recipe's, in order.
 func (s statistics) extra() ([]map[string]tensor.Tensor, error) {
 	var all []map[string]tensor.Tensor
 	for _, t := range s[min(1, len(s)):] {
@@ -147,7 +147,7 @@ func (s statistics) restore(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// stepStatistics changes with every step.
+// stepStatistics is the running statistics that every step changes.
 type stepStatistics struct{ values *bn.Statistics }
 
 func (r *stepStatistics) Live() (map[string]tensor.Tensor, error)  { return r.values.Tensors(), nil }

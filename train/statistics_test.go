@@ -46,7 +46,7 @@ func TestSameTemplateHoweverStatisticsAreKept(t *testing.T) {
 	}
 }
 
-// trainOnce trains on one device. The checkpoint is from the end.
+// trainOnce trains on one device. The checkpoint is from the last step.
 func (b *bench) trainOnce(besides ...StatisticsConfig) (*models.Model, *serialize.Checkpoint, *Session) {
 	b.t.Helper()
 	c := b.config(1)
@@ -101,7 +101,7 @@ func TestEvaluationWithStatisticsBeside(t *testing.T) {
 		b.recipe.WeightSync = sync
 		_, _, s := b.trainOnce(keepings[:3]...)
 		ctx := context.Background()
-		running, err := s.trainer.statistics.final() // Evaluate uses the template, with estimated statistics
+		running, err := s.trainer.statistics.final() // Evaluate could estimate statistics again
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// finish makes the template: the last or the best weights, their average if the recipe has
-// one, and statistics that are estimated again if it requests them.
+// finish makes the template: the last or the best weights, their average if the recipe has one, and
+// statistics that are estimated again if the recipe requests that.
 func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	if s.checkpointer.saved != s.trainer.progress.Step {
 		if err := s.checkpointer.save(ctx); err != nil {

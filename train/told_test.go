@@ -156,7 +156,7 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 }
 
-// The description covers every way of computing batch norms.
+// The text of batchNormSees covers every way of computing batch norms.
 func TestWhatBatchNormSees(t *testing.T) {
 	for _, c := range []struct {
 		change func(*recipe.Recipe)
@@ -186,7 +186,7 @@ func TestWhatBatchNormSees(t *testing.T) {
 	}
 }
 
-// Training moves the running statistics, unless the recipe keeps them or estimates them again.
+// Training changes the running statistics, unless the recipe keeps them or estimates them again.
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		decay      float64
@@ -214,7 +214,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// Samples of the tail that are left out are counted when the epoch is whole.
+// Samples of the tail that are left out are counted when the epoch is complete.
 func TestDroppedTailIsTold(t *testing.T) {
 	b := newBench(t, 42)
 	b.recipe.Tail, b.recipe.Epochs, b.recipe.Steps = parallel.Drop, 0, 3

@@ -30,7 +30,7 @@ func (p *plan) takeData() error {
 	if err := data.CheckAugment(r.Augment, c.Train.Info()); err != nil {
 		return problem.Wrap("augment", err)
 	}
-	if r.Decoder != "" { // the template reads pictures as they were read here
+	if r.Decoder != "" { // the template reads pictures as this run does
 		read := *p.template
 		read.Preprocess.EXIF = r.EXIF == data.ApplyEXIF
 		p.template = &read

@@ -64,10 +64,10 @@ func updated(t *testing.T, r recipe.Recipe, values, gradients [2]float32) (after
 	return after, names
 }
 
-// Gradients are clipped by the norm over all tensors (torch.nn.utils.clip_grad_norm_). LARS
-// scales the step of a weight by its trust ratio, and steps of tensors without decay like
-// SGD (You, Gitman, Ginsburg 2017, section 4, without weight decay of biases). There is an
-// average if the recipe requests one.
+// Gradients are clipped by the norm over all tensors (torch.nn.utils.clip_grad_norm_). LARS scales
+// the step of a weight by its trust ratio, and updates tensors without decay as SGD does (You,
+// Gitman, Ginsburg 2017, section 4, without weight decay of biases). There is an average if the
+// recipe requests one.
 func TestUpdatesOfSeveralTensors(t *testing.T) {
 	values, gradients := [2]float32{2, 5}, [2]float32{3, -4}
 	const eta = 0.001

@@ -43,7 +43,7 @@ type weights interface {
 
 // optimizerStep has the inputs of a step of the optimizer.
 type optimizerStep struct {
-	number int // number, from 0
+	number int // number of the step, from 0
 	batch  parallel.Batch
 	hyper  device.Hyper
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// localWeights are separate weights for each replica. They are averaged at the end of every period. In
-// between their average is the trained model.
+// localWeights are separate weights for each replica. They are averaged at the end of every period.
+// Between two averages the trained model is the mean of the weights.
 type localWeights struct {
 	driver   *parallel.Driver
 	replicas *parallel.LocalSGD
-	period   int // steps
+	period   int // number of steps between averages
 }
 
 func (w *localWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {

@@ -1,9 +1,9 @@
 package graph
 
-// BoxForm is the form of the predictions of a detector. It is the name of the first output, which is f32
-// [R, A]: a column for each of A slots, with rows for its box and a row for each class at the end. The names
-// are part of every file format that names outputs. Packages objects/cells and objects/anchors have the order
-// of slots and the units.
+// BoxForm is the form of the predictions of a detector. It is the name of the first output, which is
+// f32 [R, A]: a column for each of A slots (places that predict one box each), with rows for its box
+// and a row for each class at the end. The names are part of every file format that names outputs.
+// Packages objects/cells and objects/anchors have the order of slots and the units.
 type BoxForm string
 
 // These are the forms of detectors. YOLOXForm is YOLOX's (Ge et al. 2021), and FCOSForm torchvision's FCOS

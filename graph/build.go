@@ -14,7 +14,7 @@ type Builder struct {
 	names map[string]Value // names of all values; those of values that read state begin with @
 	free  map[string]int   // the lowest number that may still be free as a suffix, by name
 	table *[]State
-	index map[string]int // indices in table, by name; declared brings it up to date
+	index map[string]int // index in table of each state tensor, by name; the method declared updates it
 	err   error
 }
 

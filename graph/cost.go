@@ -152,7 +152,7 @@ func perElement(o Op) float64 {
 	case AdamW:
 		return 14
 	case Detect:
-		return 40 // of the form of an SSD: most scores are computed
+		return 40 // for predictions in SSDForm, most of the work is to compute scores
 	case Pow:
 		return 90
 	}

@@ -84,7 +84,7 @@ type Function struct {
 // Role is the purpose of a state tensor. serialize.Strip removes tensors by role.
 type Role string
 
-// The roles. By default weight decay applies to Weight alone.
+// These are the roles. By default weight decay applies to Weight alone.
 const (
 	Weight    Role = "weight"    // trained: kernels and matrices
 	Bias      Role = "bias"      // trained
@@ -93,7 +93,7 @@ const (
 	Mean      Role = "mean"      // running statistic
 	Variance  Role = "variance"  // running statistic
 	Constant  Role = "constant"  // never changes
-	Optimizer Role = "optimizer" // only training needs it: velocity, moments
+	Optimizer Role = "optimizer" // velocity and moments, which only training needs
 	Average   Role = "average"   // an exponential average of a trained tensor
 )
 

@@ -127,7 +127,7 @@ func (g *gradient) sum(v Value) Value {
 	}
 	name := g.from.Values[v].Name
 	if g.from.Values[v].State != "" {
-		name = g.from.Values[v].State // without the @
+		name = g.from.Values[v].State // the name of the state tensor has no @
 	}
 	terms := g.whole(v, name)
 	total := terms[0]

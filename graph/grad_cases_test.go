@@ -102,7 +102,8 @@ func ofBatch(b *builder, x, _ value) value {
 	return b.Op(graph.AllReduce, "all", []value{ofReplica(b, x, 0)}, "of", "moments")
 }
 
-// selected normalises the replica with 2 rows of 3 elements with running statistics.
+// selected returns the moments of each replica, but the running statistics for the replica with 2
+// rows of 3 elements.
 func selected(b *builder, x, running value) value {
 	return b.Op(graph.SelectMoments, "some", []value{ofReplica(b, x, 0), running}, "min", 7)
 }

@@ -7,8 +7,9 @@ package graph
 //	dx = all dy*(q*by), for min < y < max                     backward, in steps of x and y
 //	dw = all dy*(x - x_zero)*x_scale/scale                    backward, of the weights that are trained
 //
-// The gradient of a table is its slope over nine bytes: a table of whole numbers is flat between two bytes.
-// Weights that are trained become bytes by QuantizeWeight. Weights that are state have no gradient.
+// The gradient of a table is its mean slope over nine bytes, because a table of whole numbers has no
+// slope between two neighbouring bytes. Weights that are trained become bytes by QuantizeWeight.
+// Weights that are state have no gradient.
 
 // inside returns dy where the result is between its bounds, and 0 at a bound, where the result is clamped
 // and a relu changes its slope.

@@ -80,7 +80,7 @@ func gradBatchNorm(g *gradient, dy Value) {
 // is exchanged: dx = dy*gamma/sqrt(variance + eps).
 func (g *gradient) frozen(dy, m, gamma, variance Value, i int) {
 	x, eps := g.node.In[0], g.node.Float("eps")
-	if g.needs(i) || g.needs(i+1) { // the sums come first: a device may add them while it makes dy
+	if g.needs(i) || g.needs(i+1) { // the sums come first, because a device may add them while it makes dy
 		g.scaleAndShift(m, g.op(NormaliseGradSums, "sums", nil, x, dy, m), i)
 	}
 	if g.needs(0) {

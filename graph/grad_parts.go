@@ -11,7 +11,7 @@ import "slices"
 type term struct {
 	value Value
 	name  string // name of the slice
-	slice *Node  // nil: value is all
+	slice *Node  // nil: value is the whole contribution
 }
 
 // whole returns all contributions to the gradient of v, which has that name. Gradients of slices that follow

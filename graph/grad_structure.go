@@ -18,7 +18,8 @@ func gradSlice(g *gradient, dy Value) {
 	g.giveTerm(0, term{dy, g.from.Values[g.node.Out[0]].Name, g.node})
 }
 
-// gradTake inverts a reordering.
+// gradTake adds a Take with the inverse index if the node reorders all elements, and a TakeGrad
+// otherwise.
 func gradTake(g *gradient, dy Value) {
 	axis, index := g.node.Int("axis"), g.node.Ints("index")
 	back := slices.Repeat([]int{-1}, g.shape(g.node.In[0])[axis])

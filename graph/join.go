@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// JoinActivations returns g with activations that exporters write as several nodes joined
-// to one operation, if nothing else reads the parts: silu, hard_swish, gelu of both forms,
-// mish. One node replaces two to nine, and one in the gradient replaces twice that number.
-// Each operation is defined as these parts, so results do not change. number returns the
-// number in a state tensor of one element. State that is no longer read is left out.
+// JoinActivations returns g with activations that exporters write as several nodes joined to one
+// operation, if nothing else reads the parts: silu, hard_swish, gelu of both forms, mish. One node
+// then replaces two to nine nodes, and one node of the gradient replaces twice that number. Each
+// operation is defined as these parts, so results do not change. number returns the number in a state
+// tensor of one element. State that is no longer read is left out.
 func (g *Graph) JoinActivations(number func(state string) (v float32, ok bool)) (*Graph, error) {
 	f := g.Main
 	j := &joiner{f, f.Makers(), f.Users(), number}
@@ -55,8 +55,8 @@ type joiner struct {
 	number func(state string) (float32, bool)
 }
 
-// joined returns the operation whose last part is n, and its operand, or 0. last reports
-// that n is the multiplication by a half.
+// joined returns the operation whose last part is n, and its operand, or 0. last reports that n
+// multiplies by a half, so that the half comes last.
 func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	if j.is(n, Mul) {
 		for i, x := range n.In {

@@ -26,7 +26,8 @@ func JoinNorms(f *Function, state []State) (*Function, error) {
 	return f, nil
 }
 
-// joinedBy returns f with the nodes that a rule replaces, pruned, or f itself.
+// joinedBy applies a rule to the nodes of f. It returns f without the nodes that the rule has
+// replaced, or f itself if the rule has replaced nothing.
 func joinedBy(rule func(j *normJoiner, r *rewriter) bool, f *Function, state []State) (*Function, error) {
 	j := &normJoiner{f: f, makers: f.Makers(), users: f.Users()}
 	for _, v := range f.results() {
@@ -58,7 +59,7 @@ func (j *normJoiner) made(v Value, op Op) *Node {
 	return nil
 }
 
-// layerNorm makes (x - mean)/sqrt(variance + eps), written out, a layer_norm:
+// layerNorm replaces (x - mean)/sqrt(variance + eps), written as several nodes, by a layer_norm:
 //
 //	mean = reduce_mean(x)   c = sub(x, mean)   s = sqrt(affine(reduce_mean(mul(c, c)), add=eps))   div(c, s)
 func (j *normJoiner) layerNorm(r *rewriter) bool {

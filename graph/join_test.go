@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Gates, as exporters write them.
+// These are gates as exporters write them.
 const (
 	erfGate  = "d = div(x, @k); e = erf(d); s = affine(e, add=1); "
 	tanhGate = "x2 = mul(x, x); x3 = mul(x2, x); m = affine(x3, by=0.044715); a = add(x, m); " +

@@ -5,7 +5,7 @@ import "fmt"
 // Kind is the relation of a value to the logical replicas of a step.
 type Kind uint8
 
-// The kinds. The numbers are part of the protocol: they never change.
+// These are the kinds. Their numbers are part of the protocol: they never change.
 const (
 	// Whole is the same on all devices: state, hyper-parameters, results of an
 	// all-reduce. It has no extra axis.

@@ -4,11 +4,10 @@ package graph
 // meaning, and new operations go at the end of their block.
 type Op uint16
 
-// The operations. In the signatures r, p and w mean rows, replica and whole; ? marks an
-// operand that may be absent. Shapes exclude the leading axis of rows and replica values.
-// Conv attributes are stride [sh,sw], pad [top,left,bottom,right], dilation [dh,dw] and
-// groups; pool attributes are kernel [kh,kw], stride and pad. Types are f32 unless stated
-// otherwise.
+// These are the operations. In their signatures r, p and w mean the kinds rows, replica and whole; ?
+// marks an operand that may be absent. Shapes exclude the leading axis of rows and replica values.
+// Conv attributes are stride [sh,sw], pad [top,left,bottom,right], dilation [dh,dw] and groups; pool
+// attributes are kernel [kh,kw], stride and pad. Types are f32 unless stated otherwise.
 //
 // A moments value m is f64[1+2C]: the count n, then the means of the C channels, then their
 // sums Q of squared deviations. A negative n marks constant statistics: the variance is
@@ -51,8 +50,8 @@ const (
 	Moments Op = 30
 	// RunningMoments(mean w[C], variance w[C]) w f64[1+2C] = (-1, mean, variance).
 	RunningMoments Op = 31
-	// SelectMoments(m p f64[1+2C], running w f64[1+2C]) p f64[1+2C]: per
-	// replica m where its n >= min, else running.
+	// SelectMoments(m p f64[1+2C], running w f64[1+2C]) p f64[1+2C]: for each replica, m if its n is at
+	// least min, else running.
 	SelectMoments Op = 32
 	// Normalise(x r[C,...], m f64[1+2C], gamma w[C], beta w[C]) r[C,...]:
 	// y = gamma*(x-mean)/sqrt(Q/|n| + eps) + beta. m is whole if over is
@@ -182,13 +181,12 @@ const (
 	Upsample Op = 106
 	// UpsampleGrad(dy r[C,H',W']) r[C,H,W], with from [H,W], mode and align_corners.
 	UpsampleGrad Op = 107
-	// Dropout(x, ident r i64[2]) = x/f32(1-p) where an element is kept, else 0.
-	// Element e of a row is kept if number e of the tensor.Draws of its sample
-	// (ident = epoch and sample; generator of seed and StreamDropout + stream),
-	// as Float32, is at least p. The same operation on dy is its gradient. In a
-	// template it has only the operand x and marks the place; eval and predict
-	// leave it out, and no device runs that form. There each is "sample" where a sample is
-	// dropped whole (stochastic depth): training gives a device the dropout of a 1, and a Mul.
+	// Dropout(x, ident r i64[2]) = x/f32(1-p) where an element is kept, else 0. Element e of a row is
+	// kept if number e of the tensor.Draws of its sample (ident = epoch and sample; generator of seed
+	// and StreamDropout + stream), as Float32, is at least p. The same operation on dy is its gradient.
+	// In a template it has only the operand x and marks the place. No device runs that form: eval and
+	// predict leave it out. In that form the attribute each is "sample" if whole samples are dropped
+	// (stochastic depth). Training then gives a device the dropout of a 1, and a Mul with its result.
 	Dropout Op = 108
 	// Take(x): element i of the result is element index[i] of x, along axis.
 	Take Op = 109
@@ -205,9 +203,9 @@ const (
 	// its target.
 	SoftmaxXent Op = 120
 	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]: (softmax -
-	// target)*weight*inverse; inverse is 1/denominator. With weights, weight is multiplied
-	// by the label's weight, in f64; with weighted_targets the result is (softmax*W -
-	// weights*target)*weight*inverse, W the sum of weights*target over the classes.
+	// target)*weight*inverse, where inverse is 1/denominator. With weights, weight is multiplied by the
+	// label's weight, in f64; with weighted_targets the result is (softmax*W -
+	// weights*target)*weight*inverse, where W is the sum of weights*target over the classes.
 	SoftmaxXentGrad Op = 121
 	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: for how many labels
 	// that are not ignored the (first) maximum of the logits is the label, and
@@ -285,8 +283,8 @@ const (
 	// sum dy and S2 = sum dy*(x-mean) over the line of n elements; dy is the gradient of
 	// (x-mean)*s.
 	LayerNormGrad Op = 191
-	// GroupNorm(x r[C,...], scale? w[C], bias? w[C]) r[C,...]: y = scale*(x-mean)*s + bias with
-	// the moments of a group of C/groups channels. groups of C is instance norm.
+	// GroupNorm(x r[C,...], scale? w[C], bias? w[C]) r[C,...]: y = scale*(x-mean)*s + bias with the
+	// moments of a group of C/groups channels. With groups equal to C it is the instance norm.
 	GroupNorm Op = 192
 	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
 	GroupNormGrad Op = 193
@@ -296,7 +294,8 @@ const (
 	// products and sums are rounded one by one. round rounds halves to the even number, and
 	// to(v) is min(max(round(v) + zero, min), max).
 
-	// Quantize(x r[...]) r u8[...]: q = to(x/scale) with bounds 0 and 255; NaN becomes zero.
+	// Quantize(x r[...]) r u8[...]: q = to(x/scale) with bounds 0 and 255; NaN becomes the attribute
+	// zero.
 	Quantize Op = 200
 	// Dequantize(q r u8[...]) r[...] = scale*(q - zero).
 	Dequantize Op = 201
@@ -333,15 +332,17 @@ const (
 	// (grad_int8.go).
 	QuantizeWeight Op = 211
 
-	// Detect(x r[R,A], limits r[2], anchors? w[A,4]) r[6*(1+most)]: the boxes of a detector's predictions x in
-	// BoxForm form for A slots, decoded with their anchors, without those that overlap a better box of their
-	// class. A candidate is a class of a slot with a score above limits[0]. Of a group, which is the slots
-	// from one of starts to the next, or without starts a class, the best candidates before compete, all if
-	// it is 0. A candidate is removed if its overlap with a better box of its class is more than limits[1].
-	// The result has rows of 6: first the number of boxes, then corners, score and class of the best most
-	// boxes, the highest score first; of equals the lower slot, then the lower class. All else is +0. If
-	// an element of x is infinite or NaN, the number is NaN and there are no boxes. Boxes and scores
-	// are computed in f64 and rounded once, overlaps in f32: package device/detection. size is the
-	// height and width at which boxes end, of other forms than YOLOX's and corners.
+	// Detect(x r[R,A], limits r[2], anchors? w[A,4]) r[6*(1+most)]: the boxes of a detector's
+	// predictions x in BoxForm form for A slots, decoded with their anchors, except boxes that overlap a
+	// better box of their class. A candidate is a class of a slot with a score above limits[0]. A group
+	// is the slots from one element of the attribute starts to the next, or, without starts, a class. In
+	// each group the best candidates compete: their number is the attribute before, or all compete if it
+	// is 0. A candidate is removed if its overlap with a better box of its class is more than limits[1].
+	// The result has rows of 6: first the number of boxes, then corners, score and class of the best
+	// most boxes, the highest score first; of equal scores the lower slot first, then the lower class.
+	// All other elements are +0. If an element of x is infinite or NaN, the number is NaN and there are
+	// no boxes. Boxes and scores are computed in f64 and rounded once, overlaps in f32: package
+	// device/detection. In forms other than YOLOX's and corners, boxes are clipped to the height and
+	// width size.
 	Detect Op = 220
 )

@@ -17,7 +17,7 @@ func TestEnding(t *testing.T) {
 		"y = hard_sigmoid(x)":                         "hard_sigmoid x",
 		"s = sigmoid(x)\ny = affine(s, by=2)":         "- y",
 		"s = softmax(x)\ny = reshape(s, shape=[3,4])": "softmax x",
-		"s = softmax(x)\ny = reshape(s, shape=[12])":  "- y", // classes and places on one axis
+		"s = softmax(x)\ny = reshape(s, shape=[12])":  "- y", // classes and places share an axis
 		"s = softmax(x)\ny = reshape(s, shape=[6,2])": "- y",
 		"r = reshape(x, shape=[1,12])\ns = softmax(r, axis=1)\ny = reshape(s, shape=[12])": "softmax r",
 		"r = reshape(x, shape=[2,6])\ns = softmax(r, axis=1)\ny = reshape(s, shape=[12])":  "- y",

@@ -34,7 +34,7 @@ func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, 
 	return s.best, s.err
 }
 
-// search looks for cuts: by node, whether a segment ends with it.
+// search looks for the best cuts. Cuts say for each node whether a segment ends with it.
 type search struct {
 	f     *Function
 	state []State
@@ -213,8 +213,9 @@ func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node)
 	return r.Builder.Function()
 }
 
-// between returns the nodes of the forward pass with results between cuts, by result. It
-// includes all values with rows, except those that another segment reads.
+// between returns the nodes of the forward pass that a backward pass computes again, by result: the
+// nodes with rows, except those with a result that another segment reads. cuts divide the pass into
+// segments.
 func (f *Function) between(back, cuts []bool) map[Value]*Node {
 	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {

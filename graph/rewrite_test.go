@@ -116,7 +116,7 @@ func predict(x rows f32[2]) {
 
 func TestUsers(t *testing.T) {
 	f := parsed(t, withDropout).Main
-	// x, ident, unused, @a, y, d, @b, dead, z
+	// These are the readers of x, ident, unused, @a, y, d, @b, dead and z.
 	want := [][]int{{0, 2}, {1}, nil, {0}, {1, 3}, {3}, {2}, nil, nil}
 	if got := f.Users(); !reflect.DeepEqual(got, want) {
 		t.Errorf("users: got %v, want %v", got, want)

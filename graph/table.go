@@ -24,7 +24,7 @@ type opRow struct {
 	attrs    []attrSpec
 	host     bool // done by the host, never by a device
 	infer    func(*inference) error
-	grad     gradRule // nil: it has no derivative
+	grad     gradRule // nil: the operation has no derivative
 	// straight is the gradient of an operation that rounds, as if it did not round. It is nil for others.
 	straight gradRule
 	// decompose replaces the operation by simpler operations; nil: devices must support the operation.

@@ -28,9 +28,9 @@ func (w *writer) function(f *Function) {
 	w.put("}\n")
 }
 
-// declare writes the lines that declare values before a line with operands ins and results outs. A line also
-// declares the state that it is the first to read. declare relies on that if the parser gives these values
-// the same numbers.
+// declare writes the lines that declare values before a line with operands ins and results outs. A
+// line also declares the state that it is the first to read. It leaves state to that rule only if the
+// parser then gives these values the same numbers.
 func (w *writer) declare(ins, outs []Value) {
 	limit := w.next
 	if len(outs) > 0 {

@@ -117,7 +117,7 @@ func (f *Function) checkNodes(defined []bool) error {
 	return nil
 }
 
-// title returns the name of node i in messages. Any name is allowed.
+// title returns the name of node i in messages. The name need not be valid.
 func (f *Function) title(i int) string {
 	n := &f.Nodes[i]
 	if len(n.Out) > 0 && n.Out[0] >= 0 && int(n.Out[0]) < len(f.Values) {

@@ -42,7 +42,7 @@ func TestZooCost(t *testing.T) {
 		"mobilenetv2": 0.30e9, "vgg16-bn": 15.47e9} {
 		m := must(models.Build(name, models.Options{}))(t)
 		got := m.Graph.Main.TotalCost().RowFlops / 2
-		if got < want || got > 1.06*want { // additions, norms and activations come on top
+		if got < want || got > 1.06*want { // additions, norms and activations are counted in addition
 			t.Errorf("%s: got %g multiply-adds per image, want %g or little more", name, got, want)
 		}
 	}
@@ -51,7 +51,7 @@ func TestZooCost(t *testing.T) {
 // differentiateAll checks that every trained tensor has a gradient of its shape.
 func differentiateAll(t *testing.T, f *graph.Function, table []graph.State) {
 	b := graph.Extend(f, &table)
-	logits := f.Values[f.Outputs[0].Value].Type.Shape // one label, or one for each pixel
+	logits := f.Values[f.Outputs[0].Value].Type.Shape // the shape has one label, or one for each pixel
 	labels := b.Input("labels", graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: logits[1:]})
 	inverse := b.Input("inverse", graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	loss := b.Op(graph.SoftmaxXent, "loss", []value{f.Outputs[0].Value, labels})

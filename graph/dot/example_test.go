@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/graph/dot"
 )
 
-// A drawing in the language of Graphviz. A path that ends with .svg asks its
-// program dot for a picture.
+// A drawing in the language of Graphviz. For a path that ends with .svg, Draw calls the Graphviz
+// program dot, which makes a picture.
 func ExampleDraw() {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "tiny"

@@ -1,8 +1,7 @@
-// Package awake measures how long this process has run. While a
-// process is stopped (Ctrl-Z, a frozen container, a paused virtual machine) it
-// receives no answers, but the system's clock continues, and all time-outs have
-// expired when the process resumes. Clocks and timers of this package do not
-// count the time while stopped.
+// Package awake measures how long this process has run. While a process is stopped (Ctrl-Z, a frozen
+// container, a paused virtual machine) it receives no answers, but the system's clock continues, so
+// all time-outs have expired when the process resumes. Clocks and timers of this package do not count
+// the time during which the process was stopped.
 //
 // Use it in place of time.AfterFunc and context.WithTimeout for time-outs after
 // which a peer counts as dead.

@@ -18,8 +18,8 @@ func TestClock(t *testing.T) {
 	}
 	for _, step := range []struct{ gap, want time.Duration }{
 		{time.Second, time.Second},
-		{3 * time.Second, 4 * time.Second}, // a busy machine
-		{time.Hour, 4 * time.Second},       // a stopped process
+		{3 * time.Second, 4 * time.Second}, // on a busy machine a tick may be late: the gap counts
+		{time.Hour, 4 * time.Second},       // the process was stopped: the gap does not count
 		{time.Second, 5 * time.Second},
 	} {
 		at = at.Add(step.gap)

@@ -93,7 +93,7 @@ func (k *Curve) class() string {
 	return s
 }
 
-// Cut shortens a name to a number of characters.
+// Cut shortens a name to a number of characters, most.
 func Cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -212,7 +212,7 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 		}
 		path.WriteString(command + Px(x.at(xs[i])) + " " + Px(y.at(ys[i])))
 		if k.Gaps && !pen {
-			path.WriteString("h0") // a dot, if it is alone
+			path.WriteString("h0") // a line of length 0 is a dot, for a value between two gaps
 		}
 		pen = true
 	}

@@ -45,7 +45,7 @@ func checkDrawing(t *testing.T, drawing string, a, b float64) {
 	}
 }
 
-// TestTicks: round values, all within the range.
+// TestTicks: all ticks are round values within the range.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

@@ -76,7 +76,7 @@ type Panel struct {
 	Width, Height   float64
 }
 
-// Stacked puts drawings into rows of columns, each with its title.
+// Stacked puts drawings into rows with a number of columns, each drawing with its title.
 func Stacked(panels []Panel, columns int) (elements string, width, height float64) {
 	const head, space = 26.0, 18.0
 	var b strings.Builder

@@ -3,8 +3,8 @@ package chart
 // mostPoints is the number of points of a curve that are drawn.
 const mostPoints = 600
 
-// thinned returns a curve with at most mostPoints points: the smallest and the largest
-// value of each range, in their order. Values that are not finite stay.
+// thinned returns a curve with at most mostPoints points: of each range of x it has the smallest and
+// the largest value, in the order of the curve. Values that are not finite stay.
 func thinned(xs, ys []float64) (x, y []float64) {
 	if len(xs) <= mostPoints {
 		return xs, ys

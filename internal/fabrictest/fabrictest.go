@@ -188,7 +188,7 @@ func expect(ctx context.Context, r fabric.Fabric, from int, lane collective.Lane
 func lanes(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
 		peer := 1 - r.Rank()
-		for range 20 { // received only after the other lane
+		for range 20 { // these are received after the messages of the other lane
 			if err := r.Send(ctx, peer, collective.Gradients, make([]byte, 1<<20)); err != nil {
 				return err
 			}
@@ -361,7 +361,7 @@ func canceled(ctx context.Context, open Opener) error {
 func abort(ctx context.Context, open Opener) error {
 	return with(ctx, open, 3, func(ctx context.Context, r fabric.Fabric) error {
 		if r.Rank() == 1 {
-			time.Sleep(20 * time.Millisecond) // the other ranks wait by now, or soon
+			time.Sleep(20 * time.Millisecond) // the other ranks wait by now, or will soon
 			r.Abort("out of patience")
 		}
 		_, err := r.Receive(ctx, (r.Rank()+1)%3, collective.Moments)

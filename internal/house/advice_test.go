@@ -10,20 +10,21 @@ import (
 	"testing"
 )
 
-// Flags that other programs have, a tag of data, and functions of Go.
+// othersFlags are texts that look like flags or commands of bnctl to flagName: flags of other
+// programs, and a tag of data.
 var othersFlags = []string{"tar --dereference", "nvidia-smi -c", "bnctl data 1"}
 
-// adviceInText lists exceptions, with advice in the text: answers of a protocol with errors
-// of one sentence, and a value that gives the reason before the problem.
+// adviceInText lists exceptions, with advice in the text: answers of a protocol with errors of one
+// sentence, and a value that states the reason before the problem.
 var adviceInText = []string{"server/", "train/gap.go"}
 
 var (
-	// flagName is a flag, long or short, or a command that is typed.
+	// flagName matches a long or short flag, or a command that is typed.
 	flagName = regexp.MustCompile(`(^|[\s("'\x60])(--([a-z]|$)|-[a-zA-Z]([\s,;:.)"'\x60]|$)|(bnctl (bench|data|demo|devices|` +
 		`doctor|eval|export|help|inspect|models|plugin|predict|quantize|serve|strip|study|train)|` +
 		`make (` + strings.Join(makeTargets(), "|") + `)|go (build|get|install|run|test|vet)|` +
 		`(apt|apt-get|npm|pip) install|python3? -m)([^a-z-]|$))`)
-	// advised is a sentence that ends with advice: CONTRIBUTING.md, Errors.
+	// advised matches a sentence that ends with advice: see CONTRIBUTING.md, Errors.
 	advised = regexp.MustCompile(`[;:] (please |first )?(add|allow|ask|build|call|choose|convert|evaluate|export|fetch|` +
 		`fit|freeze|give|go on|install|leave|look|make|name|pack|pass|pick|put|re-estimate|rebuild|run|save|see|send|` +
 		`set|start|strip|take|try|unpack|update one|upgrade|use|wait|write) [^%]`)

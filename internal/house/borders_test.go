@@ -9,8 +9,9 @@ import (
 // borders are the packages that callers begin with.
 var borders = []string{"train", "parallel", "bn", "fleet", "predict"}
 
-// leastComments is the minimum share of comment lines in the exported declarations of a package, in percent.
-// It is low enough to permit short sentences: a shorter comment with the same content is better.
+// leastComments is the minimum share of comment lines in the exported declarations of a package, in
+// percent. It is low enough to permit short sentences, because a shorter comment with the same
+// content is better.
 const leastComments = 25
 
 // TestBordersAreExplained counts the lines of package comments and of exported

@@ -13,7 +13,7 @@ import (
 // The command line is flags, help, wording, tables, progress and exit codes.
 const (
 	mostCommandLines   = 5000 // lines of cmd/bnctl, without tests
-	mostCommandImports = 3    // imports of our packages in one of its files
+	mostCommandImports = 3    // imports of our packages in one file of cmd/bnctl
 )
 
 // TestCommandIsACommandLine checks that the computing code, which was moved out of

@@ -12,7 +12,7 @@ import (
 // line, and records its decision on one page. The inner workings of a part belong in
 // docs/design.
 func TestDecisionsAreShort(t *testing.T) {
-	const most = 420 // words
+	const most = 420 // words of a page, at most
 	status := regexp.MustCompile(`^Status: (accepted|proposed|superseded by \S+), \d{4}-\d\d-\d\d\.$`)
 	list, err := filepath.Glob("docs/adr/*.md")
 	if err != nil || len(list) == 0 {

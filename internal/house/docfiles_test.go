@@ -48,7 +48,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// below reports whether there is a file at a path from some folder below another.
+// below reports whether the path file exists, relative to folder or to some folder below it.
 func below(folder, file string) bool {
 	found := false
 	_ = fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {

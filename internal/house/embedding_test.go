@@ -17,8 +17,8 @@ var stateful = []string{"train", "parallel", "parallel/internal/placement", "par
 	"plugins/cpu/internal/convolution", "plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",
 	"plugins/cpu/internal/machine"}
 
-// State is not shared by embedding. If a struct embeds a pointer, all of its methods can write the target.
-// If the struct is exported, all callers can write it, too.
+// State must not be shared by embedding. If a struct embeds a pointer, all methods of the struct can
+// write the target. If the struct is exported, all callers can write it, too.
 func TestStateIsNotEmbedded(t *testing.T) {
 	for _, dir := range stateful {
 		files, err := filepath.Glob(dir + "/*.go")

@@ -258,7 +258,7 @@ func (p *exported) mention(e ast.Expr) {
 // selects.
 func (s *survey) use(folder string, f *ast.File) {
 	const module = "github.com/bnctl/bnctl"
-	imports := map[string]string{} // folders, by the name in this file
+	imports := map[string]string{} // folders of the imported packages, by their names in this file
 	for _, spec := range f.Imports {
 		imp, _ := strconv.Unquote(spec.Path.Value)
 		if imp != module && !strings.HasPrefix(imp, module+"/") {

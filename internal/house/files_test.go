@@ -55,7 +55,7 @@ func fileReferences(t *testing.T, folder string) map[string][]string {
 		files, refers[name] = append(files, f), []string{}
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	c := types.Config{Importer: emptyPackages{}, Error: func(error) {}} // of names in imported packages
+	c := types.Config{Importer: emptyPackages{}, Error: func(error) {}} // ignores unknown imported names
 	of, _ := c.Check(p.Name, set, files, info)
 	for id, use := range info.Uses {
 		_, method := use.(*types.Func)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNoLoopCountsInFloats: a loop that adds to a float64 until it passes a bound may never end: from 2^53
-// on x+1 is x. Count in integers, and compute the float64 of each.
+// TestNoLoopCountsInFloats: a loop that adds to a float64 until it passes a bound may never end: from
+// 2^53 on x+1 is x. A loop must count in integers, and compute a float64 from each.
 func TestNoLoopCountsInFloats(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -46,7 +46,7 @@ func TestFloatLoopsAreFound(t *testing.T) {
 		"for i := 0; i < n; i += step {}":                               0,
 		"for i := range n { x := float64(i) * 0.5; f(x) }":              0,
 		"for i := 0; i < int(math.Ceil(a)); i++ {}":                     0,
-		"for n := 3.0; term > sum*0.5; n += 2 {}":                       0, // the terms of a series
+		"for n := 3.0; term > sum*0.5; n += 2 {}":                       0, // the terms of a series end this loop
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nfunc g() {\n"+text+"\n}", 0)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// exact lists the packages with arithmetic that reaches a result.
+// exact lists the packages with arithmetic that affects results.
 var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "data/augmentation",
 	"data/images", "models", "parallel", "parallel/pipeline", "parallel/step",
 	"train", "predict", "serialize", "models/fit", "modelfile/doctor", "modelfile/strip", "modelfile/export",
@@ -25,7 +25,7 @@ var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn",
 	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run",
 	"plugins/cpu/internal/arena", "plugins/cpu/internal/layout", "plugins/cpu/internal/cpu"}
 
-// mayFuse lists the files with numbers that reach no result.
+// mayFuse lists the files with arithmetic that does not affect results.
 var mayFuse = []string{"graph/cost.go", "plugins/cpu/internal/arena/memory.go", "plugins/gpu/capacity.go", "models/fit/arrays.go"}
 
 // fused finds the file and line of a fused multiply-add in an assembly listing.
@@ -72,7 +72,7 @@ func TestNothingIsFused(t *testing.T) {
 		}
 		seen[file+m[2]] = true
 		if line(t, file, m[2], "math.FMA(") {
-			continue // it is explicit, and exact on every machine
+			continue // a call of math.FMA is explicit, and exact on every machine
 		}
 		t.Errorf("%s:%s: a product is added to something in one operation; write float64(x*y) + z", file, m[2])
 	}
@@ -94,10 +94,10 @@ func line(t *testing.T, file, number, text string) bool {
 // are assembly that fuses where the processor can. (math.FMA is exact on all.)
 var foreign = regexp.MustCompile(`\bmath\.(Exp|Log|Sin|Cos|Tan|Sinh|Atan|Asin|Acos|Pow|Cbrt|Hypot|Gamma|Erf)\w*\(`)
 
-// mayCall lists the files with numbers that reach no result.
+// mayCall lists the files with arithmetic that does not affect results.
 var mayCall = []string{"bn/health.go"}
 
-// Results are computed with the functions of package tensor.
+// The exact packages compute results with the functions of package tensor.
 func TestFunctionsAreOurOwn(t *testing.T) {
 	for _, pkg := range exact {
 		files, err := filepath.Glob(pkg + "/*.go")

@@ -343,7 +343,7 @@ var outside = map[string][]string{
 	"github.com/johannesboyne":       {"internal/storetest/"},
 	"github.com/google/go-container": {"internal/storetest/"},
 
-	"github.com/in-toto":            {"cmd/bnctl/internal/attest/"}, // in tests
+	"github.com/in-toto":            {"cmd/bnctl/internal/attest/"}, // only in tests
 	"github.com/secure-systems-lab": {"cmd/bnctl/internal/attest/"},
 }
 
@@ -367,7 +367,7 @@ func TestLayers(t *testing.T) {
 			allowed[pkg] = append(allowed[pkg], strings.Fields(deps)...)
 		}
 	}
-	used := map[string]map[string]bool{} // by package
+	used := map[string]map[string]bool{} // used imports of each package
 	// The files are read here, not through go list, so that go test knows
 	// what this test depends on and does not reuse a cached result.
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
@@ -378,7 +378,7 @@ func TestLayers(t *testing.T) {
 			base := path.Base(name)
 			_, nested := os.Stat(name + "/go.mod")
 			if nested == nil || base == "testdata" || strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") {
-				return fs.SkipDir // separate modules, data
+				return fs.SkipDir // folders with other modules, or with data
 			}
 			return nil
 		}
@@ -401,7 +401,7 @@ func TestLayers(t *testing.T) {
 			imp, _ := strconv.Unquote(spec.Path.Value)
 			dep, ours := strings.CutPrefix(imp, module+"/")
 			if imp == module {
-				dep, ours = ".", true // the root package
+				dep, ours = ".", true // the package is the root package
 			}
 			if ours && !slices.Contains(may, dep) {
 				t.Errorf("%s: package %s may not import %s", name, pkg, dep)

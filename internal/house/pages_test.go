@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// use is the word in a package comment that introduces when to use the package, and when
-// another.
+// use matches the word that introduces, in a package comment, when to use the package and when
+// another one.
 var use = regexp.MustCompile(`\b[Uu]se\b`)
 
 // TestPackagesSayWhatTheyAreFor checks that every package has a package comment. The

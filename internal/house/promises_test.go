@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPromisesAreHeld: the tests that docs/promises.md names are there.
+// TestPromisesAreHeld: the tests that docs/promises.md names exist.
 func TestPromisesAreHeld(t *testing.T) {
 	page, err := os.ReadFile("docs/promises.md")
 	if err != nil {

@@ -127,7 +127,7 @@ func (r *rank) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]
 		if err := r.ended(); err != nil {
 			return nil, false, err
 		}
-		gone := isClosed(r.world.closed[from]) // before Take: earlier messages have arrived
+		gone := isClosed(r.world.closed[from]) // before Take: earlier messages are then in q
 		if m, ok := q.Take(); ok {
 			return m.pieces, m.lent, nil
 		}

@@ -46,8 +46,8 @@ func Cause(ctx context.Context) (s Signal, ok bool) {
 type Options struct {
 	OnFirst  func(Signal) // called for the first signal, before the context ends
 	OnSecond func(Signal) // called for a second signal; ends the program at once
-	// OnTimeout is called if the program has not ended within Grace of the first signal and
-	// nothing is being saved; it ends the program. err reports this, and wraps the Signal.
+	// OnTimeout is called if the program has not ended within Grace of the first signal and nothing is
+	// being saved; it ends the program. err reports this, and wraps the Signal.
 	OnTimeout func(ctx context.Context, err error)
 	Grace     time.Duration
 	// Until is an input with the same effect at its end as a first SIGTERM, as when the program
@@ -97,14 +97,15 @@ func endOf(r io.Reader) <-chan struct{} {
 	}
 	signal.Ignore(syscall.SIGPIPE) // the reader of standard error may have ended too
 	ended := make(chan struct{})
-	go func() { // it ends with the program if r has no end
+	go func() { // the goroutine ends with the program if r has no end
 		_, _ = io.Copy(io.Discard, r)
 		close(ended)
 	}()
 	return ended
 }
 
-// watch calls the functions of Options for a program that does not end, until done.
+// watch calls the functions of Options for a program that does not end; it returns when done is
+// closed.
 func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex, came <-chan os.Signal,
 	done <-chan struct{}) {
 	deadline := time.After(o.Grace)

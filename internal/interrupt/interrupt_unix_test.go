@@ -64,7 +64,7 @@ func tell(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// TestUntil: the end of the input is like a first SIGTERM, and is never a second one.
+// TestUntil: the end of the input has the effect of a first SIGTERM. After a signal it has no effect.
 func TestUntil(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// A name that would clear the screen and begin a separate line.
+// This name would clear the screen and begin another line.
 func ExampleText() {
 	fmt.Println(legible.Text("cat\x1b[2J.jpg\nok: all is well"))
 	// Output: cat\x1b[2J.jpg\nok: all is well

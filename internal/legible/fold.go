@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks a line that is wider than a number of columns between fields, which are
-// separated by two spaces or a middle dot, and indents the rest. A terminal would break it
-// anywhere, even between a number and its unit. A field that is too wide by itself is not
-// broken.
+// Fold breaks a line that is longer than a number of columns between fields, which are separated by
+// two spaces or a middle dot, and indents the rest. A terminal would break it anywhere, even between
+// a number and its unit. A field that is too long by itself is not broken.
 func Fold(line string, columns int) string {
 	const indent = "   "
 	width := utf8.RuneCountInString

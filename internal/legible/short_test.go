@@ -32,7 +32,7 @@ func TestShort(t *testing.T) {
 			t.Errorf("%.20q of %d bytes is cut", s, len(s))
 		}
 	}
-	// Characters stay whole.
+	// Short never cuts a character of several bytes in two.
 	if got := Short(strings.Repeat("ä", 2000)); !utf8.ValidString(got) || !strings.Contains(got,
 		"(1600 characters") {
 		t.Errorf("%q", got)

@@ -33,8 +33,8 @@ func Machine() (total, available int64) {
 // than opening a device.
 var cgroupLimit = sync.OnceValues(memlimit.FromCgroup)
 
-// cappedBy returns the part of the machine's memory that a limit allows to a process that
-// has used taken bytes. If nothing is left, 1 byte is available, because 0 means unknown.
+// cappedBy returns the part of the machine's memory that a limit allows to a process that has used
+// taken bytes. If nothing is left, it returns 1 byte as available, because 0 means unknown.
 func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 	if total == 0 || limit >= uint64(total) {
 		return total, available
@@ -42,7 +42,7 @@ func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 	return int64(limit), max(min(available, int64(limit)-taken), 1)
 }
 
-// Peak returns the most memory that a process has had resident at once, in bytes; 0 if the
+// Peak returns the largest amount of resident memory that a process has had, in bytes; 0 if the
 // system does not report it, or if the process does not exist.
 func Peak(process int) int64 { return field(read(fmt.Sprintf("/proc/%d/status", process)), "VmHWM") }
 
@@ -64,7 +64,7 @@ func killedIn(text string) int64 {
 }
 
 func read(path string) string {
-	text, _ := os.ReadFile(path) // "": the system does not report it
+	text, _ := os.ReadFile(path) // the text is "" if the system does not report it
 	return string(text)
 }
 

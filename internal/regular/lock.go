@@ -43,7 +43,7 @@ func (l *lockTable) locked(path string) bool {
 	return err == nil && l.files[file]
 }
 
-// lockedAs returns the canonical path of a file: locks are counted by it.
+// lockedAs returns the canonical path of a file: locks are counted by this path.
 func lockedAs(path string) (string, error) {
 	file, err := target(path)
 	if err != nil {
@@ -54,9 +54,9 @@ func lockedAs(path string) (string, error) {
 }
 
 // Lock keeps other programs from locking path, until unlock is called or this program ends in any
-// way. The lock is a file next to path, or next to the target of a symbolic link there, .NAME.lock,
-// with the process ID of its owner. A lock file of a program that has ended locks nothing. On a
-// file system without locks, Lock does nothing.
+// way. The lock is the file .NAME.lock next to path, or next to the target of a symbolic link at
+// path. It contains the process ID of its owner. A lock file of a program that has ended locks
+// nothing. On a file system without locks, Lock does nothing.
 func Lock(path string) (unlock func(), err error) {
 	if r := RemoteOf(path); r != nil {
 		return lockRemote(r, path)

@@ -1,8 +1,8 @@
 package regular
 
 // LockAll locks the files that a program is going to write, until release is called or the program
-// ends. It is an error if one cannot be written, or if another program has locked it. Empty paths
-// are skipped. See Writable and Lock.
+// ends. LockAll returns an error if one of the files cannot be written, or if another program has
+// locked it. Empty paths are skipped. See Writable and Lock.
 func LockAll(paths ...string) (release func(), err error) {
 	var unlocks []func()
 	release = func() {

@@ -22,9 +22,9 @@ import (
 // file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file for reading; links are followed. Opening never waits. The check is made on the
-// open file, so that it cannot be replaced in between. For a file at a URL, Open opens the local copy: see
-// SetRemote. Errors are *fs.PathError.
+// Open opens a regular file for reading; links are followed. Opening never waits. The check is made
+// on the open file, so that the file cannot be replaced between check and use. For a file at a URL,
+// Open opens the local copy: see SetRemote. Errors are *fs.PathError.
 func Open(path string) (*os.File, error) {
 	if r := RemoteOf(path); r != nil {
 		return openRemote(r, path)

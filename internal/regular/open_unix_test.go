@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestOpen: a regular file opens, through links too; everything else is
-// refused at once, by name.
+// TestOpen: a regular file opens, through links too; everything else is refused at once, and the
+// error names its kind.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	name := func(n string) string { return filepath.Join(dir, n) }
@@ -29,7 +29,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, test := range []struct {
 		path string
-		kind string // "" opens
+		kind string // "": Open opens the file
 	}{
 		{name("file"), ""}, {name("link"), ""}, {name("fifo"), "a pipe"}, {name("linkfifo"), "a pipe"},
 		{name("folder"), "a folder"}, {"/dev/zero", "a device"},

@@ -7,7 +7,8 @@ import "os"
 // lockOpen does nothing: this system has no locks.
 func lockOpen(*os.File) bool { return true }
 
-// rename closes f and renames it to path. This system does not rename open files.
+// rename closes f and renames it to path. It closes f first, because this system does not rename open
+// files.
 func rename(f *os.File, path string) error {
 	if err := f.Close(); err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 		}
 	}
 	err := WriteFile(path, 0o666, func(w io.Writer) error {
-		inner := WriteFile(path, 0o666, func(w io.Writer) error { // at the same time, by another program
+		inner := WriteFile(path, 0o666, func(w io.Writer) error { // like another program at the same time
 			_, err := io.WriteString(w, "inner")
 			return err
 		})

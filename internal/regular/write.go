@@ -84,7 +84,7 @@ func Writable(path string) error {
 func keepMode(f *os.File, replaced string) error {
 	info, err := os.Lstat(replaced)
 	if err != nil {
-		return nil // it does not exist
+		return nil // no file is replaced
 	}
 	if mine, err := f.Stat(); err == nil && mine.Mode().Perm() == info.Mode().Perm() {
 		return nil
@@ -107,7 +107,7 @@ func createTemporary(path string, mode fs.FileMode) (*os.File, error) {
 		if lockOpen(f) {
 			return f, nil
 		}
-		f.Close() // removed by another program before it was locked
+		f.Close() // another program has removed the file before it was locked
 	}
 }
 

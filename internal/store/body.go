@@ -19,7 +19,7 @@ var errCut = errors.New("the connection ended before the file did")
 // errStalled is the cause of a context that has ended because a server sent nothing.
 var errStalled = errors.New("stalled")
 
-// patient is a reader that cancels its request if no byte arrives for a time.
+// patient is a reader that cancels its request if no byte arrives for some time.
 type patient struct {
 	r     io.Reader
 	timer *time.Timer

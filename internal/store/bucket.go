@@ -70,7 +70,7 @@ func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
 		}
 		o.Region = b.s.o.env("AWS_REGION", "AWS_DEFAULT_REGION")
 		if o.Region == "" && o.BucketLookup == minio.BucketLookupPath {
-			o.Region = "us-east-1" // else the region of each bucket is requested
+			o.Region = "us-east-1" // otherwise the client asks for the region of each bucket
 		}
 		o.Creds, o.Transport = b.amazonCredentials(), &conditional{o.Transport, amazonCondition}
 	}
@@ -129,8 +129,9 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 	return o, nil
 }
 
-// reason returns the error of a request with the reason of the server. Answers to HEAD have no body, so that
-// only a status such as 400 is known. Then get sends a similar request, and its answer has the reason.
+// reason returns the error of a request with the reason of the server. Answers to HEAD have no body,
+// so they have only a status, for example 400. In this case get sends a similar request, and its
+// answer has the reason.
 func (b *bucket) reason(ctx context.Context, err error, get func(context.Context) error) error {
 	code := minio.ToErrorResponse(err).StatusCode
 	if code != http.StatusBadRequest && code != http.StatusForbidden {
@@ -155,7 +156,8 @@ func (b *bucket) object(name string, info minio.ObjectInfo) *object {
 	return o
 }
 
-// explained returns the reason of an error of the client, with advice, transient if it may go away.
+// explained returns the reason of an error of the client, with advice, as a *transient if a later
+// attempt may succeed.
 func (b *bucket) explained(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return b.s.stalled(ctx, ctx.Err())
@@ -183,7 +185,7 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 		return &status{r.StatusCode, text}
 	}
 	isElsewhere := r.Code == "AuthorizationHeaderMalformed" || r.Code == "InvalidRegion"
-	isElsewhere = isElsewhere && r.Region != "" // the client uses this region next
+	isElsewhere = isElsewhere && r.Region != "" // isElsewhere: the client retries in this region
 	if after, _ := answerOf(ctx); isTransient(r.StatusCode) || isElsewhere {
 		return &transient{errors.New(text), after}
 	}

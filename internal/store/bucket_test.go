@@ -126,7 +126,7 @@ func TestFiles(t *testing.T) {
 	}
 	server.Requests()
 	for f := range w.store().Files("s3://bucket/photos") {
-		f.Read() //nolint:errcheck // it was read before
+		f.Read() //nolint:errcheck // the file was read before
 	}
 	if n := len(server.Requests()); n != 1 {
 		t.Errorf("%d requests for files of the cache, want the list alone", n)

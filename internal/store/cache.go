@@ -32,7 +32,7 @@ type cache struct{ folder string }
 
 // record describes the file at a URL.
 type record struct {
-	URL     string    `json:"url"` // without credentials
+	URL     string    `json:"url"` // URL without credentials
 	Name    string    `json:"name"`
 	Sum     string    `json:"sha256"`
 	Size    int64     `json:"size"`
@@ -178,5 +178,5 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// matches reports whether a sum begins with the digits that are expected; "" is any.
+// matches reports whether a sum begins with the expected digits; "" matches any sum.
 func matches(sum, expected string) bool { return strings.HasPrefix(sum, strings.ToLower(expected)) }

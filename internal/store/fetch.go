@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Local implements regular.Remote. A folder is fetched with all its files.
+// Local implements regular.Remote. For a folder it fetches all files.
 func (s *Store) Local(url string) (string, error) {
 	s.mu.Lock()
 	p := s.pins[url]
@@ -101,7 +101,8 @@ func (s *Store) cached(url string, r *record) string {
 	return s.cache.content(r.Sum, r.Name)
 }
 
-// fetch returns the content of an object. Another process that fetches it is waited for.
+// fetch returns the content of an object. If another process is fetching the object, fetch waits for
+// it.
 func (s *Store) fetch(url string, o *object) (string, error) {
 	key := keyOf(s.unsigned(url), o.etag)
 	unlock, err := s.lock(key, o.url)
@@ -218,7 +219,7 @@ func (s *Store) complete(o *object, f *os.File) (string, error) {
 			err = &transient{errCut, 0}
 		}
 		if have > before {
-			n = 1 // there is progress
+			n = 1 // there is progress, so count the attempts again
 		}
 		if !s.pause(s.ctx, o.url, n, err) {
 			return "", err
@@ -230,7 +231,7 @@ func (s *Store) complete(o *object, f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// restart truncates f to a length, and returns it.
+// restart truncates f to a length, and returns the length.
 func restart(f *os.File, length int64) (int64, error) {
 	if err := f.Truncate(length); err != nil {
 		return 0, err
@@ -238,7 +239,7 @@ func restart(f *os.File, length int64) (int64, error) {
 	return f.Seek(length, io.SeekStart)
 }
 
-// append adds the content from the offset have on to f and to w. It returns the new length of f.
+// append adds the content after the first have bytes to f and to w. It returns the new length of f.
 func (s *Store) append(o *object, f *os.File, have int64, w io.Writer, reset func()) (int64, error) {
 	ctx, read, stop := s.newPatient(s.ctx)
 	defer stop()
@@ -264,7 +265,8 @@ func (s *Store) append(o *object, f *os.File, have int64, w io.Writer, reset fun
 	return have + n, s.stalled(ctx, err)
 }
 
-// stalled returns the reason of an error of a request, transient if it may go away.
+// stalled returns the reason of an error of a request, as a *transient if a later attempt may
+// succeed.
 func (s *Store) stalled(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

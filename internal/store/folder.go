@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxFolderFiles is the maximum number of files of a folder that Local fetches: models have a few. The
-// folders of data sources are read file by file, and may have any number.
+// maxFolderFiles is the maximum number of files of a folder that Local fetches: models have only a
+// few. The folders of data sources are read file by file, and may have any number.
 const maxFolderFiles = 10_000
 
 // folderPath returns the path of the local copy of a folder.
@@ -44,7 +44,7 @@ func (s *Store) localFolder(url string, missing error) (string, error) {
 		return "", err
 	}
 	if from == s.web {
-		return "", missing // web servers have no folders
+		return "", missing // web servers have no folders, so the file is missing
 	}
 	files := map[string]*object{}
 	err = from.list(s.ctx, source.URL, func(name string, o *object) bool {
@@ -71,15 +71,15 @@ func (s *Store) localFolder(url string, missing error) (string, error) {
 	return s.fetchFolder(url, files)
 }
 
-// checkBucket refuses a bucket in place of a file or folder: it may have anything in it.
+// checkBucket refuses a bucket in place of a file or folder: a bucket may have any contents.
 func (s *Store) checkBucket(url string) error {
 	if scheme := s.schemeOf(url); scheme != "s3" && scheme != "gs" {
 		return nil
 	}
 	if _, key, err := splitBucket(url); err != nil || key != "" {
-		return nil // the caller gets the error
+		return nil // the caller gets this error in another way
 	}
-	const names, files = 5, 1000 // maximum numbers
+	const names, files = 5, 1000 // at most so many names in the text, and files that are counted
 	var has []string
 	n := 0
 	for f, err := range s.Files(url) {

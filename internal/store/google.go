@@ -8,7 +8,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// googleCredentials sets the credentials for Google Cloud Storage: keys of its HMAC kind, or a token.
+// googleCredentials sets the credentials for Google Cloud Storage: a pair of HMAC keys, or a token.
 func (b *bucket) googleCredentials(o *minio.Options) {
 	id, secret := b.s.o.env("GS_ACCESS_KEY_ID"), b.s.o.env("GS_SECRET_ACCESS_KEY")
 	if id != "" && secret != "" {

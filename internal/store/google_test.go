@@ -76,8 +76,8 @@ func accountFile(t *testing.T, key *rsa.PrivateKey, tokenURI string) string {
 	return file
 }
 
-// TestServiceAccount exchanges the signed claim of a service account for a token: once, until it
-// expires.
+// TestServiceAccount exchanges the signed claim of a service account for a token, and uses the token
+// until it expires.
 func TestServiceAccount(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *Store) askToken(ctx context.Context, a account) error {
 	case parsed != nil || got.Token == "":
 		return errors.New("the answer of the server has no token")
 	}
-	const early = 60 // seconds
+	const early = 60 // a token is replaced this number of seconds before it expires
 	s.google.token = got.Token
 	s.google.expires = time.Now().Add(time.Duration(max(0, got.Seconds-early)) * time.Second)
 	return nil

@@ -18,7 +18,7 @@ import (
 )
 
 // hub is the Hugging Face hub, or a server with its scheme of URLs at HF_ENDPOINT. Its files have the
-// URLs hf:OWNER/NAME[@REVISION]/PATH. Without /PATH the files are chosen by Options.Main.
+// URLs hf:OWNER/NAME[@REVISION]/PATH. If a URL has no /PATH, Options.Main chooses the files.
 type hub struct{ *web }
 
 // hubFile is a file, or a repository, of a hub.

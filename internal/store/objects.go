@@ -13,10 +13,10 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// ahead reads the files of data sources. Each is stored in the cache when it is read first.
+// ahead reads the files of data sources. Each file is stored in the cache when it is first read.
 type ahead struct {
 	mu    sync.Mutex
-	slots chan struct{} // one for each of the parallelReads
+	slots chan struct{} // one slot for each of the parallelReads
 	// waiting limits the reads that are started before they are needed.
 	waiting chan struct{}
 	calls   map[string]*objectCall // reads in progress, by key

@@ -9,7 +9,7 @@ import (
 
 // Options define how a Store reaches servers, and where it keeps files.
 type Options struct {
-	Offline bool // open only files of the cache
+	Offline bool // opens only files that are in the cache
 	// AllowHTTP permits URLs without encryption to any host. Without it they are permitted only to this machine
 	// (loopback).
 	AllowHTTP bool
@@ -30,7 +30,7 @@ type Options struct {
 	Getenv func(string) string
 }
 
-// Source is a file on a server and its expected content.
+// Source is the URL of a file on a server, with the SHA-256 of its expected content.
 type Source struct {
 	URL string
 	// Sum is the SHA-256 of the content in hexadecimal, or its first digits; "": unknown.

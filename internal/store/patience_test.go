@@ -220,7 +220,7 @@ func TestExpired(t *testing.T) {
 	}
 	server.Before(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodHead {
-			w.WriteHeader(http.StatusBadRequest) // and GET is answered
+			w.WriteHeader(http.StatusBadRequest) // requests with GET are answered
 		}
 		return r.Method == http.MethodHead
 	})

@@ -56,7 +56,7 @@ func (w *world) fetchIn(url string, env ...string) (string, error) {
 	return string(b), err
 }
 
-// TestTwoProcesses lets four processes fetch one file of a bucket: it is sent once.
+// TestTwoProcesses lets four processes fetch one file of a bucket: the bucket sends it only once.
 func TestTwoProcesses(t *testing.T) {
 	w, content := newWorld(t), random(2<<20)
 	server := w.s3("bucket")
@@ -180,8 +180,8 @@ func TestManyFiles(t *testing.T) {
 	wantError(t, err, "more than 10000 files")
 }
 
-// TestDigest fetches an artifact by its digest: the content stays when the tag moves, and is not asked
-// for again. A damaged copy is fetched again.
+// TestDigest fetches an artifact by its digest: the content stays when the tag moves, and the
+// registry is not asked for it again. A damaged copy is fetched again.
 func TestDigest(t *testing.T) {
 	w := newWorld(t)
 	server := storetest.Registry(t)
@@ -213,7 +213,7 @@ func TestDigest(t *testing.T) {
 		isManifest := strings.Contains(r.URL.Path, "/manifests/") && r.Method == http.MethodGet
 		if isManifest {
 			w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
-			w.Write(bytes.Repeat([]byte(" "), 10)) // another content than the digest names
+			w.Write(bytes.Repeat([]byte(" "), 10)) // this is not the content that the digest names
 		}
 		return isManifest
 	})

@@ -13,7 +13,8 @@ import (
 type queries struct {
 	mu    sync.Mutex
 	whole map[string]string // URLs with their queries, by their names
-	// ranges are names with a range of numbers in braces. They stand for URLs with one of these numbers.
+	// ranges are names with a range of numbers in braces. Each name means all URLs with one of these
+	// numbers.
 	ranges map[string]*regexp.Regexp
 }
 
@@ -71,8 +72,8 @@ var signature = sync.OnceValue(func() *regexp.Regexp {
 		`signature|expires|sig|s[eiprtv]|spr|srt|sk[eostv]|sktid|(access_?|api_?|auth_?)?(token|key))$`)
 })
 
-// unsigned returns a URL with its query, without signatures. With it the cache finds a file again when the
-// URL has a new signature.
+// unsigned returns a URL with its query, without signatures. The cache uses it as the key of a file,
+// so that a URL with a new signature finds the file.
 func (s *Store) unsigned(name string) string {
 	text := s.whole(name)
 	bare, query, ok := strings.Cut(text, "?")

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// TestHide fetches by names without queries, which the requests have.
+// TestHide fetches files by names without queries. The requests to the server have the queries.
 func TestHide(t *testing.T) {
 	w, fetched := newWorld(t), atomic.Int32{}
 	contents := map[string][]byte{"/a": random(5_000), "/b": random(6_000), "/s-07": random(7_000)}
@@ -47,7 +47,7 @@ func TestHide(t *testing.T) {
 	}
 	wantLocal(t, s, other, contents["/b"])
 
-	// A range of numbers has one query.
+	// All files of a range of numbers have the same query.
 	s.Hide(server.URL + "/s-{00..09}?X-Amz-Signature=secret3")
 	wantLocal(t, s, server.URL+"/s-07", contents["/s-07"])
 
@@ -63,13 +63,14 @@ func TestHide(t *testing.T) {
 	noSecrets(t, w.noted())
 	noSecretsInFiles(t, w.cache, contents["/a"])
 
-	// Without the query the server refuses.
+	// The server refuses requests without the query.
 	os.RemoveAll(w.cache)
 	_, err := w.store().Local(name)
 	wantError(t, err, server.URL+"/a: the server answers 403", "query")
 }
 
-// TestForms refuses URLs that lack the slashes or the name: none of them is the name of a file here.
+// TestForms checks that a URL without its slashes or without a name is refused, and is not taken for
+// the name of a local file.
 func TestForms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := newWorld(t).store()
@@ -87,7 +88,7 @@ func TestForms(t *testing.T) {
 			"lock":  func() error { _, err := s.Lock(text); return err },
 		} {
 			if strings.HasPrefix(text, "h") && what != "read" {
-				continue // nothing is written there
+				continue // the store writes no files at these URLs
 			}
 			err := f()
 			if err == nil {
@@ -179,7 +180,7 @@ func TestPulledRepository(t *testing.T) {
 	}
 }
 
-// TestWholeBucket does not fetch a bucket in place of a file.
+// TestWholeBucket checks that a URL of a whole bucket is refused.
 func TestWholeBucket(t *testing.T) {
 	w := newWorld(t)
 	server := w.s3("bucket", "empty")

@@ -63,7 +63,7 @@ func (g *registry) repository(text string) (r *remote.Repository, reference, nam
 	client := &auth.Client{Client: g.s.web.client, Cache: auth.NewCache(),
 		Header: http.Header{"User-Agent": {userAgent}}}
 	if local {
-		client.BlockedRealmPrefixes = []netip.Prefix{} // its tokens may come from this machine too
+		client.BlockedRealmPrefixes = []netip.Prefix{} // permit servers of tokens on this machine, too
 	}
 	docker, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -157,7 +157,7 @@ func (g *registry) stat(ctx context.Context, text string) (*object, error) {
 		}
 	}
 	if name == "" {
-		return nil, about(text, &status{http.StatusNotFound, "it has several files"}) // a folder
+		return nil, about(text, &status{http.StatusNotFound, "it has several files"}) // the URL names a folder
 	}
 	return nil, about(text, &status{http.StatusNotFound, "the artifact has no file " + name})
 }
@@ -204,8 +204,9 @@ func (g *registry) open(ctx context.Context, o *object, offset int64) (*body, er
 	return p, nil
 }
 
-// put implements server. The tag changes when all of the artifact is in the registry. The API of
-// registries has no conditions: the error is errChanged if another program has moved the tag since.
+// put implements server. The tag is set after all parts of the artifact are in the registry. The API
+// of registries has no conditions: the error is errChanged if another program has moved the tag
+// since.
 func (g *registry) put(ctx context.Context, text string, u *upload) (string, error) {
 	ctx = withAnswer(ctx)
 	r, reference, name, err := g.repository(text)
@@ -264,7 +265,8 @@ func (g *registry) probe(ctx context.Context, text string) error {
 	return nil
 }
 
-// explained returns the reason of an error of the client, transient if it may go away.
+// explained returns the reason of an error of the client, as a *transient if a later attempt may
+// succeed.
 func (g *registry) explained(ctx context.Context, err error) error {
 	var answer *errcode.ErrorResponse
 	switch {

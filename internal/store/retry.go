@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// transient is an error that may go away.
+// transient is an error of a request that may succeed if it is repeated.
 type transient struct {
 	err   error
 	after time.Duration // wait that the server requests; 0: unknown
@@ -82,8 +82,8 @@ func isTransient(code int) bool {
 	return false
 }
 
-// answer describes the newest response to a request with its context. The clients of S3 and of
-// registries do not return all of it.
+// answer describes the newest response to a request that was made with a context of withAnswer. The
+// clients of S3 and of registries do not return all of it.
 type answer struct {
 	mu         sync.Mutex
 	after      time.Duration // time to wait, from Retry-After
@@ -139,7 +139,7 @@ func (t *noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// transientError makes errors of the network transient, unless ctx has ended.
+// transientError turns temporary errors of the network into *transient, unless ctx has ended.
 func (s *Store) transientError(ctx context.Context, err error) error {
 	var timeout net.Error
 	var unknown *net.DNSError

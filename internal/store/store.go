@@ -29,12 +29,12 @@ type Store struct {
 	google   googleTokens
 	queries  queries
 	printed  map[string]string // names of URLs, by the paths of their local copies
-	netrc    func() string     // the text of the file
+	netrc    func() string     // returns the text of the .netrc file
 	sleep    func(context.Context, time.Duration) error
 	ahead    ahead
 }
 
-// pin is the local copy of a URL. once protects the fetch.
+// pin is the local copy of a URL. once makes sure that the URL is fetched only once.
 type pin struct {
 	once sync.Once
 	path string
@@ -71,12 +71,12 @@ type object struct {
 	etag string // ETag of this content; "": unknown
 	// version is the condition of an upload that replaces this file; "": unknown.
 	version string
-	sum     string // SHA-256 in hexadecimal, or its first digits; "": unknown
+	sum     string // SHA-256 in hexadecimal, or the first digits of it; "": unknown
 	// fixed is true if the URL always names this content, for example by a commit or a digest.
 	fixed  bool
 	upload string // id of the upload; "": unknown
 	from   server
-	where  any // data about the file for the server from
+	where  any // data about the file that its server needs
 	// damaged is true if the content had another sum.
 	damaged bool
 }
@@ -85,9 +85,10 @@ type object struct {
 type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
-	id   string // id of this upload: the server stores it if it can
-	// over is the version that the file on the server must have, or "" if the file must not exist. Otherwise
-	// the error is errChanged. nil permits any version. Servers without conditions ignore over.
+	id   string // id of this upload, which the server stores if it can
+	// over is the version that the file on the server must have, or "" if the file must not exist. If it
+	// has another version, put returns errChanged. A nil over permits any version. Servers without
+	// conditions ignore over.
 	over *string
 }
 
@@ -189,7 +190,7 @@ func (s *Store) Exists(url string) (bool, error) {
 	}
 	for _, err := range s.Files(url) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil // an artifact without that tag, for example
+			return false, nil // for example, no artifact has that tag
 		}
 		return err == nil, err
 	}

@@ -185,7 +185,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestCut ends the connection after each 300 KB. The store then requests the rest, and no byte twice.
+// TestCut ends the connection after each 300 KB. The store then requests the rest, without asking for
+// a byte twice.
 func TestCut(t *testing.T) {
 	const piece = 300_000
 	w, content := newWorld(t), random(1<<20)
@@ -281,7 +282,7 @@ func TestWrongSum(t *testing.T) {
 	if n := len(server.Requests()); n > 0 {
 		t.Errorf("%d requests for a file with a known sum", n)
 	}
-	if err := os.WriteFile(path, random(10_001), 0o600); err != nil { // as if the disk had lost the contents
+	if err := os.WriteFile(path, random(10_001), 0o600); err != nil { // as if the disk had lost the last writes
 		t.Fatal(err)
 	}
 	wantLocal(t, w.store(names(sumOf(content)[:8])), "named:net", content)
@@ -501,7 +502,7 @@ func TestNetrc(t *testing.T) {
 	}
 	s := w.store()
 	wantLocal(t, s, server.URL+"/net.pth", content)
-	os.Remove(w.env["NETRC"]) // it is read once
+	os.Remove(w.env["NETRC"]) // the file is read only once
 	wantLocal(t, s, server.URL+"/other.pth", content)
 	noSecrets(t, w.noted())
 	noSecretsInFiles(t, w.cache, content)

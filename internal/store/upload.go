@@ -94,8 +94,8 @@ func (b *bucket) putParts(ctx context.Context, to location, f *os.File, size int
 	if err == nil {
 		done, err = b.core.CompleteMultipartUpload(ctx, to.bucket, to.key, id, sent, o)
 	}
-	if err != nil { // the parts would be stored, and paid for
-		b.core.AbortMultipartUpload(context.WithoutCancel(ctx), to.bucket, to.key, id) //nolint:errcheck // tried
+	if err != nil { // otherwise the server keeps the parts, and the user pays for them
+		b.core.AbortMultipartUpload(context.WithoutCancel(ctx), to.bucket, to.key, id) //nolint:errcheck // may fail
 	}
 	return done, err
 }
@@ -130,8 +130,8 @@ func md5Of(f io.ReaderAt, offset, length int64) (string, error) {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
 }
 
-// conditionKey is the key of a version in the context of an upload. The file is replaced if it has that
-// version still; "": if it does not exist.
+// conditionKey is the key of a version in the context of an upload. The upload replaces the file only
+// if the file still has that version, or, for "", only if it does not exist.
 type conditionKey struct{}
 
 // conditional adds the condition of an upload to the request that completes the file. minio-go can send the

@@ -17,7 +17,7 @@ var forms = map[string]string{"https": "https://HOST/PATH", "http": "http://HOST
 	"hf": "hf:OWNER/NAME"}
 
 // schemeOf returns the scheme of a URL in small letters, without its colon; "" for a path. A URL that
-// lacks the two slashes has the scheme, too: no file gets its name by mistake.
+// lacks the two slashes has the scheme, too, so that it is not taken for the name of a local file.
 func (s *Store) schemeOf(text string) string {
 	name, _, ok := strings.Cut(text, ":")
 	if !ok {
@@ -106,7 +106,7 @@ func (s *Store) parseHTTP(text string) (*url.URL, error) {
 	if err != nil {
 		var reason *url.Error
 		if errors.As(err, &reason) {
-			err = reason.Err // the rest is the URL with its credentials
+			err = reason.Err // the other fields of the error have the URL with its credentials
 		}
 		return nil, problem.Advise("write https://HOST/PATH", "%s is not a URL: %w", Redact(text), err)
 	}

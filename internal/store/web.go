@@ -67,7 +67,7 @@ func (w *web) redirect(r *http.Request, via []*http.Request) error {
 type request struct {
 	url, method string
 	header      http.Header
-	follow      bool // redirects
+	follow      bool // whether redirects are followed
 }
 
 // do sends a request. The body of the response is to be closed. A status other than 2xx and 3xx is an
@@ -112,7 +112,7 @@ type status struct {
 // Error implements error.
 func (e *status) Error() string { return e.text }
 
-// Unwrap returns the kind of a status.
+// Unwrap returns the kind of error that a status means.
 func (e *status) Unwrap() error {
 	switch e.code {
 	case http.StatusNotFound, http.StatusGone:

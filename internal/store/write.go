@@ -112,7 +112,7 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 	if err != nil {
 		return err
 	}
-	// Some servers return another ETag for an upload in parts than they use afterwards.
+	// For an upload in parts, some servers return an ETag that differs from the ETag of the stored file.
 	if now, err := s.askVersion(ctx, url, from, to); err == nil && now.upload == u.id {
 		version = now.version
 	}
@@ -120,7 +120,7 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 	return nil
 }
 
-// versionOf returns the file at a URL; without ETag if there is none.
+// versionOf returns the file at a URL; the object has no ETag without a file.
 func (s *Store) versionOf(ctx context.Context, from server, url string) (*object, error) {
 	o, err := from.stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +181,7 @@ func (s *Store) Lock(url string) (unlock func(), err error) {
 func (s *Store) noteVersion(url string) error {
 	from, source, err := s.serverOf(url)
 	if err != nil || s.o.Offline {
-		return err // Write returns the error
+		return err // Write will return the error
 	}
 	now, err := s.askVersion(context.WithoutCancel(s.ctx), url, from, source.URL)
 	if err == nil {

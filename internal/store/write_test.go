@@ -62,7 +62,7 @@ func TestTwoMachines(t *testing.T) {
 			}
 			wantLocal(t, w.machine(), url, content)
 		}
-		third := w.machine() // continues after the first has ended
+		third := w.machine() // this one continues after the first has ended
 		lock(t, third, url)
 		if err := third.Write(url, writeOf(second)); err != nil {
 			t.Error(err)
@@ -108,8 +108,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestUnanswered cuts the connection after the server has stored a file: the next attempt finds its own
-// file, not that of another machine.
+// TestUnanswered cuts the connection after the server has stored a file: the next attempt finds the
+// file that it has stored, and not the file of another machine.
 func TestUnanswered(t *testing.T) {
 	const url = "s3://bucket/run.bnc"
 	w := newWorld(t)

@@ -81,7 +81,7 @@ func refuse(w http.ResponseWriter, code int, name string) {
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no</Message></Error>", name)
 }
 
-// googleWriter gives headers of responses Google's names.
+// googleWriter renames the headers of responses as Google names them.
 type googleWriter struct{ http.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.

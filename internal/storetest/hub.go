@@ -86,7 +86,7 @@ func (h *Hub) serveList(w http.ResponseWriter, rest string) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client reports it
+	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client reports the error
 }
 
 // serveContent serves files by their sums, completely or in ranges.

@@ -11,7 +11,7 @@ import (
 type filter struct {
 	to   io.Writer
 	line []byte // line that has not ended yet
-	dump []byte // from its first line on; nil without a dump
+	dump []byte // the dump from its first line on; nil without a dump
 }
 
 // maxDump bounds the dump that is kept, in bytes.
@@ -44,7 +44,7 @@ func (f *filter) Write(b []byte) (int, error) {
 			continue
 		}
 		if f.line[len(f.line)-1] != '\n' && len(f.line) < len("fatal error: ") {
-			return len(b), nil // it may become the first line of a dump
+			return len(b), nil // the text may become the first line of a dump
 		}
 		if _, err := f.to.Write(f.line); err != nil {
 			return 0, err

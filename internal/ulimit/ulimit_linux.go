@@ -37,7 +37,7 @@ func Supervise(stderr io.Writer, text string, words ...string) (code int, ok boo
 	}
 	limitHeap(int64(limit.Cur))
 	if os.Getenv(key) != "" || len(os.Args) > 1 && slices.Contains(words, os.Args[1]) ||
-		os.Getenv("PMI_FD") != "" { // a launcher's descriptors would not reach a child
+		os.Getenv("PMI_FD") != "" { // the child would not inherit the descriptors of a launcher
 		return 0, false
 	}
 	code, crashed, err := run(stderr)

@@ -16,7 +16,7 @@ const most = 3700
 // Row is a line of a screen.
 type Row struct {
 	Text    string // text with escape sequences, which also reset the colours
-	Columns int    // its width on the terminal
+	Columns int    // width of the text on the terminal
 }
 
 // Screen keeps rows at the end of a terminal's text, and draws them again after every
@@ -33,22 +33,23 @@ type Screen struct {
 
 	mu      sync.Mutex // guards the fields below and the writer
 	rows    []Row      // on the terminal now
-	size    Size       // size that they were drawn for
+	size    Size       // size of the terminal that the rows were drawn for
 	drawn   []frame    // frames drawn in the last interval
 	next    int        // the row to draw first if not all rows can be drawn
 	waiting []func()   // print lines above when the next interval begins
 	putOff  bool       // the waiting lines were postponed when this interval began
 }
 
-// frame is bytes that were drawn at a time.
+// frame records how many bytes were drawn at once, and when.
 type frame struct {
 	at    time.Time
 	bytes int
 }
 
-// NewScreen begins to show the rows that draw returns for a terminal of some size. The rows are legible
-// text, there are fewer of them than the terminal has, and they are narrower. draw is called by one
-// goroutine at a time. The caller stops the screen. A writer has one screen at a time: see Above.
+// NewScreen begins to show the rows that draw returns for a terminal of some size. draw must return
+// legible text, fewer rows than the terminal has, and rows that are shorter than its lines. draw is
+// called by one goroutine at a time. The caller stops the screen. A writer has one screen at a time:
+// see Above.
 func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
 	s := &Screen{to: to, draw: draw, interval: interval, quit: make(chan struct{})}
 	screens.Store(to, s)
@@ -82,9 +83,9 @@ func (s *Screen) goOn() {
 	s.update(SizeOf(s.to))
 }
 
-// redraw begins an interval. If the rows could not all be drawn again below the waiting lines, the lines
-// wait one more interval and the rows stay. Otherwise, lines that come several times in an interval would
-// leave some rows blank all the time.
+// redraw begins an interval. If the rows could not all be drawn again below the waiting lines, the
+// lines wait one more interval and the rows stay. If they did not wait, lines that come several times
+// in an interval would leave some rows blank all the time.
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +129,7 @@ func (s *Screen) print(writes ...func()) {
 	s.update(SizeOf(s.to))
 }
 
-// Stop removes the rows, for good.
+// Stop removes the rows and ends the screen.
 func (s *Screen) Stop() {
 	close(s.quit)
 	s.wait.Wait()
@@ -142,7 +143,7 @@ func (s *Screen) Stop() {
 	s.waiting = nil
 }
 
-// erase removes the rows; the cursor is where they began.
+// erase removes the rows; the cursor is then at the start of the first row.
 func (s *Screen) erase(now Size) {
 	if len(s.rows) > 0 {
 		s.write(up(s.height(now)) + "\x1b[J")
@@ -166,7 +167,7 @@ func (s *Screen) height(now Size) int {
 // update draws the current rows, except those that are already on the terminal.
 func (s *Screen) update(now Size) {
 	rows := s.draw(now)
-	rows = rows[:min(len(rows), max(now.Rows-1, 0))] // more would scroll
+	rows = rows[:min(len(rows), max(now.Rows-1, 0))] // one more row would scroll the terminal
 	if now != s.size || len(rows) != len(s.rows) {
 		s.erase(now)
 		s.size = now
@@ -191,7 +192,7 @@ func (s *Screen) update(now Size) {
 		out.WriteString("\r\n")
 	}
 	if len(rows) > 0 {
-		out.WriteString("\x1b[J") // erases text typed meanwhile
+		out.WriteString("\x1b[J") // erases what the user has typed in between
 		s.write(out.String())
 	}
 }

@@ -66,8 +66,8 @@ func TestScreenOfLines(t *testing.T) {
 	})
 }
 
-// In no second does a screen draw more than a slow line can carry, however much changes and is printed
-// above. In the end all lines are there, in order.
+// A screen never draws more in a second than a slow line can carry, however much changes and is
+// printed above. In the end all lines are there, in order.
 func TestScreenIsSparing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &counter{}
@@ -161,7 +161,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A terminal that has become narrower shows rows in several lines: all are erased.
+// A terminal that has become narrower shows one row in several lines, and all of these lines are
+// erased.
 func TestScreenThatWasResized(t *testing.T) {
 	s := &Screen{rows: rowsOf(strings.Repeat("a", 79), "", strings.Repeat("b", 41), "c"), size: Size{80, 24}}
 	for now, want := range map[Size]int{{80, 24}: 4, {40, 24}: 2 + 1 + 2 + 1, {1, 24}: 23, {200, 24}: 4,
@@ -185,7 +186,7 @@ func TestLeave(t *testing.T) {
 	}
 	s.mu.Unlock()
 	s.Stop()
-	Leave(io.Discard, time.Minute) // no screen: nothing to wait for
+	Leave(io.Discard, time.Minute) // without a screen Leave returns at once
 }
 
 // The environment determines whether UTF-8 is shown, the most specific variable first.

@@ -16,10 +16,10 @@ type Async struct {
 	set        *Statistics
 	delays     tensor.Philox
 	span       int
-	step       int               // the next one
-	history    [][]tensor.Tensor // moments of the last steps that are not all merged; step-1 is last
-	Merged     int64             // observations of a replica so far that were merged
-	TotalDelay int64             // sum of their delays, in steps
+	step       int               // number of the next step
+	history    [][]tensor.Tensor // moments of the last steps that are not all merged; the last element is step-1
+	Merged     int64             // number of observations of a replica that were merged so far
+	TotalDelay int64             // sum of the delays of all merged observations, in steps
 }
 
 // NewAsync returns asynchronous statistics that start from state. A span of 0 equals Pooled.
@@ -79,7 +79,7 @@ func (a *Async) pendingNearOverflow() bool {
 }
 
 // Drained returns statistics without pending moments. It merges them as the following steps would
-// have done; no step can follow.
+// have done. After Drained, no step can follow.
 func (a *Async) Drained() (*Async, error) {
 	d := a.clone()
 	for range a.span {
@@ -169,7 +169,7 @@ type Pending struct {
 	Updates    []int64
 	Step       int
 	Merged     int64
-	TotalDelay int64                    `json:"Waited"` // name in checkpoints
+	TotalDelay int64                    `json:"Waited"` // "Waited" is the name in checkpoints
 	History    map[string]tensor.Tensor // moments by "step/layer"
 }
 

@@ -46,9 +46,9 @@ func atLeast(least float64) func(r int, n float64) bool {
 	return func(_ int, n float64) bool { return n >= least }
 }
 
-// Pool merges moments f64 [R,1+2C] along the canonical tree over R. The result has the bits of the
-// all-reduce of mode Sync. Replicas with fewer values than the given number count as empty. The result is
-// (n, means, Q), with n = 0 if all replicas are empty.
+// Pool merges moments f64 [R,1+2C] along the canonical tree over R. The result has the same bits as
+// the all-reduce of mode Sync. Replicas with fewer values than the given number count as empty. The
+// result is (n, means, Q), with n = 0 if all replicas are empty.
 func Pool(m tensor.Tensor, least float64) []float64 {
 	return pool(m, atLeast(least))
 }
@@ -59,7 +59,7 @@ func pool(m tensor.Tensor, take func(r int, n float64) bool) []float64 {
 		if n := row(m, r)[0]; n == 0 || !take(r, n) {
 			return tensor.Tensor{}
 		}
-		return m.Rows(r, r+1).Clone() // Reduce writes into it
+		return m.Rows(r, r+1).Clone() // a copy, because Reduce writes into it
 	})
 	if sum.IsZero() {
 		return make([]float64, m.Shape[1])

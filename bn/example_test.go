@@ -11,7 +11,7 @@ import (
 // spread between them.
 func Example() {
 	moments := tensor.Of([]float64{
-		2, 2, 2, // n, mean, sum of squared deviations
+		2, 2, 2, // for each replica: n, mean, sum of squared deviations
 		2, 12, 2,
 	}, 2, 3)
 	layers := []bn.Layer{{Name: "bn1", Mean: "bn1.mean", Variance: "bn1.var", Channels: 1, Decay: 0.9}}

@@ -47,7 +47,7 @@ func Feasible(layers []Layer, mode Mode, splits []Partition) error {
 			total += rows
 		}
 		for _, l := range layers {
-			alone := l.Elements*total == 1 // synchronising replicas does not help
+			alone := l.Elements*total == 1 // then it does not help to synchronise the replicas
 			if at := single(l, s.Rows); mode == Replica && at >= 0 {
 				return &TooFew{l.Name, at, s.What, 1, advice(s.What, mode, !alone)}
 			}

@@ -20,7 +20,7 @@ func TestPoolAgainstGonum(t *testing.T) {
 		for r, n := range counts {
 			values := make([]float64, n)
 			for i := range values {
-				values[i] = 1000 + draws.Normal() // mean/std of a thousand
+				values[i] = 1000 + draws.Normal() // the mean is 1000 standard deviations
 			}
 			if n > 0 {
 				mean, variance := stat.PopMeanVariance(values, nil)

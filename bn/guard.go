@@ -12,7 +12,7 @@ import (
 // that float32 cannot represent.
 type NonFinite struct {
 	Layer    string
-	Replica  int // replica that has the values, or the farthest of several; -1 if unknown
+	Replica  int // replica that has the values, or, of several, the one with the largest values; -1 if unknown
 	Channel  int
 	What     string  // "mean", "variance" or "count" of moments; "running mean" or "running variance"
 	Value    float64 // NaN, an infinity, a negative sum of squares, or beyond float32
@@ -91,8 +91,8 @@ func (l *Layer) check(replica int, m []float64) error {
 	return first
 }
 
-// rounded returns statistics as they are stored. bad is the first channel with a mean, or else with
-// a variance, that float32 cannot represent.
+// rounded returns statistics as they are stored. bad describes the first channel with a mean that
+// float32 cannot represent or, otherwise, the first with a variance that it cannot represent.
 func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonFinite) {
 	m, v = tensor.New(tensor.F32, len(mean)), tensor.New(tensor.F32, len(variance))
 	for _, s := range []struct {

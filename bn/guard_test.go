@@ -12,7 +12,7 @@ import (
 
 func TestCheckFindsWhatIsNotFinite(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	// Columns of moments of 3 channels: n, 3 means, 3 sums of squares.
+	// The moments of 3 channels have the columns n, 3 means and 3 sums of squares.
 	cases := []struct {
 		name            string
 		replica, column int
@@ -82,7 +82,7 @@ func TestFeasible(t *testing.T) {
 		layer  bn.Layer
 		mode   bn.Mode
 		splits []bn.Partition
-		want   string // text in the error; "" if there is no error
+		want   string // text in the error; "": no error
 	}{
 		{"full", flat, bn.Replica, []bn.Partition{full}, ""},
 		{"tail of a convolution", image, bn.Replica, []bn.Partition{full, tail}, ""},

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Norm is a batch norm as a file holds it, whatever the file.
+// Norm is a batch norm as a file of any format holds it.
 type Norm struct {
 	Name           string
 	Mean, Variance tensor.Tensor // f32; the zero Tensor if the file has no such tensor
@@ -22,7 +22,7 @@ type Norm struct {
 // Severity separates faults from conditions that healthy models may have.
 type Severity string
 
-// The severities.
+// These are the severities.
 const (
 	Fault   Severity = "fault"   // the layer cannot predict properly
 	Warning Severity = "warning" // real, healthy models have this too
@@ -150,7 +150,7 @@ func (n *Norm) underTrained() []Finding {
 		after, 100*left), reestimate)}
 }
 
-// counters warns of layers that were updated another number of times than the first.
+// counters warns of layers that were updated not as often as the first layer.
 func counters(norms []Norm) []Finding {
 	var found []Finding
 	first := slices.IndexFunc(norms, func(n Norm) bool { return n.Updates >= 0 })

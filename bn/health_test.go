@@ -127,7 +127,7 @@ func TestExamineComparesCounters(t *testing.T) {
 	if len(found) != 1 || found[0].Layer != "b" {
 		t.Errorf("findings %+v, want one for b, which was never updated", found)
 	}
-	found = bn.Examine([]bn.Norm{norm("a", 0), norm("b", 10)}) // a count of 0 is known
+	found = bn.Examine([]bn.Norm{norm("a", 0), norm("b", 10)}) // here a count of 0 is a known count
 	if len(found) != 1 || found[0].Layer != "b" {
 		t.Errorf("findings %+v, want one for b", found)
 	}

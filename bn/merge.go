@@ -7,17 +7,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Merge makes one set of running statistics of K sets that belong to the same
-// weights, by rule:
+// Merge makes one set of running statistics of K sets that belong to the same weights of the network.
+// The rule determines how:
 //
 //	Pooled  mean = sum w*m, variance = sum w*v + sum w*(m - mean)^2
 //	Mean    mean = sum w*m, variance = sum w*v
 //	First   set 0
 //
-// where the weights are scaled to the sum 1; nil means equal weights. The result is correct only if the
-// weights of the network are the same in all sets: otherwise re-estimate. The error names a set that lacks a
-// tensor, or is a *NonFinite if the result overflows float32.
-// overflows float32.
+// where the weights w of the sets are scaled to the sum 1; nil means equal weights. The result is
+// correct only if the weights of the network are the same in all sets: otherwise estimate the
+// statistics again. The error names a set that lacks a tensor, or is a *NonFinite if the result
+// overflows float32. overflows float32.
 func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {
 	w, err := normalisedWeights(len(sets), weights)

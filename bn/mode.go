@@ -8,11 +8,11 @@ import (
 // Mode selects the moments that training normalises with.
 type Mode string
 
-// The modes.
+// These are the modes.
 const (
 	Sync    Mode = "sync"    // the moments of the global batch
 	Replica Mode = "replica" // the moments of each replica
-	Frozen  Mode = "frozen"  // the running statistics, which stay as they are
+	Frozen  Mode = "frozen"  // the running statistics, which do not change
 )
 
 // Modes lists the modes, the default first.
@@ -24,7 +24,7 @@ func ParseMode(s string) (Mode, error) { return parse("batch norm mode", Mode(s)
 // Rule selects how the moments of R replicas are combined in mode Replica.
 type Rule string
 
-// The rules.
+// These are the rules.
 const (
 	Pooled Rule = "pooled" // exact merge, within and between replicas
 	Mean   Rule = "mean"   // plain mean of the means and of the variances

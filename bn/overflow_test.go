@@ -54,7 +54,7 @@ func TestWhatIsCommittedIsChecked(t *testing.T) {
 		{"sync", step(bn.Sync, bn.Pooled), 1, true},
 		{"pooled", step(bn.Replica, bn.Pooled), 1, true},
 		{"mean", step(bn.Replica, bn.Mean), 1, true},
-		{"first", step(bn.Replica, bn.First), 0, false}, // replica 0 is well
+		{"first", step(bn.Replica, bn.First), 0, false}, // the values of replica 0 are small enough
 		{"each its own", func() error {
 			r, err := bn.NewReplicas(layers, start, 3)
 			if err != nil {
@@ -128,7 +128,7 @@ func same(a, b map[string]tensor.Tensor) bool {
 // is below ten times the largest float32 and half a step more.
 func TestLargestVarianceIsCommitted(t *testing.T) {
 	for _, c := range []struct {
-		share float64 // share of ten times the largest
+		share float64 // as a share of ten times the largest float32
 		ok    bool
 	}{{0.999999, true}, {1.000001, false}, {math.NaN(), false}} {
 		m := tensor.New(tensor.F64, 1, 3)
@@ -175,7 +175,7 @@ func TestMergeOfSetsFarApart(t *testing.T) {
 func TestOverflowNamesTheFarthestReplica(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		rows [][3]float64 // rows of replicas: n, mean, Q
+		rows [][3]float64 // rows of the replicas, each with n, mean and Q
 		want int
 	}{
 		{"large variance, many values", [][3]float64{{2, 0, 2e43}, {2000, 0, 3e43}}, 0},
@@ -235,7 +235,7 @@ func TestNonFiniteCountsChannels(t *testing.T) {
 	}
 }
 
-// A channel that is constant has the variance 0, which is a variance.
+// A channel that is constant has the variance 0, which is a valid variance.
 func TestVarianceZeroIsCommitted(t *testing.T) {
 	m := tensor.New(tensor.F64, 1, 3)
 	m.F64()[0], m.F64()[1] = 8, 5

@@ -11,7 +11,7 @@ import (
 // with no decay: the population statistics of all that was added.
 type Precise struct {
 	layers []Layer
-	total  [][]float64 // per layer (n, means, Q)
+	total  [][]float64 // for each layer: n, means, Q
 }
 
 // NewPrecise returns an empty estimate.
@@ -23,8 +23,8 @@ func NewPrecise(layers []Layer) *Precise {
 	return p
 }
 
-// Add merges the moments of one batch, checked with Check: the replicas along
-// the canonical tree, then the batch to those before it.
+// Add merges the moments of one batch, checked with Check: the replicas along the canonical tree,
+// then the result with the batches before it.
 func (p *Precise) Add(moments []tensor.Tensor) {
 	for i := range p.layers {
 		collective.Merge(p.total[i], p.total[i], Pool(moments[i], 1))

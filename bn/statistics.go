@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Statistics is one set of running statistics. A run may keep several side by
-// side: they do not influence training in modes Sync and Replica.
+// Statistics is one set of running statistics. A run may keep several sets side by side, because
+// running statistics do not influence training in modes Sync and Replica.
 //
 // A set holds copies of tensors. Only Restore changes it. A step makes a new set (Next), which
 // replaces the old one when the step is committed.
@@ -16,7 +16,7 @@ type Statistics struct {
 	layers  []Layer
 	choose  chooser
 	state   map[string]tensor.Tensor
-	updates []int64 // per layer
+	updates []int64 // number of updates of each layer
 }
 
 // New returns a set that starts from state, which holds the statistics of all
@@ -75,8 +75,8 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	return next, nil
 }
 
-// update adds the mean and the variance of layer i to its running statistics. It does nothing if
-// mean is nil: the layer had no values. replica returns the replica that an error about a channel
+// update adds the mean and the variance of layer i to its running statistics. It does nothing if mean
+// is nil: the layer had no values. replica returns, for a channel, the replica that an error about it
 // names.
 func (s *Statistics) update(i int, mean, variance []float64, replica func(channel int) int) error {
 	if mean == nil {

@@ -16,7 +16,7 @@ import (
 //go:embed testdata/torch_running.txt
 var torchRunning string
 
-// The case of testdata/torch_running.py.
+// goldenRows has the rows of each replica in the case of testdata/torch_running.py.
 var goldenRows = []int{5, 0, 1, 9}
 
 const goldenChannels, goldenElements, goldenSteps = 3, 4, 3

@@ -7,9 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Summary describes the running statistics of a batch norm in a few numbers, and their distance from a batch
-// and from the running statistics at an earlier time. Distances are in running standard deviations, the root
-// of variance plus eps, and are means over the channels that are alive and finite.
+// Summary describes the running statistics of a batch norm in a few numbers, and the distance of the
+// statistics from a batch and from the running statistics at an earlier time. Distances are in
+// running standard deviations, the root of variance plus eps, and are means over the channels that
+// are alive and finite.
 type Summary struct {
 	Layer     string  `json:"layer"`
 	Channels  int     `json:"channels"`

@@ -14,9 +14,10 @@ func f32(v ...float32) tensor.Tensor {
 	return t
 }
 
-// Two channels with running mean 1 and 2, variance 4 and 9, and a third that is dead. A batch of two
-// replicas of two values: 2, 4 and 4, 6 in the first channel, so its mean is 4, 1.5 deviations away, the sample
-// variance 8/3 and the means of the replicas 3 and 5; in the second 2, 2, 2, 2.
+// Two channels have running means 1 and 2 and variances 4 and 9; a third channel is dead. The batch
+// has two replicas of two values. In the first channel these are 2, 4 and 4, 6. So its mean is 4,
+// which is 1.5 deviations away, its sample variance is 8/3, and the means of the replicas are 3 and
+// 5. In the second channel all values are 2.
 func TestSummarise(t *testing.T) {
 	n := bn.Norm{Name: "bn1", Mean: f32(1, 2, 0), Variance: f32(4, 9, 0), Gamma: f32(1, 1, 1)}
 	m := tensor.New(tensor.F64, 2, 7)
@@ -32,7 +33,7 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 	near("gap", s.Gap, (1.5+0)/2)
-	near("ratio", s.Ratio, 8.0/3/4) // the larger one of 0 and 2/3
+	near("ratio", s.Ratio, 8.0/3/4) // the median of 0 and 2/3 is the larger of the two
 	near("spread", s.Spread, math.Sqrt2/2/2)
 	near("drift", s.Drift, (0.5+1)/2)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Thresholds of the warnings.
+// These are the thresholds of the warnings.
 const (
 	tinyVariance     = 1e-30 // a channel that has been silent for thousands of steps
 	hugeVariance     = 1e6   // the largest in healthy published models is 3e5

@@ -10,7 +10,7 @@ import (
 // "posthoc" or "async:S" with a span of S steps.
 type Update string
 
-// The updates without a span.
+// These are the updates without a span.
 const (
 	EveryStep Update = "step"    // merged over all replicas with every step
 	PostHoc   Update = "posthoc" // statistics stay per replica and are merged when the model is used

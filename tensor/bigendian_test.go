@@ -9,14 +9,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Programs for big-endian processors end when they start, and only these.
+// Programs for big-endian processors end when they start, and only these programs do.
 func TestBigEndian(t *testing.T) {
 	checkArchitectures(t, "bigendian.go", map[string]bool{"s390x": true, "ppc64": true, "mips": true,
 		"mips64": true, "amd64": false, "arm64": false, "riscv64": false, "ppc64le": false, "386": false,
 		"arm": false, "loong64": false, "mipsle": false, "mips64le": false, "wasm": false})
 }
 
-// Programs for processors with 32 bits do not compile, and only these: the error is a sentence.
+// Programs for processors with 32 bits, and only these, do not compile. The error of the compiler is
+// a sentence.
 func Test32Bits(t *testing.T) {
 	checkArchitectures(t, "words32.go", map[string]bool{"386": true, "arm": true, "mips": true, "mipsle": true,
 		"amd64": false, "arm64": false, "riscv64": false, "ppc64le": false, "s390x": false, "loong64": false,

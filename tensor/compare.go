@@ -13,7 +13,7 @@ import (
 type Tolerance struct {
 	Absolute float64
 	Relative float64
-	Scale    Tensor // F32 or F64 of the shape of want, elements at least 0; or zero
+	Scale    Tensor // F32 or F64 with the shape of want and elements of at least 0, or the zero Tensor
 }
 
 func (t Tolerance) exact() bool { return t.Absolute == 0 && t.Relative == 0 }

@@ -9,8 +9,8 @@ import (
 // they never change meaning, and new ones are added at the end.
 type DType uint8
 
-// The types. Devices compute in F32, F64 (sums and moments), I32, I64, U8 and I8. The other types occur in
-// files and are converted when the files are read.
+// These are the types. Devices compute in F32, F64 (sums and moments), I32, I64, U8 and I8. The other
+// types occur in files and are converted when the files are read.
 const (
 	F32  DType = 1
 	F64  DType = 2
@@ -94,8 +94,8 @@ func typeOf[T Element]() DType {
 	return Bool
 }
 
-// ToF32 returns t converted to F32; t itself if it already is. Halves convert
-// exactly; F64 and integers round to nearest even.
+// ToF32 returns t converted to F32; or t itself if it is F32 already. Halves convert exactly; F64 and
+// integers round to nearest even.
 func (t Tensor) ToF32() (Tensor, error) {
 	if t.DType == F32 {
 		return t, nil

@@ -17,13 +17,13 @@ func Erf(x float64) float64 {
 	case a < (erfFirst-0.5)/8:
 		// x is added at the end, so that the rounded terms are small.
 		return x + float64(x*horner(float64(x*x), erfTaylor[:]))
-	case a >= (erfFirst+float64(len(erfTable))-0.5)/8: // 1 - erf is below half a unit
+	case a >= (erfFirst+float64(len(erfTable))-0.5)/8: // 1 - erf is below half a unit in the last place
 		return math.Copysign(1, x)
 	}
 	// Taylor at c = k/8: erf(c + d) = erf(c) + 2/sqrt(pi)*e^(-c*c) * (d - c*d^2 + ...). The terms
 	// follow the recurrence of Hermite's polynomials.
 	k := math.Floor(float64(8*a) + 0.5)
-	c, e := float64(k/8), erfTable[int(k)-erfFirst] // float64: the quotient is a product
+	c, e := float64(k/8), erfTable[int(k)-erfFirst] // float64: the compiler makes the quotient a product
 	d := a - c
 	cd, dd := float64(-2*c*d), float64(d*d)
 	before, term := 0.0, 1.0
@@ -39,7 +39,8 @@ func Erf(x float64) float64 {
 
 const erfTerms = 16
 
-// erfTaylor holds (-1)^n * 2/sqrt(pi) / (n! * (2n+1)) for n = 16 to 1, and this minus 1 for n = 0.
+// erfTaylor holds (-1)^n * 2/sqrt(pi) / (n! * (2n+1)) for n = 16 to 1, and for n = 0 the value of
+// this formula minus 1.
 var erfTaylor = [...]float64{
 	twoOverRootPi / (33 * 20922789888000), -twoOverRootPi / (31 * 1307674368000),
 	twoOverRootPi / (29 * 87178291200), -twoOverRootPi / (27 * 6227020800), twoOverRootPi / (25 * 479001600),

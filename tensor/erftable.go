@@ -1,8 +1,8 @@
 package tensor
 
-// Made by testdata/erf.py.
+// testdata/erf.py has computed this file.
 
-// erfTable holds erf(k/8) for k >= erfFirst: the nearest float64 and the remainder.
+// erfTable holds erf(k/8) for k >= erfFirst: each as the nearest float64 and the remainder.
 var erfTable = [...][2]float64{
 	{0x1.91724951b8fc6p-01, -0x1.27912dd352f8bp-55},
 	{0x1.af767a741088bp-01, -0x1.c97f778122797p-56},

@@ -13,7 +13,7 @@ import (
 // unless debug.SetPanicOnFault is on.
 type Mapped struct {
 	Bytes      []byte
-	file       *os.File    // nil where the bytes are a copy
+	file       *os.File    // nil if the bytes are a copy
 	info       os.FileInfo // state of the file when it was mapped
 	references int         // guarded by mappings
 }
@@ -104,8 +104,8 @@ func (m *Mapped) Retain() {
 	m.references++
 }
 
-// Close releases the file when it was called as often as Map and Retain. After
-// that its bytes must not be touched.
+// Close releases the file when Close was called as often as Map and Retain together. After that its
+// bytes must not be touched.
 func (m *Mapped) Close() error {
 	mappings.Lock()
 	defer mappings.Unlock()
@@ -118,5 +118,5 @@ func (m *Mapped) Close() error {
 			return m.release()
 		}
 	}
-	return nil // closed before
+	return nil // the file was closed before
 }

@@ -51,7 +51,7 @@ func TestMappedAt(t *testing.T) {
 	}
 	view := b.Bytes[7:9]
 	b.Retain()
-	for i, want := range []*Mapped{b, nil} { // retained more often than closed; then not
+	for i, want := range []*Mapped{b, nil} { // first one user is left, then no user
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -60,5 +60,5 @@ func (m *Mapped) DropPages(b []byte) {
 		return
 	}
 	page := int64(os.Getpagesize())
-	_ = unix.Madvise(m.Bytes[at/page*page:at+int64(len(b))], unix.MADV_DONTNEED) // a failure does not matter
+	_ = unix.Madvise(m.Bytes[at/page*page:at+int64(len(b))], unix.MADV_DONTNEED) // a failure keeps the pages
 }

@@ -2,10 +2,10 @@ package tensor
 
 import "math"
 
-// The functions below give the same bits on every machine. The functions of package math do not:
-// there the compiler or the assembly may fuse x*y + z. Here every product that is part of a sum is
-// wrapped in float64(), which forbids fusing. The error is below 1 unit in the last place, for Tanh
-// below 3.
+// The functions below give the same bits on every machine. The functions of package math do not,
+// because there the compiler or the assembly may fuse x*y + z. Here every product that is part of a
+// sum is wrapped in float64(), which forbids fusing. The error of a result is below 1 unit in the
+// last place, and for Tanh below 3 units.
 
 // Exp returns e**x.
 func Exp(x float64) float64 {
@@ -30,7 +30,7 @@ func expParts(x float64) (p float64, k int) {
 	return r + (float64(float64(r*r)*horner(r, expTaylor[:])) + low), int(n)
 }
 
-// ln2 in two parts: the high one has 32 bits.
+// These are the two parts of ln2. The high part has 32 bits.
 const (
 	ln2Hi = 6.93147180369123816490e-01
 	ln2Lo = 1.90821492927058770002e-10

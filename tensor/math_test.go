@@ -46,7 +46,8 @@ func exactExp(x float64) *big.Float {
 // exactLog improves math.Log by one step of Halley's method, applied twice.
 func exactLog(x float64) *big.Float {
 	y := bigFloat(math.Log(x))
-	// y + 2*(x - e^y)/(x + e^y) (Halley); e^y by exactExp of y's two halves.
+	// The step of Halley's method is y + 2*(x - e^y)/(x + e^y). exactExp of the two halves of y gives
+	// e^y.
 	e := exactExp(math.Log(x))
 	num := new(big.Float).Sub(bigFloat(x), e)
 	den := new(big.Float).Add(bigFloat(x), e)
@@ -134,7 +135,7 @@ func TestMathSpecialValues(t *testing.T) {
 		name      string
 		f         func(float64) float64
 		x, want   float64
-		tolerance float64 // relative
+		tolerance float64 // relative error
 	}{
 		{"Exp", Exp, 0, 1, 0}, {"Exp", Exp, inf, inf, 0}, {"Exp", Exp, -inf, 0, 0}, {"Exp", Exp, nan, nan, 0},
 		{"Exp", Exp, 709.9, inf, 0}, {"Exp", Exp, -746, 0, 0}, {"Exp", Exp, -745.13, tiny, 0},

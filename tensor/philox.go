@@ -9,8 +9,8 @@ import (
 // of a recipe's meaning and never change.
 type Stream uint32
 
-// The streams. The n-th dropout node of a graph (n = 0, 1, ...) draws from
-// StreamDropout + n; nothing may be numbered above StreamDropout but dropout.
+// These are the streams. The n-th dropout node of a graph (n = 0, 1, ...) draws from StreamDropout +
+// n; only dropout may have numbers above StreamDropout.
 const (
 	StreamInit    Stream = 1 // initial weights
 	StreamOrder   Stream = 2 // order of the samples of an epoch
@@ -50,8 +50,7 @@ func (p Philox) Draws(epoch uint32, sample uint64) Draws {
 	return Draws{p: p, epoch: epoch, sample: sample, used: 4}
 }
 
-// philox4x32 is the bijection: ten rounds, the key raised by the Weyl
-// constants after each.
+// philox4x32 is the bijection: ten rounds, after each round the Weyl constants are added to the key.
 func philox4x32(c [4]uint32, k [2]uint32) [4]uint32 {
 	const (
 		m0, m1 = 0xD2511F53, 0xCD9E8D57
@@ -72,9 +71,9 @@ type Draws struct {
 	p      Philox
 	epoch  uint32
 	sample uint64
-	next   uint32 // block to draw next
+	next   uint32 // the block to draw next
 	words  [4]uint32
-	used   int // words of the block already given
+	used   int // how many words of the block were returned already
 	spare  float64
 	spared bool
 }

@@ -75,7 +75,7 @@ func TestIntnIsUniform(t *testing.T) {
 	for _, c := range count {
 		chi += float64((c-draws/n)*(c-draws/n)) / (draws / n)
 	}
-	if chi > 22.5 { // 0.1 % point for 6 degrees of freedom
+	if chi > 22.5 { // upper limit at a probability of 0.1 % for 6 degrees of freedom
 		t.Errorf("chi square %.1f for counts %v", chi, count)
 	}
 }
@@ -117,7 +117,7 @@ func TestNormalMoments(t *testing.T) {
 		x := d.Normal()
 		sum, squares, fourth = sum+x, squares+x*x, fourth+x*x*x*x
 	}
-	// Five standard errors each.
+	// Each tolerance is five standard errors.
 	for _, c := range []struct {
 		name      string
 		got, want float64

@@ -55,7 +55,8 @@ func power(x, y float64) float64 {
 }
 
 // logParts returns the logarithm of x as the sum of two numbers. The first is within a unit in the
-// last place of the logarithm, and the sum within 2**-65 of it. math.FMA is exact on every machine.
+// last place of the logarithm, and the sum within 2**-65 of it. logParts may use math.FMA, which is
+// exact on every machine.
 func logParts(x float64) (high, low float64) {
 	m, e := math.Frexp(x) // m in [1/2, 1)
 	if m < math.Sqrt2/2 {

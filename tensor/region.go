@@ -17,7 +17,7 @@ type Region struct {
 
 const (
 	leastInRegion = 64 << 10  // bytes; smaller tensors are not worth whole pages
-	fileOfRegion  = 256 << 20 // minimum bytes of a file; bytes that are not written need no memory
+	fileOfRegion  = 256 << 20 // minimum bytes of a file; pages that are not written need no memory
 	pageOfRegion  = 4 << 10
 )
 
@@ -80,7 +80,7 @@ func (r *Region) Adopt(all map[string]Tensor) {
 	})
 }
 
-// overlap reports whether a and b share memory.
+// overlap reports whether a and b have bytes in common.
 func overlap(a, b []byte) bool {
 	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return p < q+uintptr(len(b)) && q < p+uintptr(len(a))

@@ -34,7 +34,7 @@ func giveBack(files []*Mapped, b []byte) {
 		if at, ok := m.offset(b); ok {
 			whole := int64(len(b)+pageOfRegion-1) &^ (pageOfRegion - 1)
 			const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
-			_ = unix.Fallocate(int(m.file.Fd()), hole, at, whole) // a failure does not matter
+			_ = unix.Fallocate(int(m.file.Fd()), hole, at, whole) // if this fails, the pages stay in use
 		}
 	}
 }

@@ -35,8 +35,8 @@ func New(d DType, shape ...int) Tensor {
 	return Tensor{DType: d, Shape: slices.Clone(shape), Bytes: alignedBytes(n)}
 }
 
-// FromBytes returns a view of b, which must hold exactly the elements that d
-// and shape ask for.
+// FromBytes returns a view of b, which must hold exactly the elements of a tensor of type d and this
+// shape.
 func FromBytes(d DType, shape []int, b []byte) (Tensor, error) {
 	n, err := Size(d, shape)
 	if err != nil {
@@ -61,9 +61,8 @@ func Of[T Element](values []T, shape ...int) Tensor {
 // Scalar returns a tensor of rank 0.
 func Scalar[T Element](v T) Tensor { return Of([]T{v}) }
 
-// View returns the elements of t as a slice of T that shares its memory. It
-// panics if T is not the Go type of t's elements, or if the bytes are not
-// aligned for T (files are mapped so that they are).
+// View returns the elements of t as a slice of T that shares its memory. It panics if T is not the Go
+// type of t's elements, or if the bytes are not aligned for T (bytes of mapped files are aligned).
 func View[T Element](t Tensor) []T {
 	if t.DType != typeOf[T]() {
 		panic(fmt.Sprintf("tensor.View: %v tensor viewed as %v", t.DType, typeOf[T]()))

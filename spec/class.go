@@ -15,7 +15,7 @@ func ofClasses(all []*Vector, classes []string) []*Vector {
 // Spread returns the vectors in another order: first one vector of each operation, then a second vector of
 // each operation, and so on. So the beginning of the list covers all operations.
 func Spread(all []*Vector) []*Vector {
-	turn := map[string]int{} // vectors of a class and an operation so far
+	turn := map[string]int{} // number of vectors of a class and an operation so far
 	turns := map[*Vector]int{}
 	for _, v := range all {
 		operation := path.Dir(v.Name)

@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Difference is a result with other bits than its vector, at the first element that differs.
+// Difference describes a result with other bits than its vector. It has the first element that
+// differs.
 type Difference struct {
 	Vector  string `json:"vector"`
 	Result  string `json:"result"`
@@ -18,7 +19,7 @@ type Difference struct {
 	Index   []int  `json:"index"`
 	Got     string `json:"got"` // hexadecimal bits, the highest first
 	Want    string `json:"want"`
-	Differ  int    `json:"differ"` // elements with other bits
+	Differ  int    `json:"differ"` // number of elements with other bits
 	Of      int    `json:"of"`     // number of all elements
 
 	got, want any
@@ -34,8 +35,8 @@ func (d Difference) String() string {
 // compared one by one.
 const block = 512
 
-// differ compares tensors of one type and shape by bits. A NaN is any other NaN; the sign of
-// zero counts.
+// differ compares tensors of one type and shape by bits. Any NaN equals any other NaN. The signs of
+// zeros must be equal.
 func differ(got, want tensor.Tensor) (d Difference, found bool) {
 	size := want.DType.Size()
 	d.Of = want.Count()

@@ -66,14 +66,14 @@ func (v *Vector) Judge(ctx context.Context, d device.Device) Outcome {
 	return o
 }
 
-// JudgeAll runs the vectors of the numbered classes that the device announces, and calls each after
-// every one. It stops when the device is lost.
+// JudgeAll runs the vectors of the numbered classes that the device announces, and calls the function
+// each after every vector. It stops when the device is lost.
 func JudgeAll(ctx context.Context, d device.Device, all []*Vector, each func(Outcome)) Summary {
 	return JudgeWithin(ctx, d, all, 0, each)
 }
 
-// JudgeWithin does the same as JudgeAll with a limit of time: no vector starts after it. 0 means no limit.
-// At least one vector runs.
+// JudgeWithin does the same as JudgeAll with a time limit, after which no vector starts. 0 means no
+// limit. At least one vector runs.
 func JudgeWithin(ctx context.Context, d device.Device, all []*Vector, limit time.Duration,
 	each func(Outcome)) Summary {
 	s := Summary{Kernels: d.Info().Kernels}

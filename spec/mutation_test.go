@@ -37,7 +37,7 @@ func TestMutations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one := *v // the other results stay, and are equal
+			one := *v // the other results are unchanged and remain equal
 			one.Results = slices.Clone(v.Results[i : i+1])
 			files++
 			for _, bit := range flipped(r, v.Name, 8*len(original)) {
@@ -73,7 +73,7 @@ func flipped(r *rand.Rand, vector string, bits int) []int {
 	for range sampled {
 		all = append(all, r.IntN(bits))
 	}
-	return append(all, bits-1-r.IntN(min(bits, 256))) // among the elements
+	return append(all, bits-1-r.IntN(min(bits, 256))) // one of the last bits, which belong to the elements
 }
 
 // isPayload reports whether a bit belongs to an element that is NaN before and after.

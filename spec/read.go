@@ -26,7 +26,7 @@ func Open(folder fs.FS) ([]*Vector, error) { return reader{folder: folder}.open(
 type reader struct {
 	folder    fs.FS
 	partial   bool // listed files may be absent
-	unchecked bool // files may have other sums
+	unchecked bool // files may have other sums than the listed ones
 }
 
 func (r reader) open() ([]*Vector, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Run runs the vector once on a device, which must be open at precision f32, and returns the
-// results with other bits. The device must support the operations of the vector.
+// Run runs the vector once on a device, which must be open at precision f32, and returns a Difference
+// for each result with other bits. The device must support the operations of the vector.
 func (v *Vector) Run(ctx context.Context, d device.Device) ([]Difference, error) {
 	got, err := v.Compute(ctx, d)
 	if err != nil {
@@ -59,8 +59,8 @@ func cloned(list []tensor.Tensor) []tensor.Tensor {
 	return out
 }
 
-// Compare returns the results in got that have other bits. An error means that their number,
-// types or shapes are wrong.
+// Compare returns a Difference for each result in got that has other bits than the vector. An error
+// means that their number, types or shapes are wrong.
 func (v *Vector) Compare(got []tensor.Tensor) ([]Difference, error) {
 	if len(got) != len(v.Results) {
 		return nil, fmt.Errorf("%d results, want %d", len(got), len(v.Results))

@@ -102,7 +102,7 @@ func sum(files fstest.MapFS) {
 	files[Sums] = &fstest.MapFile{Data: []byte(list.String())}
 }
 
-// Folders that are damaged are refused with a sentence.
+// Folders that are damaged are refused, and the error is a sentence.
 func TestDamagedFolders(t *testing.T) {
 	const name = "fma/1/dense/17-to-5-bias"
 	y := name + ".y.npy"
@@ -173,7 +173,8 @@ func TestWrongDescriptions(t *testing.T) {
 	}
 }
 
-// A difference is named with both bit patterns, and so is the sign of a zero. A NaN is any NaN.
+// A difference is named with both bit patterns, and so is the sign of a zero. Any NaN equals any
+// other NaN.
 func TestDifference(t *testing.T) {
 	const name = "fma/1/relu/every-kind-of-number"
 	files := copied(t, name)

@@ -49,7 +49,7 @@ func (a *Array) Tensor() tensor.Tensor { return a.tensor }
 type Node struct {
 	Operation  string         `json:"operation"`
 	Number     int            `json:"number"`              // number of the operation in device.proto
-	Algorithm  string         `json:"algorithm,omitempty"` // prescribed for the shape of a product
+	Algorithm  string         `json:"algorithm,omitempty"` // algorithm that the class prescribes for this shape
 	Attributes map[string]any `json:"attributes"`          // all attributes, including defaults
 	In         []string       `json:"in"`                  // "" where an operand is absent
 	Out        []string       `json:"out"`

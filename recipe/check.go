@@ -131,7 +131,7 @@ func (r *Recipe) checkNames() error {
 	return r.checkDrops()
 }
 
-// checkDrops refuses epochs of a schedule that do not follow each other.
+// checkDrops refuses a schedule with epochs that are not in increasing order.
 func (r *Recipe) checkDrops() error {
 	s, _ := NewSchedule(r)
 	sorted := slices.Compact(slices.Sorted(slices.Values(s.drops)))
@@ -187,7 +187,7 @@ func (r *Recipe) Rebuilds(epoch int) bool {
 	return epoch >= 1 && (epoch <= r.QATRanges || epoch == r.QATFold)
 }
 
-// checkFollowing refuses values of QATRanges and QATFold that the training does not reach.
+// checkFollowing refuses values of QATRanges and QATFold for epochs that the training does not reach.
 func (r *Recipe) checkFollowing() error {
 	for _, f := range []struct {
 		option, what string

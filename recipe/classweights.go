@@ -12,14 +12,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Values of Recipe.ClassWeights that compute weights from the frequencies of classes.
-// "median" is the median frequency over the frequency of the class (Eigen and Fergus 2015,
-// section 6.3.2). "balanced" is the number of labels over the number of classes times the
-// number of labels of the class.
+// These are the values of Recipe.ClassWeights that compute weights from the frequencies of classes.
+// "median" divides the median frequency by the frequency of the class (Eigen and Fergus 2015, section
+// 6.3.2). "balanced" divides the number of all labels by the number of classes and by the number of
+// labels of the class.
 const (
 	medianWeights   = "median"
 	balancedWeights = "balanced"
-	autoWeights     = "auto" // balanced if Imbalance reports one, else no weights
+	autoWeights     = "auto" // "balanced" if Imbalance finds an imbalance, otherwise no weights
 )
 
 // WeightsOfClasses returns the weight of each class, or nil if the recipe has no weights. Classes that the

@@ -27,8 +27,8 @@ func paint(classes int, masks ...[]int32) *painted {
 		Classes: make([]string, classes)}}
 }
 
-// Class 0 is 3 of 4 labelled pixels, class 1 is 1 of the 4 of the picture it is
-// in, class 2 is 2 of 2 there: the median is 3/4. Class 3 is nowhere.
+// In the pictures that contain it, class 0 has 3 of 4 labelled pixels, class 1 has 1 of 4, and class
+// 2 has 2 of 2. So the median of the frequencies is 3/4. Class 3 is in no picture.
 func TestMedianFrequencies(t *testing.T) {
 	src := paint(4, []int32{0, 0, 0, 1}, []int32{2, -1, 2, -1})
 	r := Default("unet-bn")
@@ -56,7 +56,7 @@ func TestClassWeightsBad(t *testing.T) {
 	}
 }
 
-// Six labels of three classes, 3, 1 and 2 of them; class 3 is nowhere. scikit-learn has
+// Six labels of three classes, 3, 1 and 2 of them; class 3 has no label. scikit-learn has
 // compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0, 1, 2, 2]).
 func TestBalancedWeights(t *testing.T) {
 	src := paint(4, []int32{0, 0, 0, 1}, []int32{2, -1, 2, -1})

@@ -17,10 +17,9 @@ const Drawn = "seed"
 // Default returns the default recipe of a model; model is a name of the zoo, or of a
 // graph. All defaults are in this function: changing one is a breaking change.
 //
-// The caller fills in the fields that depend on model and data, with SetModel and SetData.
-// The caller sets Init if weights are given. The batch of 128 rows is shared by 8 replicas:
-// a smaller batch than 8 needs fewer replicas. For a run that counts Steps, set Epochs to
-// 0.
+// The caller fills in the fields that depend on model and data, with SetModel and SetData. The caller
+// sets Init if weights are given. The batch of 128 rows is shared by 8 replicas, so a batch of fewer
+// than 8 rows needs fewer replicas. For a run that counts Steps, set Epochs to 0.
 func Default(model string) *Recipe {
 	return &Recipe{Release: Release, Model: model, Init: Drawn,
 		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep,

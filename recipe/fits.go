@@ -48,9 +48,9 @@ func untrainedAuxiliary(g *graph.Graph, trained []string) error {
 	return nil
 }
 
-// CheckDecay refuses a model for a new run if its batch norms would keep their running
-// statistics unchanged (decay 1), unless r intends to keep them or estimates them again.
-// The error is a *problem.Error of model.
+// CheckDecay refuses a model for a new run if its batch norms would keep their running statistics
+// unchanged (decay 1), unless r intends to keep them or estimates them again. The error is a
+// *problem.Error about the option model.
 func (r *Recipe) CheckDecay(m *models.Model) error {
 	if r.BN == bn.Frozen || r.BNPrecise > 0 {
 		return nil
@@ -66,10 +66,9 @@ func (r *Recipe) CheckDecay(m *models.Model) error {
 	return nil
 }
 
-// Fits refuses, before the first step, data that m cannot be trained on, or
-// validation data, unless nil, that it cannot be evaluated on: samples that are
-// not its input, labels that are not classes of its first output. The error is
-// a *problem.Error of data or val.
+// Fits refuses, before the first step, data that m cannot be trained on, or validation data, unless
+// nil, that it cannot be evaluated on: samples that are not its input, labels that are not classes of
+// its first output. The error is a *problem.Error about the option data or val.
 func Fits(m *models.Model, training, validation data.Source) error {
 	if training == nil {
 		return noData()
@@ -83,9 +82,9 @@ func Fits(m *models.Model, training, validation data.Source) error {
 	return fits("val", m, validation.Info())
 }
 
-// Classed returns validation data with the labels of the training data, which has the
-// classes of the model. Classes are matched by name, and may have no samples. A class that
-// training does not have is a *problem.Error of val.
+// Classed returns validation data with the labels of the training data, which has the classes of the
+// model. Classes are matched by name, and may have no samples. A class that training does not have is
+// a *problem.Error about the option val.
 func Classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
 	if t := training.Info(); t.Boxes != info.Boxes || t.MultiLabel != info.MultiLabel ||
@@ -94,7 +93,7 @@ func Classed(training, validation data.Source) (data.Source, error) {
 			"name data with the same columns")
 	}
 	if len(known) == 0 || len(info.Classes) == 0 || slices.Equal(known, info.Classes) {
-		return validation, nil // two classes may have one name, as ImageNet's crane
+		return validation, nil // two classes may have the same name, as ImageNet's crane, which cannot be matched
 	}
 	k, err := models.MatchClasses(known, len(known), info.Kind, info.Classes)
 	if err != nil {
@@ -117,7 +116,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	in := m.Input()
 	wants, is := tensor.Describe(in.DType, in.Shape), tensor.Describe(info.DType, info.Shape)
 	switch {
-	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // any size: they are scaled
+	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // any size fits: pictures are scaled
 		return refuse("give arrays as .npy", "the model takes arrays %s, the samples are pictures", wants)
 	case !info.Pictures() && (info.DType != in.DType || !slices.Equal(info.Shape, in.Shape)):
 		advice := ""
@@ -142,7 +141,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	}
 	label := info.LabelShape
 	if info.Masks {
-		label = in.Shape[:2] // masks are scaled and cut like their pictures
+		label = in.Shape[:2] // masks are scaled and cropped like their pictures
 	}
 	if want := out.Shape[1:]; !slices.Equal(label, want) {
 		advice := ""
@@ -179,8 +178,8 @@ func fitsBoxes(refuse func(advice, format string, args ...any) error, m *models.
 	return nil
 }
 
-// fitsElements refuses a model without one answer for each label that does not exclude
-// others, or for each number.
+// fitsElements refuses a model unless it has one answer for each label, if labels do not exclude each
+// other, or for each number.
 func fitsElements(field string, m *models.Model, info data.Info) error {
 	f := m.Graph.Main
 	out := f.Values[f.Outputs[0].Value].Type

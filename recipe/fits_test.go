@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Errors advise on masks only if the data has masks and the model does not give each pixel a class.
+// Errors have advice about masks only if the data has masks and the model does not give each pixel a
+// class.
 func TestAdviceOnLabels(t *testing.T) {
 	pixels := written(t, pixelGraph)
 	whole := written(t, strings.NewReplacer("return scores rows = bn", "m = reduce_mean(bn, axes=[0,1])\n"+

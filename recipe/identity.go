@@ -18,10 +18,10 @@ func (r *Recipe) SetModel(m *models.Model) {
 	r.Model, r.Graph, r.Interpolation = m.Architecture, hex.EncodeToString(sum[:]), m.Preprocess.Interpolation
 }
 
-// SetData writes into r the identity of the training data and of the validation data, or
-// nil. It reads all samples of both for their fingerprints. It resolves "best" in Save,
-// "median", "balanced" and "auto" in ClassWeights, "balanced" in PosWeights, Sampling and
-// the loss. If the classes of the two differ the error is a *problem.Error.
+// SetData writes into r the identity of the training data and of the validation data, which may be
+// nil. It reads all samples of both for their fingerprints. It resolves "best" in Save, "median",
+// "balanced" and "auto" in ClassWeights, "balanced" in PosWeights, Sampling and the loss. If the
+// classes of training and validation data differ the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
 		return noData()

@@ -33,7 +33,7 @@ func TestSetData(t *testing.T) {
 	want := Data{Kind: "folder", Split: "train", Samples: 5, Classes: 2, Skipped: 2}
 	for _, c := range []struct {
 		training, validation *painted
-		exif                 string // before
+		exif                 string // EXIF of the recipe before SetData
 		decoder, becomes     string
 	}{
 		{files("2", true, "a", "b"), nil, "", "2", "apply"},

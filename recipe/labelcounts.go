@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// fewMasks is the number of masks with counted pixels, if only a hint depends on them.
+// fewMasks is the number of masks with counted pixels if the counts serve only for a hint.
 const fewMasks = 100
 
 // eachCount calls do with the number of labels of each class in a sample, for all samples of src.
@@ -66,7 +66,7 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 		return "", nil
 	}
 	most := 1.0 / 2
-	if len(info.Classes) == 2 { // one of two classes always has half
+	if len(info.Classes) == 2 { // one of two classes has at least half of the samples
 		most = 2.0 / 3
 	}
 	step := 1
@@ -143,7 +143,7 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 		weights[low], info.Classes[low], weights[high], info.Classes[high])
 }
 
-// imbalanced returns a sentence: n of all labels are of a class.
+// imbalanced returns the sentence that n of all labels are of a class.
 func imbalanced(info data.Info, step, class int, n, all int64) string {
 	const advice = "and nothing weighs them: {class-weights} balanced"
 	if !info.Masks {

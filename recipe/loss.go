@@ -66,8 +66,9 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 	return err
 }
 
-// trainingTargets describes the numbers of training data, for scaling a model. If the numbers of a target
-// are equal, their deviation is 1. A target without any number is a *problem.Error of data.
+// trainingTargets describes the numbers of training data, for scaling a model. If the numbers of a
+// target are equal, their deviation is 1. A target without any number is a *problem.Error about the
+// option data.
 func trainingTargets(ctx context.Context, training data.Source) ([]data.Target, error) {
 	all, err := data.DescribeTargets(ctx, training)
 	for k := range all {
@@ -99,7 +100,7 @@ func Answering(ctx context.Context, m *models.Model, training data.Source, scale
 	if err != nil {
 		return nil, err
 	}
-	if err := fits("data", m, info); err != nil { // before its outputs are scaled
+	if err := fits("data", m, info); err != nil { // checked before the outputs of m are scaled
 		return nil, err
 	}
 	var mean, std []float64

@@ -30,8 +30,8 @@ func (r *Recipe) lrFactors() ([]lrFactor, error) {
 	return all, nil
 }
 
-// LRFactor returns the factor of the learning rate of a tensor: of the last pattern that
-// matches its name, or 1.
+// LRFactor returns the factor of the learning rate of a tensor. It is the factor of the last pattern
+// that matches the name, or 1.
 func (r *Recipe) LRFactor(name string) float64 {
 	all, _ := r.lrFactors()
 	for _, l := range slices.Backward(all) {

@@ -83,7 +83,8 @@ func InputNumbers(m *models.Model, info data.Info) []string {
 // usedParts collects the numbers of parts.
 type usedParts struct{ numbers []string }
 
-// add adds parts by name. A name without a number comes from a field that Check refuses.
+// add adds parts by name. It skips a name without a number: this name comes from a field that Check
+// refuses.
 func (u *usedParts) add(names ...string) {
 	for _, name := range names {
 		if number := parts.Number(name); number != "" {
@@ -130,7 +131,7 @@ func (u *usedParts) weights(r *Recipe, imported string) {
 		u.add(name)
 		return
 	}
-	u.add("import.pytorch") // a container of it, by another name
+	u.add("import.pytorch") // this format is a container of it, under another name
 }
 
 // training adds the parts of a step.
@@ -173,7 +174,7 @@ func (u *usedParts) statistics(r *Recipe, m *models.Model) {
 }
 
 // KeepImports adds the parts that made the initial weights of a resumed run. was is the recipe of its
-// checkpoint. They get the numbers of this release.
+// checkpoint. The added parts get the numbers of this release.
 func (r *Recipe) KeepImports(was *Recipe) {
 	u := &usedParts{slices.DeleteFunc(r.Numbers, func(p string) bool { return strings.HasPrefix(p, "import.") })}
 	for _, number := range was.Numbers {

@@ -3,8 +3,8 @@ package recipe
 // Optimizers lists the optimizers by name.
 func Optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
 
-// AveragesWeights reports whether the template's weights are averages. No step has computed
-// statistics with these weights.
+// AveragesWeights reports whether the template's weights are averages. In that case no step has
+// computed statistics with the weights of the template.
 func (r *Recipe) AveragesWeights() bool {
 	period, _ := r.WeightSync.Period()
 	return r.EMA > 0 || period > 1

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// SetLR writes the learning rate into r: "X"; or "X@B", X for a batch of B, scaled linearly
-// to the batch of r; or "", the default of the model. The error is a *problem.Error.
+// SetLR writes the learning rate into r. text is "X", or "X@B" for the rate X at a batch of B, which
+// is scaled linearly to the batch of r, or "" for the default of the model. The error is a
+// *problem.Error.
 func (r *Recipe) SetLR(text string) error {
 	rate, base, scaled := strings.Cut(text, "@")
 	if rate == "" {

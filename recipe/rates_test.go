@@ -7,7 +7,7 @@ import (
 )
 
 func TestRate(t *testing.T) {
-	// Ten steps an epoch, a peak of 0.8.
+	// The run has ten steps an epoch and a peak rate of 0.8.
 	r := &Recipe{LR: 0.8, Epochs: 4, Batch: 10, Accumulate: 1, Tail: parallel.Keep, Data: Data{Samples: 95}}
 	for _, c := range []struct {
 		schedule string

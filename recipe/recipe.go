@@ -46,9 +46,9 @@ type Recipe struct {
 	Interpolation string `json:"interpolation,omitempty"`
 	Seed          uint64 `json:"seed"`
 
-	Epochs     int                       `json:"epochs"` // 0: Steps counts
+	Epochs     int                       `json:"epochs"` // 0: the run has Steps steps
 	Steps      int                       `json:"steps"`
-	Batch      int                       `json:"batch"`      // global: rows of one round
+	Batch      int                       `json:"batch"`      // rows of one round, over all replicas
 	Replicas   int                       `json:"replicas"`   // replicas of one round
 	Accumulate int                       `json:"accumulate"` // rounds per optimizer step
 	Tail       parallel.Tail             `json:"tail"`       // handling of an incomplete last batch
@@ -61,7 +61,7 @@ type Recipe struct {
 
 	BN        bn.Mode   `json:"bn"`         // statistics that batch norm normalises with
 	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas are merged
-	BNUpdate  bn.Update `json:"bn_update"`  // time at which they are merged
+	BNUpdate  bn.Update `json:"bn_update"`  // time at which the moments of replicas are merged
 	BNMin     string    `json:"bn_min"`     // replicas with too few values: "refuse", or "running" statistics
 	BNPrecise int       `json:"bn_precise"` // samples for re-estimation at the end; 0: no re-estimation
 	// BNPrecisePlain estimates on images without the augmentation of training.
@@ -69,16 +69,16 @@ type Recipe struct {
 
 	WeightSync parallel.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
 	Optimizer  string        `json:"optimizer"`   // sgd, adamw or lars
-	LR         float64       `json:"lr"`          // the largest of the schedule
+	LR         float64       `json:"lr"`          // largest rate of the schedule
 	// LROf are factors of the learning rate of tensors by patterns of their names, "layer1.*=0.1x":
 	// the last that matches counts.
 	LROf           []string `json:"lr_of,omitempty"`
 	Momentum       float64  `json:"momentum"` // momentum of sgd and lars
 	Nesterov       bool     `json:"nesterov"`
 	WeightDecay    float64  `json:"weight_decay"`
-	DecayAll       bool     `json:"decay_all"`       // gamma, beta and bias too
+	DecayAll       bool     `json:"decay_all"`       // whether gamma, beta and bias decay, too
 	Schedule       string   `json:"schedule"`        // schedule in the form that NewSchedule reads
-	Warmup         float64  `json:"warmup"`          // epochs
+	Warmup         float64  `json:"warmup"`          // length of the warm-up in epochs
 	ClipNorm       float64  `json:"clip_norm"`       // 0: no clipping
 	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: no smoothing
 	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median", "balanced" or "auto"
@@ -96,16 +96,17 @@ type Recipe struct {
 	// TargetStd are the standard deviations of the numbers of the training data. Errors in
 	// the loss are in units of these. SetData computes them.
 	TargetStd []float64 `json:"target_std,omitempty"`
-	AuxWeight float64   `json:"aux_weight,omitempty"` // weight of the loss of the auxiliary head; 0: without it
-	EMA       float64   `json:"ema"`                  // decay; 0: no average
+	AuxWeight float64   `json:"aux_weight,omitempty"` // weight of the auxiliary head's loss; 0: without it
+	EMA       float64   `json:"ema"`                  // decay of the averages of weights; 0: no averages
 	// EMAWarmup lets the decay rise to EMA: at most (1+n)/(10+n) after n steps. New runs of bnctl.Open
 	// have it; recipes of older builds do not, and their runs are resumed without.
 	EMAWarmup bool `json:"ema_warmup,omitempty"`
 
-	// QAT: the weights are trained for an int8 template, with its forward pass.
+	// QAT means that the weights are trained for an int8 template, with the forward pass of that
+	// template.
 	QAT bool `json:"qat,omitempty"`
-	// QATRanges: after each of the first QATRanges epochs the ranges of the template follow the weights; 0: they
-	// are measured only before the first step. QATFold: after QATFold epochs batch norms become part of the
+	// After each of the first QATRanges epochs, the ranges of the int8 template are measured again; 0:
+	// they are measured only before the first step. After QATFold epochs, batch norms become part of the
 	// layers; 0: before the first step. See quantize.Follow.
 	QATRanges int `json:"qat_ranges,omitempty"`
 	QATFold   int `json:"qat_fold,omitempty"`
@@ -113,8 +114,8 @@ type Recipe struct {
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"
 
-	Save      string `json:"save"`       // last, or best: and one of models.Figures; "best" until SetData
-	EvalEvery int    `json:"eval_every"` // epochs
+	Save      string `json:"save"`       // "last", or "best:" and one of models.Figures; "best" until SetData
+	EvalEvery int    `json:"eval_every"` // epochs between evaluations
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
 
 	// Classes are the numbered kernel classes of the devices, "fma/1"; nil if their class has no number.
@@ -127,7 +128,7 @@ type Recipe struct {
 // Data identifies a data set by its content.
 type Data struct {
 	Kind        string `json:"kind"`  // "cifar10", "pictures" ...: data.Info.Kind
-	Split       string `json:"split"` // "train", "val" or "test"; "" of data without parts
+	Split       string `json:"split"` // "train", "val" or "test"; "" for data without parts
 	Samples     int    `json:"samples"`
 	Classes     int    `json:"classes"`           // 0: not known by the source
 	Fingerprint string `json:"fingerprint"`       // SHA-256 of the content, in hexadecimal
@@ -218,7 +219,7 @@ func (r *Recipe) TotalSteps() int {
 func (r *Recipe) JSON() json.RawMessage {
 	b, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // a recipe has only strings and numbers, which can always be encoded
 	}
 	return b
 }
@@ -241,7 +242,7 @@ func Parse(b []byte) (*Recipe, error) {
 // Difference is a field that differs between two recipes.
 type Difference struct {
 	Field, Have, Want string
-	Why               string // why it matters; "" if that is obvious
+	Why               string // why the difference matters; "" if that is obvious
 }
 
 func (d Difference) String() string {

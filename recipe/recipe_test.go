@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// A difference in any field is found and named. The only exception: epochs may grow if the
+// A difference in any field is found and named. The only exception is that epochs may grow if the
 // schedule does not depend on their number.
 func TestDifferences(t *testing.T) {
 	was := exampleRecipe(42)

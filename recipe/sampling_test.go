@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The labels 0 0 0 1 2 2 weigh n/(K n_c), and a class that is nowhere 1, as for the loss.
+// Samples with the labels 0 0 0 1 2 2 weigh n/(K n_c), as in the loss. A class without samples weighs
+// 1.
 func TestSampling(t *testing.T) {
 	labels := func(all ...int32) *painted {
 		p := paint(4)

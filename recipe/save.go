@@ -19,8 +19,8 @@ func saves() []string {
 	return all
 }
 
-// Criterion returns the criterion of Save. The default is accuracy, the AP50 of boxes, or the loss of
-// single elements.
+// Criterion returns the criterion of Save. The default is accuracy, or the AP50 for boxes, or the
+// loss for labels that do not exclude each other and for numbers.
 func (r *Recipe) Criterion() evaluation.Criterion {
 	if name, ok := strings.CutPrefix(r.Save, "best:"); ok {
 		return evaluation.Criterion(name)

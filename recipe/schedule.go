@@ -13,11 +13,11 @@ import (
 type Schedule struct {
 	peak          float64
 	warmup, total int       // steps
-	cosine        bool      // cosine; else piecewise constant
-	poly          float64   // power, if not 0
-	drops         []float64 // epochs that begin with a rate divided by ten
-	rise          float64   // share of the run with a rising rate, of onecycle; 0: another schedule
-	growth        float64   // logarithm of the growth of the rate per step, of FindLR; 0: another schedule
+	cosine        bool      // a cosine; otherwise the rate is piecewise constant
+	poly          float64   // power of a polynomial; 0: another schedule
+	drops         []float64 // epochs that begin with a division of the rate by ten
+	rise          float64   // for onecycle, the share of the run in which the rate rises; 0: another schedule
+	growth        float64   // for FindLR, the logarithm of the growth of the rate per step; 0: another schedule
 	plateau       int       // evaluations without progress before the rate is reduced; 0: another schedule
 	perEpoch      int
 }
@@ -31,7 +31,7 @@ type Schedule struct {
 //   - "onecycle:SHARE": from a 25th of the rate up to it in that share of the steps, 0.3 by default, then
 //     down to a 250,000th, both along cosines
 //   - "plateau:N": divided by 10 after more than N evaluations, 10 by default, without a decrease of the
-//     validation loss by 1e-4 of it
+//     validation loss by 1e-4 of its value
 //
 // During the first Recipe.Warmup epochs the rate rises linearly. The error quotes the
 // invalid part.
@@ -173,7 +173,7 @@ type Plateau struct {
 // plateauThreshold is the relative decrease of the best loss that counts as an improvement.
 const plateauThreshold = 1e-4
 
-// AfterEvaluation updates p with a validation loss. p is nil before the first.
+// AfterEvaluation updates p with a validation loss. p is nil before the first evaluation.
 func (s Schedule) AfterEvaluation(p *Plateau, loss float64) *Plateau {
 	if s.plateau == 0 {
 		return nil

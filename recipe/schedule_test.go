@@ -33,7 +33,7 @@ func checkRates(t *testing.T, r *Recipe) {
 	s, err := NewSchedule(r)
 	if err != nil {
 		if r.Warmup > 0 && s.rise > 0 {
-			return // this combination is refused
+			return // Check refuses this combination
 		}
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestRatesByTheirFormulas(t *testing.T) {
 	}
 }
 
-// oneCycleOf is PyTorch's OneCycleLR with two phases, as a share of the peak. A phase of no length is
-// at its start.
+// oneCycleOf is PyTorch's OneCycleLR with two phases, as a share of the peak. A phase without steps
+// stays at its first rate.
 func oneCycleOf(share, step, total float64) float64 {
 	anneal := func(from, to, pct float64) float64 { return to + (from-to)/2*(1+math.Cos(math.Pi*pct)) }
 	turn := share*total - 1

@@ -26,7 +26,7 @@ func (r *Recipe) AnswersInWords() string {
 	return problem.Plural(r.Data.Classes, "class")
 }
 
-// TrainLossTerms names the terms of the training loss that the validation loss lacks.
+// TrainLossTerms returns the names of the terms of the training loss that the validation loss lacks.
 func (r *Recipe) TrainLossTerms() (terms []string) {
 	if r.ClassWeights != "" || r.PosWeights != "" {
 		terms = append(terms, "weighted")
@@ -94,8 +94,8 @@ func (r *Recipe) MovingStatistics(g *graph.Graph) string {
 		problem.Plural(len(statistics), "running statistic"), problem.Plural(layers, "batch norm"))
 }
 
-// KeepsTogether describes how the replicas' weights are kept together, if not by summing
-// gradients everywhere.
+// KeepsTogether describes how the replicas' weights are kept together, or returns "" if every device
+// sums the gradients.
 func (r *Recipe) KeepsTogether() string {
 	if k, ok := r.WeightSync.Period(); ok {
 		return fmt.Sprintf("each replica trains separate weights; weights averaged every %s",

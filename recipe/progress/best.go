@@ -22,7 +22,7 @@ func (p *Position) BestEpoch(r *recipe.Recipe) *models.BestEpoch {
 type Best struct {
 	models.BestEpoch
 	Save string `json:"save"` // "last", or the figure that decides: Recipe.Save
-	// Stored reports whether the file holds its weights.
+	// Stored reports whether the file holds the weights of this epoch.
 	Stored bool `json:"stored"`
 }
 

@@ -13,9 +13,9 @@ import (
 // Lag is the distance between the weights of replicas and their average, the
 // template, in a checkpoint (parallel.LocalSGD).
 type Lag struct {
-	Steps    int     `json:"steps"`    // since the replicas were averaged
+	Steps    int     `json:"steps"`    // steps since the replicas were averaged
 	Replicas int     `json:"replicas"` // replicas with separate weights
-	Largest  float64 `json:"largest"`  // absolute difference between a replica's weight and the template's
+	Largest  float64 `json:"largest"`  // largest absolute difference of a weight of a replica from the template
 	Tensor   string  `json:"tensor"`   // name of the tensor with this weight
 }
 

@@ -15,20 +15,20 @@ type Position struct {
 	LossSum  float64 `json:"loss_sum"`           // loss sum of the epoch so far
 	Correct  float64 `json:"correct"`            //
 	Counted  float64 `json:"counted"`            //
-	Seen     int     `json:"seen"`               // samples
+	Seen     int     `json:"seen"`               // samples of the epoch so far
 	Repeated int     `json:"repeated"`           //
 	LeftOut  int     `json:"left_out,omitempty"` // steps without a label that counts
 	Closed   int     `json:"closed"`             // step at the end of the last epoch
 	Rebuilt  int     `json:"rebuilt,omitempty"`  // epoch after which the model was last rebuilt, for int8
-	Stale    int     `json:"stale"`              // evaluations since the best
-	BestStep int     `json:"best_step"`          // 0 before the first
-	Best     float64 `json:"best"`               // figure of the best
+	Stale    int     `json:"stale"`              // number of evaluations since the best one
+	BestStep int     `json:"best_step"`          // step of the best evaluation; 0 before the first
+	Best     float64 `json:"best"`               // figure of the best evaluation
 
 	Plateau   *recipe.Plateau     `json:"plateau,omitempty"` // state of a plateau schedule
 	Staleness *parallel.Staleness `json:"late,omitempty"`    // staleness of gradients, with Sync "async:S"
 }
 
-// Reductions returns how often the rate was reduced.
+// Reductions returns how often a plateau schedule has reduced the rate.
 func (p *Position) Reductions() int {
 	if p.Plateau == nil {
 		return 0

@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Comparison compares the answers of two models for the same samples. Two models of equal accuracy may give
-// different answers: each gains on some samples and loses on others. So only the share of equal answers
-// shows how close a model is to its original. Details.Against makes a Comparison.
+// Comparison compares the answers of two models for the same samples. Two models of equal accuracy
+// may give different answers, because each may be right where the other is wrong. So only the share
+// of equal answers shows how close a model is to its original. Details.Against makes a Comparison.
 type Comparison struct {
 	Samples  int     `json:"samples"`  // samples that both models have answered
-	Agreeing int     `json:"agreeing"` // number of these with the same class from both
+	Agreeing int     `json:"agreeing"` // number of samples with the same class from both models
 	Accuracy float64 `json:"accuracy"` // accuracy of the other model
 	// Difference is the accuracy of the model less the accuracy of the other.
 	Difference float64 `json:"difference"`
@@ -33,7 +33,7 @@ func (d *Details) Against(ctx context.Context, other *models.Model, src data.Sou
 	if err != nil {
 		return nil, err
 	}
-	o.Fleet.Note = nil // already noted for the first model
+	o.Fleet.Note = nil // the notes were written for the first model
 	p, err := Open(ctx, m, o)
 	if err != nil {
 		return nil, err

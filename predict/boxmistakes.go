@@ -66,7 +66,7 @@ func (d *Details) worstBoxes(m *models.Model, src data.Source, x *Mistakes) *Det
 	x.Wrong, x.Key, x.Pairs = len(all), d.Boxes.key(), true
 	for _, j := range all[:min(len(all), x.most)] {
 		missed, invented, confused := j.Faults(&d.Boxes.Set.Pictures[j.Picture])
-		right := -confused // crowds and difficult objects do not count
+		right := -confused // crowds and difficult objects are not counted
 		for _, o := range j.Objects {
 			if o >= 0 {
 				right++
@@ -121,7 +121,7 @@ func (d *Detected) drawn(m *models.Model, src data.Source, j average.Judged) fun
 	}
 }
 
-// pair returns two pictures of one size side by side.
+// pair returns a picture with two pictures of the same size side by side.
 func pair(left, right *image.RGBA) *image.RGBA {
 	const gap = 4
 	w, h := left.Rect.Dx(), left.Rect.Dy()

@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/objects/average"
 )
 
-// The picture with the most faults comes first, annotations next to detections, below the curves.
+// The page has the curves, and below them the pictures, the one with the most faults first. Each
+// shows annotations next to detections.
 func TestMistakesOfBoxes(t *testing.T) {
 	src, err := data.Open(t.Context(), "shapes:3", data.Options{})
 	if err != nil {
@@ -63,7 +64,7 @@ func TestMistakesOfBoxes(t *testing.T) {
 	if first.Dx() != 2*pageSide+4 || first.Dy() != pageSide {
 		t.Fatal(first)
 	}
-	// the box of class 1 is annotated, and not detected
+	// The box of class 1 is annotated but not detected.
 	scale := float64(pageSide) / float64(src.Info().Shape[1])
 	x, y := int(b.X1*scale), int(30*scale)
 	if got := p.At(x, y); !same(got, want) {

@@ -17,13 +17,13 @@ import (
 // other (Guo and others 2017).
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
-	Samples     int     `json:"samples"` // number of samples that it was fitted to
+	Samples     int     `json:"samples"` // number of samples that the temperature was fitted to
 	// LossBefore is the mean loss of a label on these samples without the temperature, and Loss
 	// the mean loss with it. Classes that exclude each other also have a calibration error.
 	LossBefore evaluation.Figure `json:"loss_before"`
 	Loss       evaluation.Figure `json:"loss"`
-	// ECE is Report.ECE, the expected calibration error, with the temperature, and ECEBefore the same without
-	// it.
+	// ECE is Report.ECE, the expected calibration error, with the temperature. ECEBefore is the error
+	// without the temperature.
 	ECEBefore *evaluation.Figure `json:"ece_before,omitempty"`
 	ECE       *evaluation.Figure `json:"ece,omitempty"`
 
@@ -40,8 +40,8 @@ func (c *Calibration) Line() string {
 	return text + fmt.Sprintf(" (on these %s)", problem.Plural(c.Samples, "sample"))
 }
 
-// bend is a loss as a function of the factor of logits: its sum over all labels, and its
-// first two derivatives. It is convex.
+// bend is a loss as a function of the factor of logits: its sum over all labels, and its first two
+// derivatives. The loss is convex.
 type bend struct{ loss, slope, curvature float64 }
 
 // hottest and coldest bound the factor of logits.
@@ -110,7 +110,7 @@ func (d *Details) bendOfClasses(scale float64) (sum bend) {
 		for _, z := range a.logs {
 			p := tensor.Exp(float64(scale*z) - top)
 			if p == 0 {
-				continue // also for a logit of -Inf
+				continue // this is also right for a logit of -Inf
 			}
 			total += p
 			mean += float64(p * z)

@@ -32,7 +32,7 @@ type Details struct {
 	Boxes *Detected
 
 	answers  []answered
-	masks    []masked         // samples with a mask, if Masks is set
+	masks    []masked         // counts for all samples with a mask, if Masks is set
 	stored   []painted        // the worst of these masks, the worst first
 	elements []elements       // samples with several labels, or numbers
 	judged   []average.Judged // pictures with faults
@@ -42,7 +42,7 @@ type Details struct {
 type answered struct {
 	sample, label, predicted int
 	probability, ofLabel     float64   // probabilities of the predicted class, and of the label
-	margin                   float64   // logarithm of the odds of two classes; otherwise NaN
+	margin                   float64   // logarithm of the odds if there are two classes; otherwise NaN
 	logs                     []float64 // logarithms of the probabilities, with Details.Logs
 }
 

@@ -94,8 +94,8 @@ func (d *Details) deviations() []float64 {
 	return squares
 }
 
-// sorted returns the samples with a badness other than 0, the worst first. Samples with a
-// badness that is not a number precede all others. It puts the first samples into x.
+// sorted returns the samples with a badness other than 0, the worst first. Samples with a badness of
+// NaN precede all others. It puts the first samples into x.
 func (d *Details) sorted(badness func(e elements) float64, x *Mistakes) *Details {
 	type judged struct {
 		elements

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ElementsReport describes an evaluation as Report does, where samples have several labels, or
+// ElementsReport describes an evaluation as Report does, for samples with several labels, or with
 // numbers.
 type ElementsReport struct {
 	Samples    int               `json:"samples"`
@@ -20,12 +20,12 @@ type ElementsReport struct {
 
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
 	Accuracy   *evaluation.Figure      `json:"accuracy,omitempty"`    // accuracy of all known labels
-	ExactMatch *evaluation.Figure      `json:"exact_match,omitempty"` // share of samples with all labels met
-	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean of the defined F1
-	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean of the defined AUROC
+	ExactMatch *evaluation.Figure      `json:"exact_match,omitempty"` // share of samples with no wrong label
+	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean over the labels with an F1
+	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean over the labels with an AUROC
 
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
-	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean of the defined R2
+	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean over the targets with an R2
 
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // thresholds for Details.Wish
 
@@ -105,7 +105,8 @@ func (m *mean) of() *evaluation.Figure {
 	return &v
 }
 
-// Lines writes the report for people: a line with the figures of all, and a table.
+// Lines writes the report for people: a line with the figures over all labels or targets, and a table
+// with a row for each.
 func (r *ElementsReport) Lines() []string {
 	lines := append(append(r.head(), ""), r.table()...)
 	if r.wish != nil {

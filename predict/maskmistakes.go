@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// masked counts the labelled and the wrong pixels of a sample.
+// masked counts the labelled pixels of a sample, and the wrong ones among them.
 type masked struct{ sample, pixels, wrong int } // pixels with a label
 
 func (a masked) fraction() float64 { return float64(a.wrong) / float64(max(a.pixels, 1)) }
@@ -58,7 +58,7 @@ func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	}
 	if at < d.Masks {
 		d.stored = slices.Insert(d.stored, at, a)
-		// drop the mask with the fewest wrong pixels
+		// If there are too many masks, the one with the fewest wrong pixels is dropped.
 		d.stored = slices.Delete(d.stored, min(len(d.stored), d.Masks), len(d.stored))
 	}
 }
@@ -82,9 +82,9 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 	return &Details{masks: all}
 }
 
-// mostly returns the most frequent confusion of a label with a predicted class, the first
-// of equally frequent ones. Both are the same if no pixel has another class, as with scores
-// that are not numbers.
+// mostly returns the most frequent confusion of a label with a predicted class, the first of equally
+// frequent ones. label and predicted are the same if no pixel has another class than its label, as
+// with scores that are not numbers.
 func (a *painted) mostly() (label, predicted int) {
 	counts, most := map[[2]int16]int{}, 0
 	for at, l := range a.label {
@@ -113,7 +113,7 @@ func keyOf(m *models.Model, worst []painted) (key []MaskClass) {
 	for _, a := range worst {
 		for _, side := range [][]int16{a.label, a.predicted} {
 			for _, class := range side {
-				drawn[uint8(class)] = true // -1, no label, is the last
+				drawn[uint8(class)] = true // -1, which means no label, is the last
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func CheckBatch(m *models.Model, rows int) error {
 }
 
 func checkBatch(fn *graph.Function, rows int) error {
-	const copies = 3 // the batch under way, the next, and that on its way to a device
+	const copies = 3 // the batch under way, the next one, and one on its way to a device
 	perRow := 0
 	count := func(v graph.Value) {
 		if t := fn.Values[v].Type; t.Kind == graph.Rows {

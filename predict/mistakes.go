@@ -12,10 +12,10 @@ import (
 // Mistakes are the samples of a source that were answered wrongly.
 type Mistakes struct {
 	Order string // order of First: "the surest first"
-	Wrong int    // samples in all
+	Wrong int    // number of all samples that were answered wrongly
 	First []Mistake
 	Key   []MaskClass // the classes of masks or boxes that First draws
-	Pairs bool        // pictures are two side by side: label and answer
+	Pairs bool        // each picture is two pictures side by side: label and answer
 
 	most int // maximum length of First
 }
@@ -25,7 +25,7 @@ type Mistake struct {
 	Sample int
 	Rows   []MistakeRow
 
-	draw func(ctx context.Context, side int) (*image.RGBA, error) // nil: the sample
+	draw func(ctx context.Context, side int) (*image.RGBA, error) // draws the mistake; nil: the sample is drawn
 }
 
 // MistakeRow is a line below the picture of a mistake: a term, a label or number, and its
@@ -60,7 +60,7 @@ func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes
 	return x
 }
 
-// worst returns the answers that are wrong, the worst first, and puts the first into x.
+// worst returns the answers that are wrong, the worst first, and puts the first of them into x.
 func (d *Details) worst(m *models.Model, src data.Source, x *Mistakes) *Details {
 	switch info := src.Info(); {
 	case d.Boxes != nil:

@@ -19,10 +19,10 @@ import (
 func TestWorstLabels(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
-	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // wrong by a small margin
-	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // wrong by a large margin
+	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // one label is wrong by a small margin
+	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // one label is wrong by a large margin
 	d.observeAll(3, []int32{-1, -1}, []float64{1, 1})        // nothing is known
-	d.observeAll(4, []int32{1, 1}, []float64{math.NaN(), 1}) // no answer
+	d.observeAll(4, []int32{1, 1}, []float64{math.NaN(), 1}) // the answer is not a number
 	wrong := d.worstLabels(&models.Model{Labels: []string{"cat", "dog"}}, page)
 	var order []int
 	for _, e := range wrong.elements {
@@ -39,8 +39,8 @@ func TestWorstLabels(t *testing.T) {
 // A model with thresholds makes the mistakes that eval counts: cat holds from 0.2 on, dog from 0.99 on.
 func TestWorstLabelsByThresholds(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}
-	d.observeAll(0, []int32{1, 0}, []float64{-1, 3}) // right: 0.27 and 0.95
-	d.observeAll(1, []int32{0, 1}, []float64{-1, 3}) // both wrong
+	d.observeAll(0, []int32{1, 0}, []float64{-1, 3}) // right, with probabilities 0.27 and 0.95
+	d.observeAll(1, []int32{0, 1}, []float64{-1, 3}) // both labels are wrong
 	m := &models.Model{Labels: []string{"cat", "dog"}, Thresholds: []float64{0.2, 0.99}}
 	wrong := d.worstLabels(m, page)
 	want := []MistakeRow{{"wrongly", "cat", "26.9 %", true}, {"missed", "dog", "95.3 %", true},
@@ -50,7 +50,8 @@ func TestWorstLabelsByThresholds(t *testing.T) {
 	}
 }
 
-// Errors weigh by the deviation of their numbers: 1 of height is more than 5 of weight.
+// Errors weigh by the deviation of their numbers: an error of 1 in height is worse than an error of 5
+// in weight.
 func TestWorstNumbers(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
@@ -64,14 +65,15 @@ func TestWorstNumbers(t *testing.T) {
 	}
 }
 
-// The page of masks has labels and answers side by side, the worst first; its table has all.
+// The page of masks has labels and answers side by side, the worst first. The table of the page has
+// all samples.
 func TestWorstMasks(t *testing.T) {
 	src, err := data.Open(t.Context(), "shapes:3", data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &Details{Masks: 100}
-	for i := range 3 { // all background, which is a mistake if there is a shape
+	for i := range 3 { // answers with only background, which are mistakes if there is a shape
 		label, err := src.Label(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +81,7 @@ func TestWorstMasks(t *testing.T) {
 		scores := tensor.New(tensor.F32, 1, 6, 64, 64)
 		for at := range 64 * 64 {
 			of := 0
-			if i == 1 { // the right answer
+			if i == 1 { // this answer is right
 				of = int(label[at])
 			}
 			scores.F32()[of*64*64+at] = 1

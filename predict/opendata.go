@@ -36,7 +36,7 @@ func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 		return src, nil
 	}
 	if src, other := openPart(ctx, r, spec, o, note); other == nil {
-		return src, nil // its columns have their usual names
+		return src, nil // the columns of src have their usual names
 	}
 	return nil, err
 }
@@ -51,8 +51,8 @@ func NoteFiles(src data.Source, note func(format string, args ...any)) {
 	}
 }
 
-// openPart is openPartOnce, without the files that training left out: if the rest is the data of the
-// training, it is opened without them again.
+// openPart does the same as openPartOnce. If training left out some files and the other files are the
+// data of the training, it leaves out the same files.
 func openPart(ctx context.Context, r *recipe.Recipe, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	src, err := openPartOnce(ctx, r, spec, o, note)

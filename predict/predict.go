@@ -42,9 +42,9 @@ type Options struct {
 	// the error of the pending call.
 	Lost func(device string, reason error)
 	Back func(device string)
-	// Boxes are the limits of boxes that devices return instead of the outputs of a detector of the zoo, if they
-	// have graph.Detect: see detect.OnDevice. detect.Detector accepts both. nil: the outputs. With Peers or
-	// Stages the devices return the outputs.
+	// Boxes are the limits of boxes that devices return instead of the outputs of a detector of the zoo,
+	// if they have graph.Detect: see detect.OnDevice. detect.Detector accepts both. nil: devices return
+	// the outputs. With Peers or Stages the devices return the outputs.
 	Boxes *cells.Options
 	// Divided is called with the stages of the network, if there are several. It may be nil.
 	Divided func(*stage.Plan)
@@ -99,8 +99,8 @@ func (p *Predictor) Reuse(outputs []tensor.Tensor) {
 	}
 }
 
-// Ahead reports whether a Predict that is called while another is under way reaches
-// the devices before that ends.
+// Ahead reports whether a Predict that is called while another is under way reaches the devices
+// before the other one ends.
 func (p *Predictor) Ahead() bool { return p.driver.Ahead() }
 
 // Rows returns the maximum number of rows that Predict runs at once.
@@ -111,7 +111,7 @@ func (p *Predictor) Rows() int {
 	return p.driver.Rows()
 }
 
-// Rank returns the rank of this process in Options.Peers, 0 without. All hands the
+// Rank returns the rank of this process in Options.Peers, or 0 without Peers. All hands the
 // predictions of all ranks to rank 0.
 func (p *Predictor) Rank() int {
 	if p.peers == nil {

@@ -44,7 +44,8 @@ func open(t *testing.T, spec string) data.Source {
 	return src
 }
 
-// logits returns the first output of m for the samples of src, by a fleet and a batch.
+// logits returns the first output of m for the samples of src, computed on a fleet with a size of
+// batch.
 func logits(t *testing.T, m *models.Model, src data.Source, devices string, batch int) []byte {
 	t.Helper()
 	p, err := Open(t.Context(), m, Options{Fleet: fleet.Options{Devices: devices}, Batch: batch})

@@ -12,8 +12,8 @@ import (
 // Report is an evaluation in the form of its JSON, with the names of classes.
 type Report struct {
 	Samples    int                `json:"samples"`
-	Correct    int                `json:"correct"`        // labels met
-	Accuracy   float64            `json:"accuracy"`       // share of labels met, 0 to 1
+	Correct    int                `json:"correct"`        // number of correct labels
+	Accuracy   float64            `json:"accuracy"`       // share of correct labels, 0 to 1
 	Top5       float64            `json:"top5"`           // share of labels among the five largest outputs
 	Loss       evaluation.Figure  `json:"loss"`           // mean cross-entropy of a label; null if not finite
 	PerClass   map[string]*Count  `json:"per_class"`      // counts by Label; null if nothing is counted
@@ -21,7 +21,7 @@ type Report struct {
 	MIoU       *evaluation.Figure `json:"miou,omitempty"` // only if labels are masks
 	Throughput float64            `json:"images_per_s"`
 	NotFinite  int                `json:"not_finite"` // labels with outputs that are not finite: wrong
-	MacroF1    evaluation.Figure  `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
+	MacroF1    evaluation.Figure  `json:"macro_f1"`   // mean F1 of the classes that are labels or are predicted
 	// BalancedAccuracy is the mean of the recall of the classes that are labels.
 	BalancedAccuracy evaluation.Figure `json:"balanced_accuracy"`
 	// ECE is the expected calibration error of the predicted classes over 15 equal ranges of their probability
@@ -45,7 +45,7 @@ const denseClasses = 1000
 // Count has the number of labels of a class, and how many of them were predicted. With masks IoU is the
 // class's intersection over union, null in JSON if the class is neither a label nor predicted.
 type Count struct {
-	N       int                `json:"n"`       // labels
+	N       int                `json:"n"`       // number of labels of the class
 	Correct int                `json:"correct"` // number of those that were predicted
 	IoU     *evaluation.Figure `json:"iou,omitempty"`
 	// Precision, Recall and F1 compare the class with all others. They are null without predictions,
@@ -69,10 +69,9 @@ func (r *Report) wrong() string {
 		" counted as wrong: the outputs are not finite (NaN or infinite)"
 }
 
-// Summary returns a line with the figures that weigh all classes equally, and with the
-// calibration. It is "" for masks: their table has the overlap of each class. Undefined
-// figures are left out: the area for more than two classes, and the calibration without
-// answers.
+// Summary returns a line with the figures that weigh all classes equally, and with the calibration.
+// It returns "" for masks, because the table of classes has the overlap of each class. Undefined
+// figures are left out: the area for more than two classes, and the calibration without answers.
 func (r *Report) Summary() string {
 	if r.MIoU != nil || r.Samples == 0 {
 		return ""
@@ -87,8 +86,8 @@ func (r *Report) Summary() string {
 	return text
 }
 
-// NewReport describes an evaluation of m: e has its counts, and d the answers for the
-// figures of probabilities; nil leaves these out. took is the duration of the evaluation.
+// NewReport describes an evaluation of m: e has its counts, and d has the answers for the figures of
+// probabilities. If d is nil, the report omits these figures. took is the duration of the evaluation.
 func NewReport(m *models.Model, e *evaluation.Evaluation, d *Details, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
 		Top5: e.Top5Accuracy(), Loss: evaluation.Figure(e.Loss()), PerClass: map[string]*Count{},
@@ -105,7 +104,7 @@ func NewReport(m *models.Model, e *evaluation.Evaluation, d *Details, took time.
 			overlap := e.Overlap(i)
 			c.IoU = &overlap
 		}
-		if k.N == 0 && (c.IoU == nil || *c.IoU != *c.IoU) { // neither labels nor predicted pixels
+		if k.N == 0 && (c.IoU == nil || *c.IoU != *c.IoU) { // the class has neither labels nor predicted pixels
 			c = nil
 		}
 		r.PerClass[Label(m, i)] = c

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// manyClasses is the number of classes above which the figure top-5 means something: with five classes
+// manyClasses is the number of classes above which the figure top-5 has a meaning. With five classes
 // every label is among the first five.
 const manyClasses = 5
 
@@ -60,7 +60,7 @@ func classTable(m *models.Model, e *evaluation.Evaluation) []string {
 	lines := []string{fmt.Sprintf("%-*s%s", w, "class", head)}
 	for i, k := range e.PerClass {
 		switch percent := 100 * float64(k.Correct) / float64(k.N); {
-		case e.PerPixel && e.Overlap(i) >= 0: // there may be predictions alone
+		case e.PerPixel && e.Overlap(i) >= 0: // a class may have predictions without labels
 			lines = append(lines, fmt.Sprintf("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, Label(m, i), k.N, k.Correct,
 				percent, 100*e.Overlap(i)))
 		case k.N > 0:
@@ -85,7 +85,7 @@ func confusions(m *models.Model, e *evaluation.Evaluation) []string {
 		return frequentConfusions(m, e)
 	}
 	w, column, row := widest(m, classes), Label, Label
-	if w > columnWidth { // labels would be cut: the columns have numbers, and the rows both
+	if w > columnWidth { // labels would be cut: columns have numbers, rows numbers and labels
 		column = func(_ *models.Model, i int) string { return fmt.Sprint(i) }
 		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, Label(m, i)) }
 		w += len("00 ")

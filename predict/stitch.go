@@ -14,8 +14,8 @@ const maxScores = 1 << 29
 // stitch puts the scores of a picture's windows together.
 type stitch struct {
 	windows *data.Windows
-	sums    tensor.Tensor // f32 [C,H,W] of the scaled picture; without shape before its first window
-	counts  []float32     // (H, W) of the windows that show a pixel
+	sums    tensor.Tensor // f32 [C,H,W], for the scaled picture; without shape before the first window
+	counts  []float32     // (H, W): number of windows that show each pixel
 	wrong   error         // error of the picture
 }
 
@@ -51,7 +51,7 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 	return nil
 }
 
-// end returns the scores of a picture at its original size, and begins with the next.
+// end returns the scores of a picture at its original size, and prepares s for the next picture.
 func (s *stitch) end(sample int) (tensor.Tensor, error) {
 	sums, counts, wrong := s.sums, s.counts, s.wrong
 	s.sums, s.counts, s.wrong = tensor.Tensor{}, nil, nil
@@ -89,8 +89,8 @@ func scaledScores(scores tensor.Tensor, h, w int) tensor.Tensor {
 	return out
 }
 
-// neighbours are the two pixels on either side of a pixel of another size, and the weight
-// of the second.
+// neighbours are the two pixels on either side of a pixel in a picture of another size, and the
+// weight of the second.
 type neighbours struct {
 	first, second int
 	weight        float64
@@ -100,7 +100,8 @@ func (n neighbours) mix(first, second float32) float64 {
 	return float64(float64(first)*(1-n.weight)) + float64(float64(second)*n.weight)
 }
 
-// between returns the neighbours of each of n pixels among `of` pixels along a side of the same length.
+// between returns, for each of n pixels along a side, its neighbours if the same side is divided into
+// `of` pixels.
 func between(of, n int) []neighbours {
 	all := make([]neighbours, n)
 	for i := range all {

@@ -21,7 +21,7 @@ type Wish struct {
 	Least  float64 // the least precision or recall, above 0, at most 1
 }
 
-// ParseWish reads "precision:0.95" or "recall:0.9". The error is a *problem.Error of
+// ParseWish reads "precision:0.95" or "recall:0.9". The error is a *problem.Error about the option
 // threshold-for.
 func ParseWish(text string) (*Wish, error) {
 	of, least, _ := strings.Cut(text, ":")
@@ -49,13 +49,14 @@ func (w *Wish) Fits(m *models.Model, info data.Info) error {
 // on the samples that it was found on.
 type Threshold struct {
 	Threshold evaluation.Figure `json:"threshold"` // null if the wish cannot be met
-	Precision evaluation.Figure `json:"precision"` // at this threshold; the best possible if it is null
+	Precision evaluation.Figure `json:"precision"` // at this threshold; if that is null, the best possible
 	Recall    evaluation.Figure `json:"recall"`
 }
 
-// of returns the threshold for a label with these scores. If the goal is a precision, it is the threshold
-// with the largest recall; if the goal is a recall, it is the threshold with the largest precision. The
-// threshold is the midpoint between the probabilities on either side. of sorts all.
+// of returns the threshold for a label with these scores, among the thresholds that reach the goal.
+// If the goal is a precision, it is the threshold with the largest recall; if the goal is a recall,
+// it is the threshold with the largest precision. The threshold is the midpoint between the
+// probabilities on either side. of sorts all.
 func (w *Wish) of(all []scored) *Threshold {
 	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	positives := 0
@@ -129,8 +130,8 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 	return lines
 }
 
-// Thresholds returns the thresholds of d.Wish by the number of the label: of labels that do not exclude each
-// other, or of both of two classes.
+// Thresholds returns the thresholds of d.Wish by the number of the label: for labels that do not
+// exclude each other, or for both of two classes.
 func (d *Details) Thresholds() (all []*Threshold) {
 	if len(d.elements) == 0 {
 		return d.ofTwo()
@@ -141,7 +142,7 @@ func (d *Details) Thresholds() (all []*Threshold) {
 	return all
 }
 
-// ofTwo returns the thresholds of both of two classes.
+// ofTwo returns the thresholds for each of two classes.
 func (d *Details) ofTwo() (out []*Threshold) {
 	for class, sign := range []float64{-1, 1} {
 		var all []scored

@@ -45,7 +45,7 @@ func TestAUROCOfTies(t *testing.T) {
 		logits, labels, margins := make([]float32, 2*n), make([]int32, n), make([]float64, n)
 		for i := range n {
 			logits[2*i] = float32(r.IntN(4000)-2000) / 64
-			logits[2*i+1] = logits[2*i] + float32(r.IntN(9)-4)/4 // exact
+			logits[2*i+1] = logits[2*i] + float32(r.IntN(9)-4)/4 // these differences are exact
 			margins[i] = float64(logits[2*i+1]) - float64(logits[2*i])
 			labels[i] = int32(r.IntN(2))
 		}
@@ -91,11 +91,11 @@ func (c constant) Predict(_ context.Context, _ tensor.Tensor) ([]tensor.Tensor, 
 	return []tensor.Tensor{c.scores}, nil
 }
 
-// Arrays with a label for each pixel have overlaps. For class 0, the intersection is 2 and the union 4
-// pixels; for class 1 they are 3 and 5. One pixel is ignored.
+// Arrays with a label for each pixel have overlaps. For class 0, the intersection has 2 pixels and
+// the union 4; for class 1 the intersection has 3 and the union 5. One pixel is ignored.
 func TestOverlapsOfArrays(t *testing.T) {
 	src := arrays(t, tensor.New(tensor.F32, 2, 1, 2, 2), tensor.Of([]int32{0, 0, 1, 1, 0, 1, 1, -1}, 2, 2, 2))
-	of0 := []float32{1, 0, 0, 0, 1, 0, 1, 1} // is class 0 predicted?
+	of0 := []float32{1, 0, 0, 0, 1, 0, 1, 1} // 1 if class 0 is predicted
 	scores := tensor.New(tensor.F32, 2, 2, 2, 2)
 	for i := range 2 {
 		copy(scores.F32()[8*i:], of0[4*i:4*i+4])

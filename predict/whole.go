@@ -19,7 +19,7 @@ import (
 // zero value is data.CropFit.
 type Whole struct {
 	Fit     data.Fit
-	Overlap float64 // share of a window that its neighbour shows too, 0 to 0.9
+	Overlap float64 // share of a window that the next window shows, too: 0 to 0.9
 	Output  int     // the output of the classes, f32 [C,h,w]
 }
 
@@ -41,7 +41,7 @@ func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Read
 	})
 }
 
-// stitched does the same as Scores, for windows and on every rank.
+// stitched does the same as Scores, for windows, and calls each on every rank.
 func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Reading,
 	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
 	if err := w.check(p); err != nil {
@@ -163,8 +163,8 @@ func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Ten
 
 func (w Whole) crops() bool { return w.Fit == data.CropFit || w.Fit == "" }
 
-// Rows returns the largest number of rows for predicting that number of pictures at once:
-// one for each picture if they are cropped, at least 8 for windows otherwise.
+// Rows returns the largest number of rows for predicting that number of pictures at once: one for
+// each picture if pictures are cropped, and otherwise at least 8, for their windows.
 func (w Whole) Rows(pictures int) int {
 	const windows = 8
 	if w.crops() {

@@ -36,8 +36,8 @@ func main(x rows u8[16,16,3]) {
 }
 `
 
-// neighbourly is a network in which the scores of a pixel depend on its surroundings, and
-// so on the edges of a window.
+// neighbourly is a network in which the scores of a pixel depend on its surroundings, and therefore
+// on the edges of a window.
 const neighbourly = `bnctl graph 1
 graph "neighbourly"
 state conv.weight f32[6,3,3,3] weight he_normal(0)
@@ -203,8 +203,8 @@ func TestBadPictureInWindows(t *testing.T) {
 	}
 }
 
-// Masks at their original size: every pixel counts, as the class with the largest of its
-// Scores.
+// Masks are evaluated at their original size: every pixel counts, as the class with the largest of
+// its Scores.
 func TestEvaluateWhole(t *testing.T) {
 	m := pointModel(t)
 	src := scenes(t, "shapes:2")

@@ -166,10 +166,10 @@ func (a *Answers) Names(outputs []int) (names []string) {
 	return names
 }
 
-// Probabilities returns a probability for each class, from all outputs of the model for a
-// sample: the output itself, the softmax of logits, the two classes of one sigmoid, or the
-// sigmoids of labels that do not exclude each other. Numbers are returned unchanged. It is
-// for answers that are not Raw. The result is not finite if Best has an error.
+// Probabilities returns a probability for each class, from all outputs of the model for a sample: the
+// output itself, the softmax of logits, the two classes of one sigmoid, or the sigmoids of labels
+// that do not exclude each other. Numbers are returned unchanged. The answers must not be Raw. If
+// Best returns an error for outs, the result has infinite or NaN elements.
 func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 	row := outs[a.Scores].F32()
 	switch a.Answer {
@@ -183,7 +183,7 @@ func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 	return row
 }
 
-// softmax is computed in float64 and rounded once.
+// softmax returns the softmax of logits, computed in float64 and rounded once.
 func softmax(logits []float32) []float32 {
 	e, top, sum := make([]float64, len(logits)), float64(slices.Max(logits)), 0.0
 	for i, v := range logits {
@@ -254,7 +254,7 @@ func Label(m *models.Model, i int) string {
 		return m.Labels[i]
 	}
 	if len(m.Labels) > 0 {
-		return fmt.Sprintf("output %d (no class)", i) // the model has more outputs than the training had classes
+		return fmt.Sprintf("output %d (no class)", i) // the model has more outputs than its training had classes
 	}
 	return fmt.Sprint(i)
 }

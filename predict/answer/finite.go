@@ -9,8 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NotFinite is the error of a sample without a class: scores that models.HasArgmax
-// refuses.
+// NotFinite is the error of a sample without a class, because models.HasArgmax refuses its scores.
 type NotFinite struct{ Output string } // name of the output
 
 // Error implements error.

@@ -13,7 +13,7 @@ import (
 // thresholds.
 const threshold = 0.5
 
-// sigmoids is computed in float64 and rounded once.
+// sigmoids returns the sigmoid of each logit, computed in float64 and rounded once.
 func sigmoids(logits []float32) []float32 {
 	p := make([]float32, len(logits))
 	for i, v := range logits {
@@ -105,7 +105,7 @@ func (a *Answers) wordsOfNumbers(outs []tensor.Tensor) (words []string, err erro
 	return words, err
 }
 
-// nothingHolds names the surest label of a sample without a label that holds.
+// nothingHolds returns a text with the surest label of a sample without a label that holds.
 func (a *Answers) nothingHolds(outs []tensor.Tensor) []string {
 	one := *a
 	one.Top = 1

@@ -21,7 +21,7 @@ func TestHoldingByThresholds(t *testing.T) {
 	odds := func(p float64) float32 { return float32(math.Log(p / (1 - p))) }
 	for _, c := range []struct {
 		thresholds []float64
-		logit      float32 // logit of dog; that of cat is 0
+		logit      float32 // logit of the label dog; the logit of cat is 0
 		want       []string
 	}{
 		{nil, odds(0.6), nil},

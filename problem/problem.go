@@ -22,13 +22,13 @@ var ErrLocked = errors.New("another program writes it")
 // or, with Failed, the data, a file or a run.
 type Error struct {
 	Field  string   // the option's name in the library: "devices"; "" if the problem is not about one option
-	Value  string   // the value, as the user would write it; "" if it does not help
+	Value  string   // the value as the user would write it; "" if the value does not help
 	Text   string   // the fault, with numbers
 	Advice string   // what to do; "" if Text leaves no doubt
 	Err    error    // the cause; may be nil
 	Known  []string // valid values, so that a program can suggest one; may be nil
-	// Failed: the options are valid, but a file, data or a run that they name is not. A command
-	// line exits with 1 for it, and with 2 for all other problems.
+	// Failed means that the options are valid, but a file, data or a run that they name is not. A
+	// command line exits with 1 for it, and with 2 for all other problems.
 	Failed bool
 }
 
@@ -115,7 +115,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// sibilant matches words with a plural in -es.
+// not epoch, although it ends in ch
 var sibilant = regexp.MustCompile(`(s|x|[^o]ch|sh)$`) // not epoch
 
 // Misuse reports whether the caller could have avoided e. It returns false for a Failure.

@@ -76,6 +76,6 @@ func Has(number string) bool {
 	return number != "" && Number(name) == number
 }
 
-// Retired returns the last release that has a numbered part. It returns "" if this release has it, or
-// if no release has.
+// Retired returns the last release that has a numbered part. It returns "" if this release has the
+// part, or if no release has had it.
 func Retired(number string) string { return retired[number] }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNumbers checks the form of the table, and the answers about numbers that exist and others.
+// TestNumbers checks the form of the table, and the results for numbers that exist and for others.
 func TestNumbers(t *testing.T) {
 	all := All()
 	if !slices.IsSorted(all) || !slices.Contains(all, "order/1") || len(all) != len(numbers) {

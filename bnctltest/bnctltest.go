@@ -1,5 +1,6 @@
-// Package bnctltest checks in tests that a model still predicts the same bits. A program that embeds a
-// template can compare it, with the Go version and the kernels of its machines, with one sum.
+// Package bnctltest checks in tests that a model still predicts the same bits. A program that embeds
+// a template can compare one sum, which depends on the template, on the Go version and on the kernels
+// of the machine.
 //
 // Use it in a test of a program that predicts with package inprocess.
 package bnctltest

@@ -29,8 +29,8 @@ func Sum(ctx context.Context, p *inprocess.Predictor) (string, error) {
 // Inputs returns 4 samples for each input of a model. They are numbers of a generator that any
 // language can repeat: s begins as 1 for each input, is replaced by s*6364136223846793005 +
 // 1442695040888963407 modulo 2^64 for each element, and its upper bits are the element. It is the
-// upper 8 bits for integers (the upper bit for booleans), and the upper 24 bits times 2^-23, minus 1,
-// for floats.
+// upper 8 bits for integers (7 for int8, so that it is not negative, and 1 for booleans), and the
+// upper 24 bits times 2^-23, minus 1, for floats.
 func Inputs(p *inprocess.Predictor) (all []tensor.Tensor) {
 	for _, in := range p.Inputs() {
 		x := tensor.New(in.Type.DType, append([]int{rows}, in.Type.Shape...)...)
@@ -53,8 +53,8 @@ func fill(x tensor.Tensor) {
 		case tensor.Bool:
 			x.Bytes[i] = byte(s >> 63)
 		case tensor.I8:
-			x.Bytes[i] = byte(s >> 57) // not negative
-		default: // integers, little-endian
+			x.Bytes[i] = byte(s >> 57) // the upper 7 bits, so that the number is not negative
+		default: // integers, in little-endian order
 			x.Bytes[i*size] = byte(s >> 56)
 		}
 	}

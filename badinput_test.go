@@ -22,7 +22,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// wants checks that err is a problem with an option, with advice.
+// wants checks that err is a problem with the option named field, and that it has advice. what describes the
+// mistake.
 func wants(t *testing.T, what, field string, err error) {
 	t.Helper()
 	var p *problem.Error
@@ -31,7 +32,7 @@ func wants(t *testing.T, what, field string, err error) {
 	}
 }
 
-// alone fails the test if goroutines are left running when it ends.
+// alone makes the test fail if goroutines still run when the test ends.
 func alone(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -131,7 +132,8 @@ func TestMistakes(t *testing.T) {
 	wants(t, "nothing to predict with", "model", err)
 }
 
-// Numbers of samples beyond the data, and options without effect in a resumed run, are also refused.
+// A number of samples that is larger than the data, and an option without effect in a resumed run, are also
+// refused.
 func TestMistakesOfDataAndResume(t *testing.T) {
 	src, checkpoint := glyphs(t, "32"), filepath.Join(t.TempDir(), "run.bnc")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:32", Checkpoint: checkpoint,
@@ -173,7 +175,8 @@ func TestTrainsOnce(t *testing.T) {
 	run.Close()
 }
 
-// A fleet serves one run, at the precision that it was opened with, until it is closed.
+// A fleet, a set of opened devices, serves one run at a time, at the precision that it was opened with, until
+// it is closed.
 func TestFleetServesOneRun(t *testing.T) {
 	alone(t)
 	src := glyphs(t, "32")
@@ -218,8 +221,8 @@ func TestFleetServesOneRun(t *testing.T) {
 	wants(t, "a closed fleet", "devices", err)
 }
 
-// A fleet that is closed during a run ends it at once, not after the time-out that lost devices have to come
-// back.
+// If the fleet, the set of devices, is closed during a run, the run ends at once. It does not wait for the
+// devices to come back, as it does when devices are lost.
 func TestFleetClosedUnderARun(t *testing.T) {
 	for _, devices := range []string{"2xref", "2xcpu"} {
 		t.Run(devices, func(t *testing.T) {
@@ -241,7 +244,7 @@ func TestFleetClosedUnderARun(t *testing.T) {
 				closed = time.Now()
 				end.Go(func() { f.Close() })
 				if devices == "2xref" {
-					end.Wait() // two processes are closed in the middle of a step
+					end.Wait() // the two devices in this process are closed in the middle of a step
 				}
 			}})
 			if err != nil {
@@ -257,7 +260,7 @@ func TestFleetClosedUnderARun(t *testing.T) {
 	}
 }
 
-// slow is data that calls a function at its first fingerprint and sample.
+// slow is a data source that calls a function when its first fingerprint or first sample is requested.
 type slow struct {
 	data.Source
 	fingerprint, sample func()
@@ -273,7 +276,7 @@ func (s slow) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	return s.Source.Sample(ctx, i)
 }
 
-// A run that is stopped, in any phase, returns the cause and leaves no goroutine running.
+// A run can be stopped in any phase. It then returns the cause and leaves no goroutine running.
 func TestStoppedInEveryPhase(t *testing.T) {
 	src := glyphs(t, "64")
 	enough := errors.New("enough")
@@ -305,7 +308,7 @@ func TestStoppedInEveryPhase(t *testing.T) {
 	}
 }
 
-// Devices that are processes also end, in whatever phase a run is stopped.
+// If the devices are processes, these also end, in whatever phase a run is stopped.
 func TestStoppedAtAnyTime(t *testing.T) {
 	run := func(ctx context.Context) error {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64"}

@@ -27,7 +27,7 @@ func (r *Run) compare(ctx context.Context) (err error) {
 		}
 		scaled := r.recipe.Interpolation
 		r.recipe.SetModel(m.Model)
-		r.recipe.Interpolation = scaled // a separate option
+		r.recipe.Interpolation = scaled // Start.Preprocess.Interpolation sets this field, below
 		if m.Weights != "" {
 			r.recipe.Init = m.Weights
 		}
@@ -41,8 +41,8 @@ func (r *Run) compare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkStart refuses options about a new model for a run that continues with the model of
-// its checkpoint.
+// checkStart returns an error if an option describes a new model, but the run continues with the model of its
+// checkpoint.
 func (r *Run) checkStart() error {
 	if r.o.Model != "" {
 		return nil
@@ -64,7 +64,8 @@ func (r *Run) checkStart() error {
 	return r.sameSize()
 }
 
-// sameSize refuses another size for a run that continues with the model of its checkpoint.
+// sameSize returns an error if the run continues with the model of its checkpoint, and the option Size
+// differs from the size of that model's input.
 func (r *Run) sameSize() error {
 	want := r.o.Start.Size
 	if want == (models.Size{}) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestComputedWeightsInONNX exports networks that compute weights from other weights. The ONNX files have the
-// logits of PyTorch after the same step.
+// TestComputedWeightsInONNX trains networks that compute weights from other weights for one step, and exports
+// them to ONNX. The ONNX files give the same logits as PyTorch after the same step.
 func TestComputedWeightsInONNX(t *testing.T) {
 	for _, name := range []string{"derived", "shared", "buffered"} {
 		base := "testdata/trainrecipes/" + name

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// openDevices opens the devices and sets the kernel class of the recipe. It is an error if a
-// resumed run would change the class, unless AnyKernels is set.
+// openDevices opens the devices and writes their kernel class, which determines the bits of all results, into
+// the recipe. It is an error if this changes the class of a resumed run, unless AnyKernels is set.
 func (r *Run) openDevices(ctx context.Context) (err error) {
 	o := r.o.Fleet
 	o.Precision, o.Most, o.Peers = r.recipe.Precision, r.replicas(), r.o.Peers
@@ -44,7 +44,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 		return train.New(ctx, r.recipe, m, c)
 	}
 	k := *r.from
-	if r.o.AnyKernels { // the user has permitted the change: not a difference
+	if r.o.AnyKernels { // the user permits another class, so it is no difference
 		was := *r.previous
 		was.Kernels, was.Classes = r.recipe.Kernels, r.recipe.Classes
 		k.Recipe = was.JSON()

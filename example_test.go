@@ -67,7 +67,7 @@ func ExampleRun_Train() {
 	}
 	defer os.RemoveAll(folder)
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Resume: "auto",
-		Output: filepath.Join(folder, "glyphs.bnm")} // and the checkpoint glyphs.bnc
+		Output: filepath.Join(folder, "glyphs.bnm")} // the checkpoint becomes glyphs.bnc
 	for day := range 2 {
 		ctx, stop := context.WithCancel(context.Background())
 		o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {

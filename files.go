@@ -27,7 +27,7 @@ func checkExtensions(output, checkpoint string) error {
 	return nil
 }
 
-// checkOutputs refuses outputs with a wrong extension, and outputs that are inputs.
+// checkOutputs returns an error if an output has a wrong extension, or is also an input of the run.
 func (r *Run) checkOutputs() error {
 	if err := checkExtensions(r.paths.Output, r.checkpoint); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (r *Run) checkOutputs() error {
 	return nil
 }
 
-// lockOutputs makes sure that the output files can be written, and locks them against others.
+// lockOutputs makes sure that the output files can be written, and locks them against other programs.
 func (r *Run) lockOutputs() error {
 	if r.follows() {
 		return nil
@@ -62,7 +62,8 @@ func sameFile(a, b string) bool {
 	return a == b || err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// writeChain writes the chain of the run to the folder of the template, on rank 0.
+// writeChain writes the chain of the run, a digest for each epoch, to the folder of the template. Only rank 0
+// writes.
 func (r *Run) writeChain(c *chain.Chain) error {
 	if r.follows() {
 		return nil
@@ -80,8 +81,8 @@ func (r *Run) writeChain(c *chain.Chain) error {
 	return r.err()
 }
 
-// write writes the template and reports that the run is finished. With several ranks only
-// rank 0 writes, and all return when it has.
+// write writes the template and reports that the run is finished. With several ranks only rank 0 writes, and
+// the other ranks return when it has written.
 func (r *Run) write(ctx context.Context, s *train.Session, m *models.Model) error {
 	if !r.follows() {
 		sum, err := "", error(nil)

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// FindLR tries learning rates, as train.FindLR does. It is called in place of Train, and writes no files.
+// FindLR trains for a few steps at rising learning rates, as train.FindLR does. It is called in place of
+// Train, and writes no files.
 func (r *Run) FindLR(ctx context.Context) (*train.RateRange, error) {
 	switch {
 	case r.from != nil:

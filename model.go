@@ -37,12 +37,13 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 		return m, err
 	}
 	if was := r.previous.Validation; was.Fingerprint == r.recipe.Validation.Fingerprint {
-		r.recipe.Validation.Split = was.Split // the same samples; an older release may have recorded val as test
+		r.recipe.Validation.Split = was.Split // an older release may have recorded val as test
 	}
 	return m, nil
 }
 
-// number writes the numbers of the parts into the recipe, unless the run continues a run without numbers.
+// number writes the version number of each part of training into the recipe, unless the run continues a run
+// that has none.
 func (r *Run) number(m *models.Model) (err error) {
 	if r.from != nil {
 		if !r.previous.Numbered() {
@@ -87,7 +88,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 		r.recipe.Init, r.imported = m.Weights, m.WeightsFormat()
 	}
 	if r.recipe.EXIF = r.exif(); r.decoder() == "" && r.o.Start.Preprocess.EXIF == "" {
-		r.recipe.EXIF = "" // no picture file of this run is concerned
+		r.recipe.EXIF = "" // this run reads no picture files
 	}
 	return m.Model, nil
 }

@@ -22,9 +22,10 @@ var updateParts = flag.Bool("update-parts", false, "write testdata/parts.txt: af
 
 const partsFile = "testdata/parts.txt"
 
-// TestPartsKeepTheirBits trains small recipes that use all parts of training, on the definitions of
-// class ref/1. Each has a line in testdata/parts.txt with its numbers and the digest of its chain. If a
-// digest changes and the numbers do not, a part has other bits under its old number.
+// TestPartsKeepTheirBits trains small recipes that together use all parts of training, with the reference
+// kernels of class ref/1. testdata/parts.txt has a line for each recipe, with the version numbers of its
+// parts and the digest of its chain. If a digest changes and the numbers do not, a part computes other bits
+// under its old number.
 func TestPartsKeepTheirBits(t *testing.T) {
 	alone(t)
 	var lines []string
@@ -88,7 +89,7 @@ func TestPartsKeepTheirBits(t *testing.T) {
 	compareParts(t, lines)
 }
 
-// compareParts compares the lines with the lines of partsFile.
+// compareParts compares lines with the lines of partsFile.
 func compareParts(t *testing.T, lines []string) {
 	t.Helper()
 	if *updateParts {

@@ -29,7 +29,7 @@ type CopiesFound struct{ Copies *data.Copies }
 // ModelMade is the event of the model of a new run.
 type ModelMade struct{ Model *modelfile.Started }
 
-// Noted is a message for the user. It may have options in braces.
+// Noted is a message for the user. It may contain names of options in braces, like {lr}.
 type Noted struct{ Text string }
 
 // OptionUnused is the event of an option of a new run that has no effect.
@@ -60,7 +60,7 @@ type Chained struct{ Chain *chain.Chain }
 type watch struct {
 	observer Observer // may be nil
 	refused  atomic.Pointer[error]
-	stop     context.CancelCauseFunc // ends the training; nil before
+	stop     context.CancelCauseFunc // ends the training; nil before training begins
 }
 
 // notify passes an event to the observer.
@@ -76,7 +76,7 @@ func (w *watch) notify(e Event) {
 // note passes a message to the observer.
 func (w *watch) note(format string, args ...any) { w.notify(Noted{fmt.Sprintf(format, args...)}) }
 
-// doing passes the current activity before the first step to the observer.
+// doing notifies the observer of an activity before the first step, like "measuring ranges".
 func (w *watch) doing(activity string) { w.notify(train.Moment{Doing: activity}) }
 
 // err returns the first error of the observer.

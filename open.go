@@ -65,10 +65,10 @@ func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
 	return r.prepared, nil
 }
 
-// Train trains to the end, once, and returns the template, which it has written to the output.
-// Both outputs are locked meanwhile. When ctx ends Train finishes the current step, writes the
-// checkpoint and returns the context's cause. A template that cannot be written is returned with
-// the error.
+// Train trains to the end, and returns the template, which it has also written to the output. It can be
+// called once. The template and the checkpoint are locked while it runs. When ctx ends, Train finishes the
+// current step, writes the checkpoint and returns the context's cause. If the template cannot be written,
+// Train returns both the template and the error.
 func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 	if r.begun {
 		return nil, problem.New("", "", "this run has trained already", "open another")
@@ -107,7 +107,8 @@ func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 	return m, r.write(ctx, s, m)
 }
 
-// checkRecipe refuses an invalid recipe of a new run, and reports fields without effect.
+// checkRecipe returns an error if the recipe of a new run is invalid. It notifies the observer of fields
+// without effect.
 func (r *Run) checkRecipe() error {
 	if r.from != nil {
 		return nil
@@ -121,7 +122,7 @@ func (r *Run) checkRecipe() error {
 	return nil
 }
 
-// stopped adds to the error of a run that was interrupted how to continue it.
+// stopped adds advice to the error of a run that was interrupted: the command that continues the run.
 func (r *Run) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && r.checkpoint != "" {
 		return problem.Advise("continue with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)

@@ -12,7 +12,7 @@ import (
 // bySpeed is the placement that follows the devices' speeds.
 const bySpeed = "speed"
 
-// placement reads how many of the replicas each device gets; nil for "", and for
+// placement reads the number of replicas for each device, like "4,2,2". It returns nil for "" and for
 // bySpeed.
 func placement(text string, devices, replicas int) ([]int, error) {
 	if text == "" || text == bySpeed {

@@ -41,11 +41,12 @@ func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	return m, err
 }
 
-// digestBytes is the length of the digest of the weights' file and its format, before the model itself.
+// digestBytes is the length of what precedes the model in a message: the digest of the file of the weights,
+// and the format of that file.
 const digestBytes = 128
 
-// modelBytes returns the bytes of a model to send. There is no temporary file, which a rank
-// that is killed would leave.
+// modelBytes returns the bytes of a model to send to other ranks. It uses no temporary file, because a killed
+// rank would leave the file behind.
 func modelBytes(m *modelfile.Started) ([]byte, error) {
 	digest := make([]byte, digestBytes)
 	copy(digest, strings.TrimSpace(m.Weights+" "+m.WeightsFormat()))
@@ -54,7 +55,7 @@ func modelBytes(m *modelfile.Started) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// compareOptions runs compare on rank 0. The other ranks copy the results that depend on files.
+// compareOptions calls compare on rank 0. The other ranks receive the fields that compare reads from files.
 func (r *Run) compareOptions(ctx context.Context) error {
 	p := r.o.Peers
 	if p == nil || p.Rank() == 0 {

@@ -63,8 +63,8 @@ func trainOnRanks(t *testing.T, folder string) (first int) {
 	return first
 }
 
-// TestRanksGoOn checks that rank 0 decides whether a run is resumed. Only rank 0 has the checkpoint. The
-// template equals the template of one process.
+// TestRanksGoOn checks that rank 0 decides whether a run is resumed, because only rank 0 has the checkpoint.
+// The template equals the template of a run in one process.
 func TestRanksGoOn(t *testing.T) {
 	folder := t.TempDir()
 	if first := trainOnRanks(t, folder); first != 0 {

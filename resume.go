@@ -59,7 +59,7 @@ func (r *Run) takeCheckpoint() (err error) {
 	}
 	rest := *r.previous
 	if !rest.Numbered() {
-		rest.Release = recipe.Release // the rest of the run has the bits of this release
+		rest.Release = recipe.Release // the remaining steps are computed by this release
 	}
 	if r.recipe = &rest; !r.o.AnyKernels {
 		if err := rest.CheckNumbers(); err != nil {

@@ -14,7 +14,7 @@ import (
 type Run struct {
 	watch
 	o                TrainOptions
-	paths            progress.Paths // paths of the options, completed from the checkpoint
+	paths            progress.Paths // paths in the options, completed from the checkpoint
 	checkpoint       string         // file to write checkpoints to; may be ""
 	from             *serialize.Checkpoint
 	previous         *recipe.Recipe   // recipe of from; nil in a new run
@@ -24,13 +24,13 @@ type Run struct {
 	imported         string // format of the file that the weights came from
 	prepared         *Prepared
 	fleet            *fleet.Fleet
-	unlock           func() // the outputs
+	unlock           func() // unlocks the output files
 	begun            bool
 }
 
-// Recipe returns how the run trains: recipe.Default of the model, or the recipe of the
-// checkpoint, where only some fields may change: see train.Resume. The caller may change it
-// until Prepare or Train, which add the identity of the model and the data.
+// Recipe returns the recipe of the run: recipe.Default of the model, or the recipe of the checkpoint. The
+// caller may change it until Prepare or Train, which add the identity of the model and the data. Of the
+// recipe of a checkpoint only some fields may change: see train.Resume.
 func (r *Run) Recipe() *recipe.Recipe { return r.recipe }
 
 // Prepared holds the parts of a run, for train.New. The run closes the data.

@@ -27,7 +27,7 @@ func (o *TrainOptions) takeSettings(was progress.Settings) {
 	}
 }
 
-// auto is the Resume of a run that continues if it has begun.
+// auto is the value of Resume that continues a run if its checkpoint exists, and otherwise begins it.
 const auto = "auto"
 
 // resumePath returns the file of the checkpoint to continue from, or "" for a new run.

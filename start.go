@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// startModel makes the model that the options name. In a resumed run the default size of
-// pictures is the size in the checkpoint, whatever rule chose it.
+// startModel makes the model that the options name. In a resumed run the default size of pictures is the size
+// in the checkpoint, even if another rule for the default applied then.
 func (r *Run) startModel(ctx context.Context) (*modelfile.Started, error) {
 	m, err := r.startFromOptions()
 	if err != nil {
@@ -43,15 +43,15 @@ func (r *Run) startFromOptions() (*modelfile.Started, error) {
 	}
 	o.Size, _ = was.Size()
 	m, err := modelfile.Start(r.o.Model, r.data.Info(), o)
-	if err != nil { // another model; the comparison of its default size will show this
+	if err != nil { // perhaps another model: the comparison of default sizes will show it
 		o.Size = models.Size{}
 		return modelfile.Start(r.o.Model, r.data.Info(), o)
 	}
 	return m, nil
 }
 
-// The ranges of an int8 template are measured on rangeSamples samples of the training data, in batches of
-// the recipe, of at most rangeBatch samples.
+// The ranges of values in an int8 template are measured on rangeSamples samples of the training data, in
+// batches of the recipe's size, or of rangeBatch samples if that is smaller.
 const (
 	rangeSamples = 512
 	rangeBatch   = 128

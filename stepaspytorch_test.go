@@ -14,13 +14,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestStepAsPyTorch trains the ONNX files in testdata/trainrecipes for one step. The tensors that are exported
-// have the names, shapes and values of PyTorch's state dict after the same step. The files are of
+// TestStepAsPyTorch trains the ONNX files in testdata/trainrecipes for one step. The exported tensors have
+// the names, shapes and values of PyTorch's state dict after the same step. These commands make the files:
 //
 //	scripts/peers/trainrecipes.py --golden testdata/trainrecipes 3 12 13 17 31 42
 //	scripts/peers/randomrecipes.py --golden testdata/trainrecipes
 //
-// Parameters that modules share are written under each of their names. A weight that is computed from
+// A parameter that several modules share is written under each of its names. A weight that is computed from
 // buffers is not trained.
 func TestStepAsPyTorch(t *testing.T) {
 	files, err := filepath.Glob("testdata/trainrecipes/*.onnx")
@@ -43,7 +43,7 @@ func trainStep(t *testing.T, base string) []formats.Tensor {
 	return formats.Tensors(m)
 }
 
-// trainStepTo trains the network of a recipe for a step, and returns the template's name.
+// trainStepTo trains the network of a recipe for a step, and returns the name of the template that it writes.
 func trainStepTo(t *testing.T, base string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "net.bnm")
@@ -60,7 +60,7 @@ func trainStepTo(t *testing.T, base string) string {
 	return out
 }
 
-// stepOfSGD sets the recipe of RATE and ROWS in trainrecipes.py.
+// stepOfSGD sets the learning rate and the batch that trainrecipes.py uses: RATE and ROWS.
 func stepOfSGD(r *recipe.Recipe) {
 	r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 6, 1, "constant"
 	r.Optimizer, r.Momentum, r.WeightDecay, r.LR = "sgd", 0, 0, 0.25

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// checkTask refuses an unknown task, and a task that contradicts the data.
+// checkTask returns an error if the task is unknown, or contradicts the kind of labels in the data.
 func (o *TrainOptions) checkTask(info data.Info) error {
 	is, labels := "classify", "neither masks nor boxes"
 	switch {

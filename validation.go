@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// validationSplit returns the default part of the validation data: val, or test if there is
-// no val. A run that an older release evaluated on test continues with test.
+// validationSplit returns the part of the validation data that is used by default: val, or test if there is
+// no val. A resumed run that an older release evaluated on test continues with test.
 func (r *Run) validationSplit() data.Split {
 	if r.previous != nil && r.previous.Validation.Split == string(data.Test) {
 		return data.Test
@@ -19,8 +19,8 @@ func (r *Run) validationSplit() data.Split {
 	return data.Val
 }
 
-// checkUnseen refuses validation on samples that a new run trains on: the validation
-// figures, and the choice of the best weights, would be based on training samples.
+// checkUnseen returns an error if the validation data has samples that a new run also trains on. The
+// validation figures, and the choice of the best weights, would then be based on training samples.
 func (r *Run) checkUnseen(ctx context.Context) error {
 	if r.previous != nil || r.validation == nil || r.valSplit != nil {
 		return nil

@@ -61,8 +61,8 @@ func prepare(t *testing.T, o bnctl.TrainOptions) (*bnctl.Prepared, error) {
 	return r.Prepare(t.Context())
 }
 
-// TestValidationPart checks that val is preferred to test, and that the recipe records the
-// part that a run is evaluated on.
+// TestValidationPart checks that the part val of the data is preferred to the part test, and that the recipe
+// records the part that a run is evaluated on.
 func TestValidationPart(t *testing.T) {
 	dir := folderOf(t, "train/a/1.png", "train/b/1.png", "Val/b/1.png", "test/a/1.png", "test/b/1.png")
 	for _, c := range []struct {
@@ -84,8 +84,8 @@ func TestValidationPart(t *testing.T) {
 	}
 }
 
-// TestSeenValidation checks that samples that are trained on are refused for evaluation,
-// also in the caller's data.
+// TestSeenValidation checks that evaluation on training samples is refused, also if the caller passes both
+// data sources.
 func TestSeenValidation(t *testing.T) {
 	flat := "folder:" + folderOf(t, "a/1.png", "b/1.png")
 	own, err := data.Open(t.Context(), "glyphs:20", data.Options{})
@@ -106,8 +106,8 @@ func TestSeenValidation(t *testing.T) {
 	}
 }
 
-// TestResumedValidation checks that a resumed run is evaluated on the same samples as before. This also
-// holds for a checkpoint of a release that preferred test to val, and recorded both as test.
+// TestResumedValidation checks that a resumed run is evaluated on the same samples as before. This also holds
+// for a checkpoint of an old release, which preferred test to val, and recorded either as test.
 func TestResumedValidation(t *testing.T) {
 	three := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png", "test/a/1.png")
 	two := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png")
@@ -136,7 +136,7 @@ func TestResumedValidation(t *testing.T) {
 	}
 }
 
-// trained makes a step and returns the checkpoint.
+// trained trains for one step and returns the checkpoint.
 func trained(t *testing.T, o bnctl.TrainOptions) *serialize.Checkpoint {
 	t.Helper()
 	o.Checkpoint, o.Fleet = filepath.Join(t.TempDir(), "c.bnc"), fleet.Options{Devices: "ref"}

@@ -12,9 +12,9 @@ type Scored struct {
 	Positive bool
 }
 
-// AUROC returns the area under the curve of true over false positives: the probability that
-// a positive has a larger score than a negative, where equal scores count a half. It is NaN
-// if there are no positives, or no negatives. It sorts all.
+// AUROC returns the area under the curve of true positives over false positives. This is the probability that
+// a positive has a larger score than a negative, where equal scores count a half. It is NaN if there are no
+// positives, or no negatives. AUROC sorts the slice all.
 func AUROC(all []Scored) float64 {
 	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(a.Score, b.Score) })
 	positives, ranks := 0.0, 0.0
@@ -39,7 +39,7 @@ func AUROC(all []Scored) float64 {
 // of AUROC. With two classes there is one list, of the scores of the second class.
 type areas [][]Scored
 
-// observers returns observers that collect the scores and call o.
+// observers returns observers that collect the scores and then call the observers o.
 func (a *areas) observers(o Observers) Observers {
 	before, beforeAll := o.Observe, o.ObserveAll
 	o.Observe = func(sample, label int, logs []float64, margin float64) {

@@ -13,11 +13,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// detections are the options of cells.Grid.Detections for average precision: nearly all boxes,
-// as YOLOX evaluates.
+// detections are the options of cells.Grid.Detections for computing average precision. They keep nearly all
+// boxes, like the evaluation of YOLOX.
 var detections = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
 
-// boxes collects detections and objects in the coordinates of the input.
+// boxes collects the detections and the annotated objects of an evaluation, in coordinates of the model's
+// input.
 type boxes struct {
 	slots  cells.Slots
 	set    objects.Set
@@ -47,9 +48,8 @@ func objectsOf(label []int32) (all []cells.Object) {
 	return all
 }
 
-// BoxInputs returns the inputs of the training function for a loss of boxes, for labels [N,
-// M, BoxFields] and the number of classes of the model. If l.IsMatched is true, slots must
-// be those of YOLOX.
+// BoxInputs returns the inputs of the training function for a loss of boxes, from labels [N, M, BoxFields]
+// and the number of classes of the model. If l.IsMatched is true, slots must be the slots of YOLOX.
 func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
 	n, a, m := labels.Shape[0], slots.Len(), labels.Shape[1]
 	all := map[string]tensor.Tensor{}
@@ -89,7 +89,7 @@ func targetsIn(of func(name string) []float32) cells.Targets {
 }
 
 // BoxLosses returns the sum of the losses of predictions [N, R, A] for labels [N, M, BoxFields], and the
-// number of cells with objects.
+// number of slots with objects.
 func (l Loss) BoxLosses(slots cells.Slots, scores, labels tensor.Tensor) (sum, n float64) {
 	for i := range scores.Shape[0] {
 		loss, positives := l.boxLoss(slots, scores.Rows(i, i+1), labels.Rows(i, i+1))
@@ -98,7 +98,7 @@ func (l Loss) BoxLosses(slots cells.Slots, scores, labels tensor.Tensor) (sum, n
 	return sum, n
 }
 
-// boxLoss does the same as BoxLosses for one row.
+// boxLoss is BoxLosses for a single row of the batch.
 func (l Loss) boxLoss(slots cells.Slots, scores, labels tensor.Tensor) (loss, n float64) {
 	rows := scores.F32()
 	if l.IsMatched() {
@@ -113,7 +113,7 @@ func (l Loss) boxLoss(slots cells.Slots, scores, labels tensor.Tensor) (loss, n 
 	return slots.Loss(rows, t), n
 }
 
-// addBoxes counts N predictions [N, R, A] with labels [N, M, BoxFields].
+// addBoxes adds N predictions [N, R, A] with labels [N, M, BoxFields] to the figures.
 func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 	b := e.boxes
 	if len(scores.Shape) != 3 || scores.Shape[2] != b.slots.Len() ||
@@ -122,7 +122,7 @@ func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 	}
 	n := scores.Shape[0]
 	each := labels.Count() / max(n, 1)
-	for i := range n { // sums in the order of samples do not depend on the batch
+	for i := range n { // one row at a time: sums in the order of samples do not depend on the batch
 		loss, positives := e.loss.boxLoss(b.slots, scores.Rows(i, i+1), labels.Rows(i, i+1))
 		e.LossSum, e.WeightSum = e.LossSum+loss, e.WeightSum+positives
 		all := objectsOf(labels.I32()[i*each : (i+1)*each])
@@ -133,7 +133,7 @@ func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 	return nil
 }
 
-// add adds a picture.
+// add adds a picture with its annotated objects, and the detections found in it.
 func (b *boxes) add(all []cells.Object, found []cells.Detection) {
 	p, at := objects.Picture{ID: int64(len(b.set.Pictures))}, len(b.set.Pictures)
 	for _, o := range all {
@@ -166,8 +166,8 @@ func (e *Evaluation) AveragePrecision() *average.COCOFigures {
 	return e.boxes.figure
 }
 
-// Detected returns the objects and the detections in the coordinates of the input; nil for labels that are
-// not boxes.
+// Detected returns the annotated objects and the detections, in coordinates of the input. Both are nil for
+// labels that are not boxes.
 func (e *Evaluation) Detected() (set *objects.Set, found []average.Detection) {
 	if e.boxes == nil {
 		return nil, nil

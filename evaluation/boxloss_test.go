@@ -37,8 +37,8 @@ func readBoxLoss(t *testing.T) (g boxLossGolden) {
 	return g
 }
 
-// targets returns the inputs of the loss, [pictures, rows, cells] in float64, for the
-// assignment of g.
+// targets returns the inputs of the loss for the assignment of objects to cells in g, [pictures, rows, cells]
+// in float64.
 func (g *boxLossGolden) targets() map[string]tensor.Tensor {
 	n, a := len(g.Outputs), len(g.Assigned[0])
 	all := map[string]tensor.Tensor{}
@@ -60,7 +60,7 @@ func (g *boxLossGolden) targets() map[string]tensor.Tensor {
 	return all
 }
 
-// cell sets the targets of a cell.
+// cell sets the targets of one cell of a picture.
 func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, origin [2]float64,
 	stride float64) {
 	a := len(g.Assigned[0])
@@ -89,9 +89,9 @@ func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, orig
 	}
 }
 
-// TestBoxLossAsPyTorch: for a fixed assignment, the loss of a detector and its gradients
-// equal PyTorch's in float64. The outputs of the two pictures are the columns of a trained
-// matrix, so that the gradient of the matrix has the gradients of the outputs.
+// TestBoxLossAsPyTorch: if the assignment of objects to cells is fixed, the loss of a detector and its
+// gradients equal PyTorch's in float64. The outputs for the two pictures are the columns of a trained matrix,
+// so that the gradients of the outputs are the columns of the matrix's gradient.
 func TestBoxLossAsPyTorch(t *testing.T) {
 	g := readBoxLoss(t)
 	a := len(g.Assigned[0])
@@ -146,7 +146,7 @@ func main(x rows f32[2]) {
 	}
 }
 
-// TestLossOfCellsAsPyTorch: the loss that validation reports, in float32 targets, is PyTorch's.
+// TestLossOfCellsAsPyTorch: the loss that validation reports equals PyTorch's. Its targets are float32.
 func TestLossOfCellsAsPyTorch(t *testing.T) {
 	g := readBoxLoss(t)
 	grid, err := cells.New(g.Height, g.Width)

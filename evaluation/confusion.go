@@ -1,24 +1,23 @@
 package evaluation
 
-// Confusion counts labels by their class and by the predicted one. It is a matrix that
-// stores only the cells that are not 0: for 10,000 classes there are a hundred million
-// cells.
-type Confusion struct{ rows [][]Predictions } // rows by label; cells by class, ascending
+// Confusion counts labels by their class and by the predicted class. It is a matrix that stores only the
+// cells that are not 0, because a full matrix of 10,000 classes has a hundred million cells.
+type Confusion struct{ rows [][]Predictions } // rows by label; a row is sorted by predicted class
 
-// Predictions is the number of labels of one class for which a class was predicted.
+// Predictions says that class Class was predicted for N of the labels of one class.
 type Predictions struct{ Class, N int }
 
 // NewConfusion returns an empty matrix for a number of classes.
 func NewConfusion(classes int) Confusion { return Confusion{make([][]Predictions, classes)} }
 
-// Classes returns the number of classes: of rows, and of columns.
+// Classes returns the number of classes. The matrix has this number of rows and of columns.
 func (c *Confusion) Classes() int { return len(c.rows) }
 
-// Row returns the predictions for the labels of a class, by class, ascending. It must not
-// be changed.
+// Row returns the predictions for the labels of a class, sorted by predicted class. The caller must not
+// change them.
 func (c *Confusion) Row(label int) []Predictions { return c.rows[label] }
 
-// N returns how often a class was predicted for labels of a class.
+// N returns how often the class predicted was predicted for a label of the class label.
 func (c *Confusion) N(label, predicted int) int {
 	if at, there := c.find(label, predicted); there {
 		return c.rows[label][at].N
@@ -26,7 +25,7 @@ func (c *Confusion) N(label, predicted int) int {
 	return 0
 }
 
-// Add counts n labels of one class for which a class was predicted.
+// Add counts n more labels of the class label for which the class predicted was predicted.
 func (c *Confusion) Add(label, predicted, n int) {
 	at, there := c.find(label, predicted)
 	row := c.rows[label]
@@ -51,8 +50,8 @@ func (c *Confusion) Dense() [][]int {
 	return out
 }
 
-// find returns the index of a class in the row of a label, or where to insert it. It is
-// called for each pixel of a mask.
+// find returns the index of a predicted class in the row of a label, or the index where to insert it. find
+// must be fast, because it is called for each pixel of a mask.
 func (c *Confusion) find(label, predicted int) (at int, there bool) {
 	row, low, high := c.rows[label], 0, len(c.rows[label])
 	for low < high {

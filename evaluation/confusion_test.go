@@ -49,8 +49,8 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// An evaluation of 10,000 classes only needs memory for its predictions. A dense matrix
-// would need 800 MB.
+// An evaluation of 10,000 classes needs memory only for the cells that are not 0. A dense matrix would need
+// 800 MB.
 func TestEvaluationOfManyClasses(t *testing.T) {
 	const classes, n = 10000, 64
 	x, labels := tensor.New(tensor.F32, n, classes), make([]int32, n)

@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// Criterion is the figure of an evaluation that determines the best weights, and whether
-// patience is exhausted: one of models.Figures.
+// Criterion is the name of the figure that selects the best weights of a run, and ends the run when it stops
+// improving. It is one of models.Figures.
 type Criterion string
 
-// FigureOf returns the criterion's figure of e. NaN becomes the worst possible figure.
+// FigureOf returns the figure of e that c names. NaN becomes the worst possible value of the figure.
 func (c Criterion) FigureOf(e *Evaluation) float64 {
 	v := c.of(e)
 	switch {
@@ -51,7 +51,8 @@ func (c Criterion) of(e *Evaluation) float64 {
 	return e.Accuracy()
 }
 
-// meanF1 returns the mean of F1 over the classes, or the labels, that have one.
+// meanF1 returns the mean of F1 over the classes, or over the labels that do not exclude each other, as far
+// as F1 is defined for them.
 func (e *Evaluation) meanF1() Figure {
 	if !e.MultiLabel {
 		f1, _ := e.Macro()
@@ -66,7 +67,7 @@ func (e *Evaluation) meanF1() Figure {
 	return fraction(sum, n)
 }
 
-// meanError returns the mean of an error over the targets that have one, in units of the data.
+// meanError returns the mean of an error over the targets for which it is defined, in units of the data.
 func (e *Evaluation) meanError(of func(*TargetError) Figure) float64 {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFiguresOfCriteria compares every figure that may choose the best epoch with its definition, computed by
+// TestFiguresOfCriteria compares every figure that may select the best epoch with its definition, computed by
 // hand for small sets.
 func TestFiguresOfCriteria(t *testing.T) {
 	f32 := func(shape []int, v ...float32) tensor.Tensor {
@@ -30,12 +30,13 @@ func TestFiguresOfCriteria(t *testing.T) {
 		}
 		return e
 	}
-	// Labels 0 0 0 0 1 1, predicted 0 0 0 1 1 0: recalls 3/4 and 1/2, F1 3/4 and 1/2. Of 8
-	// pairs of a positive and a negative 6 are in order, and one is a tie.
+	// The labels are 0 0 0 0 1 1, and the predictions are 0 0 0 1 1 0. The recalls of the classes are 3/4 and
+	// 1/2, and F1 is 3/4 and 1/2. Of the 8 pairs of a positive and a negative, 6 are in the right order, and one
+	// is a tie.
 	two := of(data.Info{Classes: []string{"a", "b"}}, f32([]int{6, 2}, 0, -3, 0, -2, 0, -1, 0, 1, 0, 2, 0, -1),
 		i32([]int{6}, 0, 0, 0, 0, 1, 1))
-	// Label 0 is right in 2 of 3 samples, and label 1, which has no positives, in 2 of 3.
-	// One sample is exact.
+	// Label 0 is predicted correctly in 2 of 3 samples. So is label 1, which has no positives. One sample is
+	// exact: both of its labels are predicted correctly.
 	several := of(data.Info{Classes: []string{"a", "b"}, MultiLabel: true}, f32([]int{3, 2}, 1, -1, 1, -1, -1, 1),
 		i32([]int{3, 2}, 1, 0, 0, 0, 0, 0))
 	// The errors of x are 1 and -2, the errors of y 0 and 4.

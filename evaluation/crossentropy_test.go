@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1],
+// The wanted value is from PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1],
 // reduction="sum", label_smoothing=.3). The denominator is the weight of the label.
 func TestWeightedAndSmoothed(t *testing.T) {
 	e := &Evaluation{loss: TrainingLoss{Smoothing: 0.3}, classWeights: []float64{0.5, 3, 1}}

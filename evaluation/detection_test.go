@@ -26,13 +26,13 @@ type detectionGolden struct {
 	Anchors                []float64
 	Outputs                [][]float64   // [pictures][rows * slots]
 	All                    [][][]float64 `json:"objects"` // [pictures][objects]: corners in pixels, class
-	Assigned               [][]int       // [pictures][slots]: an object, or below 0
+	Assigned               [][]int       // [pictures][slots]: the index of an object, or a negative number
 	Positives, Loss        float64
 	Gradients              [][]float64
 	Found                  [][][]float64 // [pictures][boxes]: corners, score, class
 }
 
-// eachDetectionGolden calls check for the golden of each form.
+// eachDetectionGolden calls check for the golden results of each form of detector.
 func eachDetectionGolden(t *testing.T, check func(t *testing.T, g *detectionGolden, slots cells.Slots)) {
 	b, err := os.ReadFile("testdata/torch_detection.json")
 	if err != nil {
@@ -59,7 +59,7 @@ func eachDetectionGolden(t *testing.T, check func(t *testing.T, g *detectionGold
 // rows returns the number of rows of an output.
 func (g *detectionGolden) rows() int { return len(g.Outputs[0]) / len(g.Assigned[0]) }
 
-// scores returns the output for a picture.
+// scores returns the model's output for a picture.
 func (g *detectionGolden) scores(picture int) tensor.Tensor {
 	all := tensor.New(tensor.F32, 1, g.rows(), len(g.Assigned[0]))
 	for i, v := range g.Outputs[picture] {
@@ -90,7 +90,8 @@ func (g *detectionGolden) labels() tensor.Tensor {
 	return all
 }
 
-// TestAnchorsAsTorchvision: anchors, assignments and the boxes of a prediction are torchvision's.
+// TestAnchorsAsTorchvision: the anchors, the assignment of objects to anchors, and the predicted boxes equal
+// torchvision's.
 func TestAnchorsAsTorchvision(t *testing.T) {
 	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
 		grid, labels := slots.(*anchors.Grid), g.labels()
@@ -131,14 +132,14 @@ func near(got []float32, want []float64) bool {
 	return true
 }
 
-// authors are the options of torchvision's detectors.
+// authors are the default options of torchvision's detectors.
 var authors = map[graph.BoxForm]cells.Options{graph.FCOSForm: {Score: 0.2, Overlap: 0.6, Most: 100},
 	graph.RetinaNetForm:   {Score: 0.05, Overlap: 0.5, Most: 300},
 	graph.RetinaNetV2Form: {Score: 0.05, Overlap: 0.5, Most: 300},
 	graph.SSDForm:         {Score: 0.001, Overlap: 0.55, Most: 300}}
 
-// TestDetectionLossAsTorchvision: the training function on two replicas has the loss and
-// the gradients of torchvision, and validation has the same loss.
+// TestDetectionLossAsTorchvision: the training function, on two replicas, computes the loss and the gradients
+// of torchvision. Validation computes the same loss.
 func TestDetectionLossAsTorchvision(t *testing.T) {
 	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
 		l := Loss{Of: parallel.BoxLoss}
@@ -179,7 +180,7 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 		of := func(name string) []float64 {
 			return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
 		}
-		moments, loss := of(parallel.OutputLoss), 0.0 // a count, then the mean of each row of elements
+		moments, loss := of(parallel.OutputLoss), 0.0 // each row of elements has a count, and then a mean
 		for _, mean := range moments[1:][:len(moments)/2] {
 			loss += moments[0] * mean / g.Positives
 		}
@@ -197,8 +198,8 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 	})
 }
 
-// function returns the training function of a dense layer. The outputs are the columns of
-// its weight, so that the gradient of the weight has the gradients of the outputs.
+// function returns the training function of a dense layer. The outputs are the columns of its weight, so that
+// the gradients of the outputs are the columns of the weight's gradient.
 func (g *detectionGolden) function(t *testing.T) *graph.Function {
 	t.Helper()
 	n, rows, a := len(g.Outputs), g.rows(), len(g.Assigned[0])

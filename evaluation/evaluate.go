@@ -21,33 +21,33 @@ type Predictor interface {
 	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
 }
 
-// reuser is a Predictor that can reuse the memory of outputs for later ones.
+// reuser is a Predictor that can use the memory of returned outputs again for later outputs.
 type reuser interface{ Reuse(outputs []tensor.Tensor) }
 
-// Evaluation has the figures of a model on a labelled data set. A sample has one label.
-// With Masks it has one for each pixel, and with MultiLabel several, which all count. With
-// Targets it has numbers, and Correct stays 0.
+// Evaluation has the figures of a model on a labelled data set. A sample has one label. With Masks it has a
+// label for each pixel, and with MultiLabel it has several labels, which all count. With Targets it has
+// numbers instead, and Correct stays 0.
 type Evaluation struct {
 	Samples   int     // number of predicted samples
 	Counted   int     // labels that are not ignored
 	Correct   int     // the first maximum is the label
-	Top5      int     // the label is among the five largest
-	NotFinite int     // part of Counted: models.HasArgmax is false; wrong, and not in Confusion
+	Top5      int     // the score of the label is among the five largest
+	NotFinite int     // labels with scores without a maximum (models.HasArgmax): wrong, and not in Confusion
 	LossSum   float64 // cross-entropies, summed in sample order
 	PerClass  []ClassCount
 	Confusion Confusion
 
-	// Masks reports whether labels are masks, one class for each pixel. Then a sample has
-	// many labels, and overlaps are defined.
+	// Masks reports whether labels are masks, with a class for each pixel. Then a sample has many labels, and
+	// the overlaps of classes (IoU) are defined.
 	Masks bool
 
-	// PerPixel is set if a sample has a class for each pixel, as a mask or as an array of labels. Then
-	// overlaps are defined.
+	// PerPixel is set if a sample has a class for each pixel, as a mask or as an array of labels. Then the
+	// overlaps of classes (IoU) are defined.
 	PerPixel bool
 
-	// MultiLabel reports whether labels do not exclude each other. Then Labels has their
-	// counts, and there is no Confusion. Judged is the number of samples with labels that
-	// count, and Exact the number of those with all labels predicted correctly.
+	// MultiLabel reports whether labels do not exclude each other. Then Labels has the counts of each label, and
+	// there is no Confusion. Judged is the number of samples with at least one known label. Exact is the number
+	// of samples of Judged for which all known labels are predicted correctly.
 	MultiLabel    bool
 	Labels        []LabelCount
 	Exact, Judged int
@@ -56,7 +56,7 @@ type Evaluation struct {
 
 	boxes        *boxes    // nil unless labels are boxes
 	areas        *areas    // the scores, if AUROC is the criterion
-	thresholds   []float64 // probabilities from which on labels hold; nil: above a half
+	thresholds   []float64 // the probability from which on each label is predicted; nil: above a half
 	loss         TrainingLoss
 	classWeights []float64 // weights of classes in the loss; nil: 1
 	WeightSum    float64   // sum of the weights of all labels
@@ -71,15 +71,15 @@ type ClassCount struct{ N, Correct, Predicted int }
 // labels.
 func (e *Evaluation) Accuracy() float64 { return quotient(float64(e.Correct), float64(e.Counted)) }
 
-// Top5Accuracy returns the share of labels among the five largest outputs, 0 to 1. Of equal
-// outputs, the lower class counts as larger.
+// Top5Accuracy returns the share of labels that are among the five classes with the largest outputs, 0 to 1.
+// Of classes with equal outputs, the lower class comes first.
 func (e *Evaluation) Top5Accuracy() float64 { return quotient(float64(e.Top5), float64(e.Counted)) }
 
 // Loss returns the mean cross-entropy per label, in natural logarithms; 0 without
 // labels.
 func (e *Evaluation) Loss() float64 { return quotient(e.LossSum, e.WeightSum) }
 
-// newEvaluation returns an evaluation on data, without samples yet.
+// newEvaluation returns an evaluation for data with this info. It has no samples yet.
 func newEvaluation(info data.Info, l Loss) *Evaluation {
 	e := &Evaluation{Masks: info.Masks, PerPixel: info.IsPerPixel(), MultiLabel: info.MultiLabel,
 		loss: TrainingLoss{Loss: l}}
@@ -89,19 +89,18 @@ func newEvaluation(info data.Info, l Loss) *Evaluation {
 	return e
 }
 
-// NewTraining returns an evaluation without samples yet. Its loss is the loss of training,
-// with smoothing and weights. classWeights may be nil.
+// NewTraining returns an evaluation without samples yet. It computes the same loss as training, with
+// smoothing and weights. classWeights may be nil.
 func NewTraining(info data.Info, l TrainingLoss, classWeights []float64) *Evaluation {
 	e := newEvaluation(info, l.Loss)
 	e.loss, e.classWeights = l, classWeights
 	return e
 }
 
-// Run predicts every sample of a source once, in order, o.Batch rows at a time. The
-// figures depend neither on the batch nor on devices. The model's first output, f32 [N, C,
-// ...], is interpreted as logits of C classes, or as probabilities if o.Probabilities is
-// set. The error is from the source or from p, or reports that labels and output do not fit
-// each other: see Fits.
+// Run predicts every sample of a source once, in order, o.Batch rows at a time. The figures depend neither on
+// the batch nor on devices. The model's first output, f32 [N, C, ...], is interpreted as logits of C classes,
+// or as probabilities if o.Probabilities is set. The error comes from the source or from p, or reports that
+// the labels do not fit the output: see Fits.
 func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
 		Transform: o.Transform, Select: o.wanted()})
@@ -143,7 +142,8 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	}
 }
 
-// wanted returns a function that selects the rows of a batch to be read; nil for all rows.
+// wanted returns a function that selects the rows of a batch that must be read, or nil if all rows must be
+// read.
 func (o *Options) wanted() func(data.Position, int) func(row int) bool {
 	if o.OwnRows == nil {
 		return nil
@@ -154,10 +154,10 @@ func (o *Options) wanted() func(data.Position, int) func(row int) bool {
 	}
 }
 
-// Add counts N rows: scores f32 [N,C,...] and labels i32 [N,...], with a label for
-// each position of the scores; -1 is ignored. Scores are logits, or probabilities. Where labels
-// do not exclude each other, or are numbers, they are i32 [N,K] as data.Source has them.
-// It is an error if shapes or types do not fit each other.
+// Add adds N rows to the figures: scores f32 [N,C,...] and labels i32 [N,...], with a label for each position
+// of the scores. A label of -1 is ignored. Scores are logits, or probabilities. If labels do not exclude each
+// other, or are numbers, they are i32 [N,K], in the form of data.Source. It is an error if shapes or types do
+// not fit each other.
 func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error {
 	if len(scores.Shape) < 2 {
 		return fmt.Errorf("the model's output is %v: it has no classes to evaluate", scores)
@@ -194,7 +194,7 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 	return nil
 }
 
-// one counts one label of a sample; -1 is ignored.
+// one adds the scores z and the label of one sample or pixel to the figures. A label of -1 is ignored.
 func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool) error {
 	if label == -1 {
 		return nil
@@ -242,8 +242,8 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	return nil
 }
 
-// met counts a label with the predicted class. above is the number of classes with a larger
-// score than the label's class.
+// met counts a label together with the predicted class. above is the number of classes with a larger score
+// than the label's class.
 func (e *Evaluation) met(label, predicted, above int) {
 	e.Confusion.Add(label, predicted, 1)
 	e.PerClass[predicted].Predicted++
@@ -276,8 +276,8 @@ func logShares(z []float64, probabilities bool) []float64 {
 	return z
 }
 
-// crossEntropy returns the cross-entropy of logarithms of probabilities with a label.
-// smoothing is the share of the label that is spread over all classes.
+// crossEntropy returns the cross-entropy of a prediction with a label. logs are the logarithms of the
+// predicted probabilities. smoothing is the share of the label that is spread over all classes.
 func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 	loss := -logs[label]
 	if smoothing == 0 {
@@ -308,34 +308,32 @@ func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights 
 // Options determine how a data set is read for an evaluation. Batch and Workers change
 // only the speed.
 type Options struct {
-	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
+	Batch, Workers int            // rows at once, at least 1; number of goroutines that read, 0: one a core
 	Transform      data.Transform // how samples become input: see func Transform
 	Loss           Loss           // loss for the figure Loss: see LossOf
 	Form           graph.BoxForm  // form of the output of a detector
 	Probabilities  bool           // the output has passed a softmax: see Loss.Probabilities
 	Thresholds     []float64      // models.Model.Thresholds, for labels that do not exclude each other
-	// OwnRows returns the range of rows of a batch that the predictor reads:
-	// with several ranks, parallel.Driver gets the outputs of the other rows
-	// from other ranks. nil: all rows.
+	// OwnRows returns the range of rows of a batch that this process must read. With several ranks,
+	// parallel.Driver gets the outputs of the other rows from other ranks. nil: all rows.
 	OwnRows func(rows int) (from, to int)
 	Observers
 
-	KeepScores bool              // keeps the scores for AUROC
+	KeepScores bool              // keeps the scores, from which AUROC is computed
 	Done       func(samples int) // called after each batch; may be nil
 }
 
-// Observers are called with the answers of an evaluation one by one.
+// Observers are functions that are called with the predictions of an evaluation, one by one.
 type Observers struct {
-	// Observe is called with each label that is counted, its sample, and the logarithms of
-	// the probabilities of all classes, which it may not keep. For two classes, margin is
-	// the logarithm of their odds: the difference of the logits. Equal differences give
-	// equal margins, although logs are rounded. For other numbers of classes margin is NaN.
-	// Observe is not called for masks, and may be nil.
+	// Observe is called with each label that is counted, the index of its sample, and the logarithms of the
+	// probabilities of all classes, which Observe may not keep. For two classes, margin is the logarithm of
+	// their odds: the difference of the logits. Equal differences give equal margins, although logs are rounded.
+	// For other numbers of classes margin is NaN. Observe is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64, margin float64)
-	// ObserveAll is called instead if a sample has several labels, or numbers: with its
-	// label and the predicted logits or numbers. It must keep neither, and may be nil.
+	// ObserveAll is called instead of Observe if a sample has several labels, or numbers. It receives the
+	// sample's label and the predicted logits or numbers. It must keep neither, and may be nil.
 	ObserveAll func(sample int, label []int32, answer []float64)
-	// ObserveMask is called instead if a sample has a mask: with the mask and the scores,
-	// f32 [1,C,H,W]. It must keep neither, and may be nil.
+	// ObserveMask is called instead of Observe if a sample has a mask. It receives the mask and the scores, f32
+	// [1,C,H,W]. It must keep neither, and may be nil.
 	ObserveMask func(sample int, label []int32, scores tensor.Tensor)
 }

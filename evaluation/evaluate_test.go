@@ -13,7 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// byHand evaluates rows by the definitions: all scores of a row are sorted, equal ones by class.
+// byHand evaluates rows by the definitions of the figures: it sorts all scores of a row, and equal scores by
+// class.
 func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
 	classes := len(scores[0])
 	e := &Evaluation{Samples: len(labels), PerClass: make([]ClassCount, classes),
@@ -53,7 +54,7 @@ func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
 	return e
 }
 
-// Scores of few values, so that many are equal; some labels are ignored.
+// The scores have few different values, so that many are equal. Some labels are ignored.
 func TestEvaluationByHand(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, classes := range []int{1, 3, 5, 6, 9} {
@@ -101,7 +102,7 @@ func TestEvaluationByHand(t *testing.T) {
 	}
 }
 
-// Misclassifications are the cells of the confusion matrix off its diagonal.
+// Misclassifications returns the cells of the confusion matrix that are not on its diagonal.
 func TestMisclassifications(t *testing.T) {
 	e := &Evaluation{Confusion: confusionOf([][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}})}
 	want := []Misclassification{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
@@ -110,8 +111,8 @@ func TestMisclassifications(t *testing.T) {
 	}
 }
 
-// A figure that is not finite is null in JSON. As a criterion it is the worst possible
-// figure.
+// A figure that is not finite is null in JSON. As a criterion, a figure that is NaN counts as the worst
+// possible one.
 func TestFigures(t *testing.T) {
 	for v, want := range map[Figure]string{0.5: "0.5", 0: "0", Figure(math.Inf(1)): "null"} {
 		if b, err := json.Marshal(v); err != nil || string(b) != want {
@@ -143,8 +144,8 @@ func TestWantedRows(t *testing.T) {
 	}
 }
 
-// Scores that are NaN or have an infinite maximum are always wrong. Counted by hand: of
-// four labels, the first and the last are correct, because -Inf is a probability of 0.
+// If the scores of a sample contain NaN, or have an infinite maximum, the prediction is always wrong. Counted
+// by hand: of four labels, the first and the last are correct, because -Inf is a probability of 0.
 func TestNotFiniteIsWrong(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	scores := tensor.Of([]float32{2, 1, nan, nan, inf, 0, 5, -inf}, 4, 2)

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Figure is a number that may be NaN or infinite, for example the loss of a model with a
-// bad batch norm. In JSON it is null then.
+// Figure is a number that may be NaN or infinite, for example the loss of a model with a bad batch norm. A
+// number that is not finite is null in JSON.
 type Figure float64
 
 // MarshalJSON implements json.Marshaler.

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// FigureText writes a figure of StoppedEarly and Finished for people: "accuracy 91.20 %", "loss 0.2500".
+// FigureText returns a figure with its name and unit, as messages show it: "accuracy 91.20 %", "loss 0.2500".
+// figure is a name as in train.StoppedEarly and train.Finished.
 func FigureText(figure string, v float64) string {
 	switch figure {
 	case "loss":
@@ -16,11 +17,11 @@ func FigureText(figure string, v float64) string {
 	return fmt.Sprintf("%s %.2f %%", figureNames.Replace(figure), 100*v)
 }
 
-// figureNames replaces names of figures by the names that people read, where these differ.
+// figureNames replaces the names of figures by the names that messages show, where these differ.
 var figureNames = strings.NewReplacer("miou", "mIoU", "f1", "macro F1", "balanced-accuracy",
 	"balanced accuracy", "exact", "exact match")
 
-// Percent writes a share of 1 for people: "91.20 %", or "-" for NaN.
+// Percent returns a figure from 0 to 1 as a percentage: "91.20 %", or "-" for NaN.
 func (f Figure) Percent() string {
 	if f != f {
 		return "-"

@@ -2,9 +2,9 @@ package evaluation
 
 import "math"
 
-// Overlap returns the intersection over union of a class: the pixels that are of the class
-// and predicted as it, over the pixels that are either. It is NaN if no pixel is either.
-// Ignored pixels are left out.
+// Overlap returns the intersection over union of a class: the number of pixels that have the class both as
+// label and as prediction, divided by the number of pixels that have it as label or as prediction. It is NaN
+// if no pixel has the class. Ignored pixels are left out.
 func (e *Evaluation) Overlap(class int) Figure {
 	k := &e.PerClass[class]
 	either := k.N + k.Predicted - k.Correct
@@ -14,8 +14,8 @@ func (e *Evaluation) Overlap(class int) Figure {
 	return Figure(float64(k.Correct) / float64(either))
 }
 
-// MeanOverlap returns the mean intersection over union (mIoU) of the classes with a defined
-// Overlap, including the background. It is NaN without these classes.
+// MeanOverlap returns the mean intersection over union (mIoU) over the classes with a defined Overlap,
+// including the background. It is NaN if there are no such classes.
 func (e *Evaluation) MeanOverlap() Figure {
 	sum, classes := 0.0, 0.0
 	for class := range e.PerClass {

@@ -8,19 +8,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LabelCount counts the results of a label that does not exclude others. It is predicted if its probability
-// is at least the threshold of the model, or without thresholds above a half. Answers that are not finite
-// are not counted.
+// LabelCount counts the results of a label that does not exclude other labels. The label is predicted if its
+// probability is at least the threshold of the model or, for a model without thresholds, above a half. Scores
+// that are not finite are not counted.
 type LabelCount struct{ truePositive, falsePositive, falseNegative, trueNegative int }
 
-// Figures returns precision, recall and F1: NaN without a denominator.
+// Figures returns precision, recall and F1. A figure without a denominator is NaN.
 func (c LabelCount) Figures() (precision, recall, f1 Figure) {
 	met := float64(c.truePositive)
 	predicted, labels := met+float64(c.falsePositive), met+float64(c.falseNegative)
 	return fraction(met, predicted), fraction(met, labels), fraction(2*met, predicted+labels)
 }
 
-// fraction returns n/of, NaN for an empty of.
+// fraction returns n/of, or NaN if of is 0.
 func fraction(n, of float64) Figure {
 	if of == 0 {
 		return Figure(math.NaN())
@@ -28,7 +28,7 @@ func fraction(n, of float64) Figure {
 	return Figure(n / of)
 }
 
-// quotient returns n/of, 0 for an empty of.
+// quotient returns n/of, or 0 if of is 0.
 func quotient(n, of float64) float64 {
 	if of == 0 {
 		return 0
@@ -36,7 +36,7 @@ func quotient(n, of float64) float64 {
 	return n / of
 }
 
-// addElements counts N rows of K answers: scores f32 [N,K], labels i32 [N,n]. K may be
+// addElements adds N rows of K predictions to the figures: scores f32 [N,K], labels i32 [N,n]. K may be
 // larger than n.
 func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities bool) error {
 	n, k := scores.Shape[0], scores.Shape[1]
@@ -71,7 +71,7 @@ func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities boo
 	return nil
 }
 
-// labelsOf counts the labels of a sample.
+// labelsOf adds the scores z of a sample and its labels to the counts of each label.
 func (e *Evaluation) labelsOf(z []float64, label []int32) {
 	judged, exact := false, true
 	for k, l := range label {

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Loss is the measure of a model's answers in training and evaluation. It lacks the parts
-// that only training has: weights and smoothing. The zero value is cross-entropy.
+// Loss is the loss function of a model in training and evaluation, without the parts that only training has:
+// weights and smoothing. The zero value is cross-entropy.
 type Loss struct {
-	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
+	Of    string    // name of the loss: parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
 	Delta float64   // delta of parallel.HuberError
 	Std   []float64 // deviation of each target, for losses of numbers; nil: 1
 }
@@ -28,11 +28,11 @@ func (l Loss) IsNumeric() bool {
 // IsBoxes reports whether l is a loss for data with boxes instead of labels.
 func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss || l.IsMatched() }
 
-// IsMatched reports whether l assigns objects to cells by the prediction.
+// IsMatched reports whether l uses the predictions to assign objects to cells.
 func (l Loss) IsMatched() bool { return l.Of == parallel.YOLOXLoss }
 
-// LossOf returns the loss in the recipe of a template. The default, for example for models
-// of other programs, is the loss for the data.
+// LossOf returns the loss in the recipe of a template. If the recipe has none, for example in a model of
+// another program, it returns the usual loss for the kind of labels in the data.
 func LossOf(recipe json.RawMessage, info data.Info) Loss {
 	var r struct {
 		Loss string    `json:"loss"`
@@ -80,7 +80,7 @@ func ParseLoss(text string) (Loss, error) {
 		"binary for labels that do not exclude each other, boxes or yolox for boxes, or none for classes", "")
 }
 
-// scale returns the factor of the error of target k.
+// scale returns the factor by which the error of target k is multiplied.
 func (j *Loss) scale(k int) float64 {
 	if k < len(j.Std) {
 		return 1 / j.Std[k]
@@ -88,8 +88,8 @@ func (j *Loss) scale(k int) float64 {
 	return 1
 }
 
-// Padded returns labels [N, n] that do not exclude each other, for a model with more
-// outputs. The additional labels are unknown.
+// Padded returns labels [N, n] that do not exclude each other as labels [N, outputs], for a model with more
+// than n outputs. The additional labels are unknown.
 func Padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 	n := labels.Shape[1]
 	if n == outputs {
@@ -104,7 +104,7 @@ func Padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 	return out
 }
 
-// Accuracy returns the share of labels that were predicted, or NaN for numbers, which have
+// Accuracy returns the share of labels that were predicted, or NaN if labels are numbers or boxes, which have
 // no accuracy.
 func (l Loss) Accuracy(met, counted float64) Figure {
 	if l.IsNumeric() || l.IsBoxes() {
@@ -113,16 +113,17 @@ func (l Loss) Accuracy(met, counted float64) Figure {
 	return Figure(quotient(met, counted))
 }
 
-// Probabilities reports whether a model's first output holds probabilities
-// (graph.Function.OutputOp): training then computes the loss from the logits before the
-// softmax, or the sigmoid of labels that do not exclude each other.
+// Probabilities reports whether a model's first output holds probabilities (graph.Function.OutputOp) instead
+// of logits. Training then computes the loss from the operand of the softmax, or of the sigmoid of labels
+// that do not exclude each other.
 func (l Loss) Probabilities(g *graph.Graph) bool {
 	op, _ := g.Main.OutputOp(0)
 	return l.Of == parallel.CrossEntropy && op == graph.Softmax ||
 		l.Of == parallel.BinaryCrossEntropy && op == graph.Sigmoid
 }
 
-// error returns the loss of one error, in units of the deviation.
+// error returns the loss for the difference r of a prediction and its target. r is in units of the target's
+// deviation.
 func (l *Loss) error(r float64) float64 {
 	switch a := math.Abs(r); {
 	case l.Of == parallel.AbsoluteError:

@@ -15,16 +15,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// minedCase is a picture with objects, and the logits of the background; all others are 0.
+// minedCase is a picture with objects, and some logits of the background. All other logits are 0.
 type minedCase struct {
 	name       string
 	objects    [][]float64
 	background func(slot int) float64
 }
 
-// SSD counts the loss of the hardest slots of background, three times the number of slots
-// with an object. Of slots with equal losses it counts the first ones. The cases include
-// pictures without objects, and pictures with few slots of background.
+// The loss of SSD includes only the background slots with the largest losses, three times as many as there
+// are slots with an object. Of slots with equal losses it includes the first ones. The cases include pictures
+// without objects, and pictures with few background slots.
 func TestMiningHasDefinedTies(t *testing.T) {
 	const classes = 3
 	draw := rand.New(rand.NewPCG(3, 4))
@@ -76,7 +76,7 @@ func (c *minedCase) check(t *testing.T, classes int) {
 			order = append(order, i)
 		}
 	}
-	loss := func(i int) float32 { // of background, rounded as devices round it
+	loss := func(i int) float32 { // loss of a background slot, rounded as devices round it
 		return max(float32(math.Log(math.Exp(-logits[i])*float64(classes)+1)), 0x1p-32)
 	}
 	if c.name == "large losses" {

@@ -2,7 +2,7 @@ package evaluation
 
 import "slices"
 
-// Misclassification counts the labels of one class for which another was predicted: N.
+// Misclassification says that for N labels of one class another class was predicted.
 type Misclassification struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`

@@ -7,17 +7,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TargetError has the errors of one target: sums over the samples with a known number.
+// TargetError has the errors of one target, as sums over the samples in which its number is known.
 type TargetError struct {
 	N                 int
 	absolute, squares float64 // sums of |y - t| and of its square
 	mean, deviations  float64 // mean of the numbers; sum of squared deviations from it
 }
 
-// MAE returns the mean absolute error in the units of the data, and RMSE the root of the
-// mean squared error. R2 is 1 - sum of squared errors / sum of squared deviations of the
-// numbers from their mean, or NaN if the numbers are all equal. Without a number all three
-// are NaN.
+// MAE returns the mean absolute error in the units of the data, and RMSE the root of the mean squared error.
+// R2 is 1 - (sum of squared errors) / (sum of squared deviations of the numbers from their mean), or NaN if
+// the numbers are all equal. If no number is known, all three are NaN.
 func (t *TargetError) MAE() Figure { return fraction(t.absolute, float64(t.N)) }
 
 // RMSE is described at MAE.
@@ -28,7 +27,7 @@ func (t *TargetError) RMSE() Figure {
 // R2 is described at MAE.
 func (t *TargetError) R2() Figure { return 1 - fraction(t.squares, t.deviations) }
 
-// add counts a number and its prediction.
+// add adds a number of the data, and the prediction for it, to the sums.
 func (t *TargetError) add(said, number float64) {
 	t.N++
 	apart := said - number
@@ -39,7 +38,7 @@ func (t *TargetError) add(said, number float64) {
 	t.deviations += float64(d * (number - t.mean))
 }
 
-// numbersOf counts the numbers of a sample.
+// numbersOf adds the predicted numbers y of a sample, and its true numbers, to the errors of the targets.
 func (e *Evaluation) numbersOf(y []float64, label []int32) {
 	for k, bits := range label {
 		number := float64(data.Number(bits))
@@ -56,7 +55,7 @@ func (e *Evaluation) numbersOf(y []float64, label []int32) {
 	}
 }
 
-// MeanR2 returns the mean of R2 over the targets that have one, or NaN without any.
+// MeanR2 returns the mean of R2 over the targets for which it is defined, or NaN if there are none.
 func (e *Evaluation) MeanR2() Figure {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {

@@ -8,8 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// evaluated counts a map of scores in which one class at each position has the largest
-// score.
+// evaluated returns the evaluation of a row of pixels. The scores give each pixel its class in predicted.
 func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation {
 	t.Helper()
 	n := len(labels)

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// Sum returns the SHA-256 of the counts of an evaluation and of the bits of its
-// floating-point sums.
+// Sum returns the SHA-256 of the counts of an evaluation and of the bits of its floating-point sums. Equal
+// evaluations have equal sums.
 func (e *Evaluation) Sum() string {
 	h := sha256.New()
 	fmt.Fprintln(h, e.Samples, e.Counted, e.Correct, e.Top5, e.NotFinite, e.Exact, e.Judged)

@@ -6,15 +6,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TrainingLoss is a loss with the parts that only training has.
+// TrainingLoss is a loss together with the parts that only training has: weights and smoothing.
 type TrainingLoss struct {
 	Loss
 	Smoothing  float64
 	PosWeights []float64 // weights of the positives of each label; nil: 1
 }
 
-// weights returns the weights of log(p) and of log(1-p) in the loss of a label that holds with
-// probability p.
+// weights returns the weights of log(p) and of log(1-p) in the loss, where p is the predicted probability of
+// label k.
 func (j *TrainingLoss) weights(k int, label int32) (positive, negative float64) {
 	if label < 0 {
 		return 0, 0
@@ -29,8 +29,8 @@ func (j *TrainingLoss) weights(k int, label int32) (positive, negative float64) 
 	return positive, negative
 }
 
-// Inputs returns the inputs of the training function for a loss of single elements, in
-// addition to labels [N, K].
+// Inputs returns the inputs that the training function has in addition to labels [N, K], for a loss that is
+// computed element by element.
 func (j *TrainingLoss) Inputs(labels tensor.Tensor) map[string]tensor.Tensor {
 	k := labels.Shape[1]
 	a, b := tensor.New(tensor.F32, labels.Shape...), tensor.New(tensor.F32, labels.Shape...)
@@ -49,7 +49,7 @@ func (j *TrainingLoss) Inputs(labels tensor.Tensor) map[string]tensor.Tensor {
 	return map[string]tensor.Tensor{parallel.InputPositive: a, parallel.InputNegative: b}
 }
 
-// CountKnown counts the elements of labels that count.
+// CountKnown returns the number of labels that are known.
 func (j *TrainingLoss) CountKnown(labels []int32) float64 {
 	n := 0
 	for _, label := range labels {

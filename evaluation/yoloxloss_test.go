@@ -23,7 +23,7 @@ type simOTAGolden struct {
 	boxLossGolden
 	Most      int
 	Conflicts int     // number of cells that SimOTA first gives to several objects
-	Numbers   [][]int // [pictures][objects]: number of cells of an object before conflicts are resolved
+	Numbers   [][]int // [pictures][objects]: number of cells that an object has before conflicts are resolved
 }
 
 func readSimOTA(t *testing.T) (g simOTAGolden) {
@@ -57,9 +57,8 @@ func (g *simOTAGolden) labels() tensor.Tensor {
 	return all
 }
 
-// function returns the training function for a golden with the given number of replicas.
-// The outputs are the columns of a weight, so that the gradient of the weight has the
-// gradients of the outputs.
+// function returns the training function for a golden with the given number of replicas. The outputs are the
+// columns of a weight, so that the gradients of the outputs are the columns of the weight's gradient.
 func (g *simOTAGolden) function(t *testing.T, grid *cells.Grid, replicas int) *graph.Function {
 	t.Helper()
 	n, a := len(g.Outputs), grid.Len()
@@ -89,8 +88,8 @@ func main(x rows f32[%d]) {
 	return f
 }
 
-// TestYOLOXLossAsPyTorch: the training function assigns objects to cells as PyTorch does,
-// and has the same gradients, in float64.
+// TestYOLOXLossAsPyTorch: the training function assigns objects to cells as PyTorch does, and computes the
+// same gradients, in float64.
 func TestYOLOXLossAsPyTorch(t *testing.T) {
 	g := readSimOTA(t)
 	if g.Conflicts < 5 || slices.Max(slices.Concat(g.Numbers...)) < 4 {
@@ -140,8 +139,8 @@ func TestYOLOXLossAsPyTorch(t *testing.T) {
 	}
 }
 
-// TestMatchAsPyTorch: the assignment by the host equals PyTorch's, cell by cell, and so
-// does the loss of validation.
+// TestMatchAsPyTorch: the host assigns an object to each cell as PyTorch does, and the loss of validation
+// equals PyTorch's.
 func TestMatchAsPyTorch(t *testing.T) {
 	g := readSimOTA(t)
 	grid, err := cells.New(g.Height, g.Width)
@@ -165,7 +164,8 @@ func TestMatchAsPyTorch(t *testing.T) {
 	}
 }
 
-// matched runs the training function for one picture, and returns the class of each cell with an object, or -1.
+// matched runs the training function for one picture. It returns the class of each cell with an object, and
+// -1 for other cells.
 func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	t.Helper()
 	grid, err := cells.New(g.Height, g.Width)
@@ -208,9 +208,8 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	return classes
 }
 
-// TestMatchInBlocks: a device assigns objects as the host does, also with so many cells
-// that it reads only some blocks of them. Predictions repeat, so that most costs occur
-// several times.
+// TestMatchInBlocks: a device assigns objects to cells as the host does. Here there are so many cells that
+// the device skips some blocks of them. Predictions repeat, so that most costs occur several times.
 func TestMatchInBlocks(t *testing.T) {
 	for seed := range uint64(12) {
 		draw := rand.New(rand.NewPCG(seed, 60))
@@ -245,8 +244,8 @@ func TestMatchInBlocks(t *testing.T) {
 	}
 }
 
-// TestMatchOfVanishingBoxes: predictions with sides so small that they are 0 have no
-// overlap with objects. The pictures have different numbers of objects.
+// TestMatchOfVanishingBoxes: if the sides of a predicted box are so small that they are rounded to 0, the box
+// overlaps no object. The pictures have different numbers of objects.
 func TestMatchOfVanishingBoxes(t *testing.T) {
 	g := &simOTAGolden{Most: 4}
 	g.Height, g.Width, g.Classes = 64, 64, 2
@@ -272,8 +271,8 @@ func TestMatchOfVanishingBoxes(t *testing.T) {
 	}
 }
 
-// TestMatchTies: of cells with equal costs the first is chosen. Of objects with equal costs
-// in a cell the first is chosen, too.
+// TestMatchTies: if several cells have equal costs for an object, the first cell is chosen. If several
+// objects have equal costs in a cell, the first object is chosen.
 func TestMatchTies(t *testing.T) {
 	grid, err := cells.New(32, 64)
 	if err != nil {
@@ -282,7 +281,7 @@ func TestMatchTies(t *testing.T) {
 	a := grid.Len() // 4x8, 2x4 and 1x2 cells
 	for name, c := range map[string]struct {
 		objects [][]float64
-		far     bool  // cells 9 and 18 predict the same box with an overlap of 0.7, others a distant one
+		far     bool  // cells 9 and 18 predict one box, with an overlap of 0.7; others a distant box
 		want    []int // cells of the first object
 	}{
 		"cells":   {[][]float64{{10, 10, 20, 17, 1}}, true, []int{9}},

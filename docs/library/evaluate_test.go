@@ -26,7 +26,8 @@ func Example_evaluate() {
 	check(err)
 	fmt.Println(e.Samples, "samples, most of them right:", e.Accuracy() > 0.5)
 
-	// A batch of arrays instead of a source: rows first, as the model's input.
+	// Predict also accepts a batch as an array instead of a source. The first axis is the rows, as in the
+	// model's input.
 	x, err := src.Sample(ctx, 0)
 	check(err)
 	x.Shape = append([]int{1}, x.Shape...)

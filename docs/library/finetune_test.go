@@ -16,7 +16,7 @@ func Example_finetune() {
 	defer os.Remove("base.chain.jsonl")
 	trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: base})
 
-	// Its weights with a new head for two classes; batch norm keeps its statistics.
+	// The network keeps its weights and statistics, and gets a new head for two classes.
 	o := bnctl.TrainOptions{Model: base, Source: halves(128)}
 	o.Start.Classes = 2
 	run, err := bnctl.Open(context.Background(), o)

@@ -48,9 +48,9 @@ func trained(o bnctl.TrainOptions) *models.Model {
 
 const module = "../examples/library"
 
-// Another module trains with custom data and continues where it was stopped, strips to a
-// file of PyTorch and back, and predicts a folder of pictures, each in a main function of
-// at most 15 lines.
+// A program in another module can train with custom data and continue after an interruption, strip to a file
+// of PyTorch and back, and predict a folder of pictures. The main function of each program has at most 15
+// lines.
 func TestModule(t *testing.T) {
 	bin, folder, other := t.TempDir(), t.TempDir(), t.TempDir()
 	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, "./...")
@@ -149,7 +149,7 @@ func draw(t *testing.T, folder string) {
 	}
 }
 
-// lines counts the lines of the main function of a file.
+// lines returns the number of lines of the main function in a file.
 func lines(t *testing.T, name string) int {
 	t.Helper()
 	set := token.NewFileSet()

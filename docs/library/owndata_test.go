@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// halves are grey pictures of 28x28 pixels, bright on the left or on the right.
+// halves is a data source of grey pictures of 28x28 pixels, which are bright on the left or on the right.
 type halves int
 
 func (n halves) Info() data.Info {

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// counting is a device in this process: the reference device, with a count of the programs
-// that it loads. A device that you write implements device.Device.
+// counting is a device in this process: the reference device, which also counts the programs that it loads. A
+// device that you write implements device.Device.
 type counting struct {
 	device.Device
 	loaded int

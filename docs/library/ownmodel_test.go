@@ -14,13 +14,13 @@ import (
 )
 
 func Example_ownModel() {
-	// A convolution, a batch norm and a head, node by node. Names are PyTorch's.
+	// Build a convolution, a batch norm and a head, node by node. The names follow PyTorch.
 	g := &graph.Graph{Name: "tiny"}
 	b := graph.NewBuilder("main", &g.State)
 	state := func(name string, r graph.Role, rule string, shape ...int) graph.Value {
 		s := graph.State{Name: name, DType: tensor.F32, Shape: shape, Role: r, Init: graph.Init{Rule: rule}}
 		if rule == "he_normal" {
-			s.Init.Args = []float64{0} // over fan in
+			s.Init.Args = []float64{0} // the standard deviation is computed from the fan-in
 		}
 		return b.Declare(s)
 	}

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the programs into docs/library.md")
 
-// quoted is a program in the page: its file in a comment, then its text.
+// quoted matches a program in the page: a comment with the name of its file, and then its text.
 var quoted = regexp.MustCompile("(?s)<!-- ([a-z/_.]+) -->\n```go\n.*?```\n")
 
 // The page contains each program as it is in its file, and no program is missing.

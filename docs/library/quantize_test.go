@@ -17,13 +17,13 @@ func Example_quantize() {
 	}
 	trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: template})
 
-	// Ranges of the batch norms.
+	// Estimate the ranges of values from the batch norms.
 	ctx := context.Background()
 	r, err := quantize.File(ctx, quantize.Options{Input: template, Output: small})
 	check(err)
 	fmt.Printf("%.1f times as small, by %s\n", float64(r.Before)/float64(r.After), r.By)
 
-	// Ranges of samples.
+	// Measure the ranges of values on samples.
 	pictures, err := data.Open(ctx, "glyphs:64", data.Options{})
 	check(err)
 	defer pictures.Close()

@@ -30,7 +30,8 @@ func Example_resume() {
 	fmt.Println(errors.Is(err, context.Canceled))
 	run.Close()
 
-	// Tomorrow: the checkpoint knows the model, the recipe and the paths. Other data is refused.
+	// The next day, continue the run: the checkpoint has the model, the recipe and the paths. Other data is
+	// refused.
 	o = bnctl.TrainOptions{Resume: checkpoint, Checkpoint: checkpoint, Observer: o.Observer}
 	o.Fleet.Devices = "2xcpu"
 	run, err = bnctl.Open(context.Background(), o)

@@ -13,7 +13,7 @@ import (
 )
 
 func Example_severalInputs() {
-	// A model of two inputs, as the reader of ONNX makes it: a row has the numbers of both.
+	// A model with two inputs, in the form that the reader of ONNX makes: a row has the numbers of both inputs.
 	const template = "several.bnm"
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "weigh"
@@ -35,7 +35,7 @@ func main(inputs rows f32[5]) {
 	check(err)
 	defer os.Remove(template)
 
-	// Each input is an array whose first axis is the rows: here one.
+	// Each input is an array with the rows as first axis. Here there is one row.
 	p, err := bnctl.Load(template, bnctl.LoadOptions{})
 	check(err)
 	defer p.Close()

@@ -16,14 +16,14 @@ import (
 // Estimator runs the forward pass of training. Package parallel's Driver
 // implements it.
 type Estimator interface {
-	// Moments returns the moments of a batch: for each batch norm f64 [R, 1+2C].
+	// Moments returns the moments of a batch: for each batch norm of C channels f64 [R, 1+2C], with a row for
+	// each of the R replicas.
 	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 }
 
-// Open loads the forward pass of training, and nothing else, on
-// devices, for batches of batch rows. wrapped is the graph of m as package
-// parallel wraps it for these replicas. The caller closes the driver; the devices
-// stay the caller's.
+// Open loads only the forward pass of training on devices, for batches of batch rows. wrapped is the graph of
+// m as package parallel divides it among these replicas. The caller closes the driver. The devices remain the
+// caller's.
 func Open(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,
 	batch, replicas int) (*parallel.Driver, error) {
 	estimate, err := parallel.EstimateFunction(wrapped)
@@ -40,14 +40,13 @@ type Reestimation struct {
 	Input    string     // name of the model's input
 	Batch    int        // rows of a full batch, over all replicas
 	Replicas int        // number of replicas that share a batch; at most Batch
-	Samples  int        // at most
+	Samples  int        // maximum number of samples
 }
 
-// Reestimate computes the statistics of every batch norm for the weights that
-// the estimator holds: the exact moments, pooled over batches and replicas, of
-// the first r.Samples samples of l. It returns them by the names of the state
-// tensors, and the number of samples that it used. The error names a layer that
-// saw fewer than two values, or is a *bn.NonFinite of bad input.
+// Reestimate computes the running statistics of every batch norm for the weights that the estimator has: the
+// exact moments of the first r.Samples samples of l, pooled over batches and replicas. It returns the
+// statistics by the names of the state tensors, and the number of samples that it used. The error names a
+// layer that received fewer than two values, or is a *bn.NonFinite if the input is bad.
 func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation) (
 	statistics map[string]tensor.Tensor, counted int, err error) {
 	p := bn.NewPrecise(r.Layers)

@@ -10,15 +10,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// leastScore and mostOverlap decide which boxes are shown.
+// leastScore is the least score of a box that is shown, and mostOverlap the largest overlap of two such
+// boxes.
 const (
 	leastScore  = 0.5
 	mostOverlap = 0.5
 )
 
-// boxesOf returns the boxes of a detector, the best first, or nil for other models. A detector has an output
-// with box in its name, f32[N,4], corners from 0 to 1, and an output of scores, f32[N,C], with the
-// background as class 0.
+// boxesOf returns the boxes of a detector, the best first, or nil if the model is not a detector. A detector
+// has an output f32[N,4] with "box" in its name, the corners as fractions from 0 to 1, and an output of
+// scores, f32[N,C], with the background as class 0.
 func boxesOf(p *inprocess.Predictor, outputs []tensor.Tensor) []any {
 	at := -1
 	isRows := func(t tensor.Tensor) bool { return t.DType == tensor.F32 && len(t.Shape) == 2 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostMemory is below the 4 GiB that WebAssembly can address.
+// mostMemory is the memory limit in bytes, below the 4 GiB that WebAssembly can address.
 const mostMemory = 3 << 30
 
 // predictor is the model of the page, or nil before a model is loaded.
@@ -31,7 +31,8 @@ func main() {
 	select {}
 }
 
-// function returns f for JavaScript. The result is an object; after an error it has the text in error.
+// function returns f as a function of JavaScript, which returns an object. If f fails, the field "error" of
+// the object has the text of the error.
 func function(f func(args []js.Value) (map[string]any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		out, err := f(args)

@@ -1,4 +1,4 @@
-// Package node_test tests the example as bnctl plugin test does.
+// Package node_test runs the conformance tests on the example plugin, like the command bnctl plugin test.
 package node_test
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// TestConformance runs all conformance cases. The plugin must pass the cases of its operations, and refuse
-// other operations.
+// TestConformance runs all conformance cases. The plugin must pass the cases of the operations that it
+// implements, and refuse other operations.
 func TestConformance(t *testing.T) {
 	if out, err := exec.Command("node", "--version").CombinedOutput(); err != nil {
 		t.Skipf("Node.js is not installed (Debian: nodejs): %v %s", err, out)
@@ -34,8 +34,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestSize checks that the example has the size that its README and docs/plugins.md give:
-// at most 600 lines of code, without blank lines and comments, of at most 110 characters.
+// TestSize checks that the example has the size that its README and docs/plugins.md state: at most 600 lines
+// of code of at most 110 characters. Blank lines and comments are not counted.
 func TestSize(t *testing.T) {
 	files, err := filepath.Glob("lib/*")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// start starts the plugin for the length of a test.
+// start starts the plugin, which ends with the test.
 func start(t *testing.T) *remote.Plugin {
 	t.Helper()
 	needs := exec.Command("/usr/bin/python3", "-c", "import grpc, numpy, google.protobuf")
@@ -28,9 +28,9 @@ func start(t *testing.T) *remote.Plugin {
 	return p
 }
 
-// TestConformance runs all conformance cases, like `bnctl plugin test`. The plugin must pass the cases of
-// its operations, and refuse other operations. A device serves many cases, because starting Python is slower
-// than most cases.
+// TestConformance runs all conformance cases, like `bnctl plugin test`. The plugin must pass the cases of the
+// operations that it implements, and refuse other operations. One device runs many cases, because starting
+// Python takes longer than most cases.
 func TestConformance(t *testing.T) {
 	p := start(t)
 	list, _, err := p.List(t.Context())
@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacks := slices.DeleteFunc(graph.Ops(), func(o graph.Op) bool { return slices.Contains(list[0].Ops, o) })
-	// The plugin refuses dense nodes with leading axes.
+	// The plugin refuses dense nodes with additional leading axes, so these operations count as missing.
 	lacks = append(lacks, graph.Dense, graph.DenseGradInput, graph.DenseGradWeight)
 	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
 		return p.Open(ctx, device.DefaultID, device.Options{Precision: precision})

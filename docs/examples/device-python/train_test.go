@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// cpuKey makes this test binary the CPU plugin instead.
+// cpuKey is the environment variable that makes this test binary run as the CPU plugin.
 const cpuKey = "BNCTL_TEST_CPU"
 
 func TestMain(m *testing.M) {
@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTrainBesideCPU trains one model on a CPU device, on this one and on ref together, and
-// compares it with the model of the CPU device alone.
+// TestTrainBesideCPU trains a model on a CPU device, a device of this plugin and a ref device together, and
+// compares it with the model that is trained on the CPU device alone.
 func TestTrainBesideCPU(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Pictures draws the pictures of docs/tutorial.md: discs, squares and triangles. It writes them to the
-// folders PATH/PART/CLASS/NUMBER.png, which bnctl and other programs read. Every run draws the same
-// pictures.
+// Pictures draws the pictures of docs/tutorial.md: discs, squares and triangles. It writes them to files
+// PATH/PART/CLASS/NUMBER.png, a layout that bnctl and other programs read. Every run draws the same pictures.
 package main
 
 import (
@@ -15,8 +14,8 @@ import (
 
 const side = 32 // pixels
 
-// inside reports for each class whether a point belongs to the shape; x and y are -1 to 1
-// within it.
+// inside has a function for each class that reports whether a point belongs to the shape. Within the shape's
+// square, x and y are from -1 to 1.
 var inside = map[string]func(x, y float64) bool{
 	"disc":     func(x, y float64) bool { return x*x+y*y < 1 },
 	"square":   func(x, y float64) bool { return max(x*x, y*y) < 0.72 },
@@ -57,7 +56,7 @@ func draw(folder string) error {
 	return nil
 }
 
-// picture draws a shape somewhere, in some size and colours, under noise.
+// picture draws a shape at a random place, in a random size and random colours, and adds noise.
 func picture(random *rand.Rand, in func(x, y float64) bool) image.Image {
 	size := 8 + 5*random.Float64()
 	cx, cy := size+random.Float64()*(side-2*size), size+random.Float64()*(side-2*size)

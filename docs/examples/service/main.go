@@ -1,5 +1,5 @@
-// Service answers POST /classify with the classes of a picture: service ADDRESS MODEL. The image of
-// its container is FROM scratch, and has the binary and the model alone.
+// Service is an HTTP server that answers POST /classify with the classes of a picture: service ADDRESS MODEL.
+// Its container image is FROM scratch, and has only the binary and the model.
 package main
 
 import (

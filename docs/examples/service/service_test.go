@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// The program is short, and answers in an empty folder as its only process.
+// The program of the example is short, and works in an empty folder as the only process.
 func TestService(t *testing.T) {
 	text, err := os.ReadFile("main.go")
 	if err != nil {

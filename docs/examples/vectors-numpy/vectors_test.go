@@ -10,7 +10,7 @@ import (
 
 const folder = "../../../spec"
 
-// python skips the test where numpy is absent.
+// python skips the test if Python cannot import numpy.
 func python(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import numpy").CombinedOutput(); err != nil {
@@ -24,8 +24,8 @@ func check(args ...string) (string, error) {
 	return string(out), err
 }
 
-// Numpy computes the bits of all vectors that spec/definitions.md defines: every vector of class int8/1, and
-// every vector of class fma/1 for the operations below.
+// Numpy computes the bits of all golden vectors that spec/definitions.md defines: every vector of class
+// int8/1, and every vector of class fma/1 for the operations below.
 func TestNumpy(t *testing.T) {
 	python(t)
 	out, err := check("-v", folder)
@@ -47,7 +47,7 @@ func TestNumpy(t *testing.T) {
 	}
 }
 
-// paths returns the names of the vectors that contain a text. It fails if no name does.
+// paths returns the names of the vectors that contain part. The test fails if there is no such name.
 func paths(t *testing.T, part string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func paths(t *testing.T, part string) (names []string) {
 	return names
 }
 
-// The checker finds a result with one wrong bit.
+// The checker reports a result in which a single bit is wrong.
 func TestNumpyFindsABit(t *testing.T) {
 	python(t)
 	const name = "fma/1/dense/17-to-5-bias"

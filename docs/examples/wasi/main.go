@@ -1,7 +1,7 @@
 // Wasi predicts a picture: wasi MODEL PICTURE [COUNT]. It prints the best classes and the SHA-256 of the
-// outputs. With COUNT it predicts COUNT times, and prints the median time to stderr. The environment
-// variable KERNELS is the kernel class. Build the program with GOOS=wasip1 GOARCH=wasm for a host of
-// WebAssembly, or for any other system.
+// outputs. With COUNT it predicts COUNT times, and prints the median time to stderr. The environment variable
+// KERNELS names the kernel class. Build the program with GOOS=wasip1 GOARCH=wasm for a WebAssembly runtime,
+// or for any other system.
 package main
 
 import (
@@ -31,7 +31,8 @@ func main() {
 	}
 }
 
-// run predicts the picture count times. A module has no mapped files, so the model is read into memory.
+// run predicts the picture count times. It reads the model into memory, because a WebAssembly module cannot
+// map files.
 func run(model, picture string, count int) error {
 	template, err := os.ReadFile(model)
 	if err != nil {
@@ -62,7 +63,7 @@ func run(model, picture string, count int) error {
 	return show(answers[0])
 }
 
-// show prints the classes and the sum of a prediction.
+// show prints the classes of a prediction and the SHA-256 of its outputs.
 func show(answer inprocess.Prediction) error {
 	for _, c := range answer.Classes {
 		fmt.Printf("%-24q %.4f\n", c.Label, c.P) // quoted: a label may have control characters

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// The page shows the last minutes: this number of slots, each of this duration.
+// The web page shows the activity of the last minutes, in slots: this number of slots, each of this duration.
 const (
 	slotTime = 5 * time.Second
 	slots    = 60
 )
 
-// slot has the figures of a version for a few seconds.
+// slot has the figures of a model version for a few seconds.
 type slot struct {
-	number           int64 // slots since 1970
+	number           int64 // number of the slot: slots since 1970
 	answered, failed int   // requests
 	rows             int
 	queued, computed time.Duration // sums over all answered requests
@@ -21,14 +21,14 @@ type slot struct {
 	waiting          int           // largest number of rows in the queue
 }
 
-// activity has the figures of a version for the last minutes.
+// activity has the figures of a model version for the last minutes.
 type activity struct {
 	mu    sync.Mutex
 	ring  [slots]slot
 	total totals
 }
 
-// totals has the figures of a version since it was first served.
+// totals has the figures of a model version since it was first served.
 type totals struct {
 	answered, failed          int // requests
 	rows, batches             int
@@ -36,7 +36,7 @@ type totals struct {
 	last                      time.Time     // the last answer
 }
 
-// now returns the slot of a time. The caller holds mu.
+// now returns the slot that contains a time. The caller holds mu.
 func (a *activity) now(at time.Time) *slot {
 	number := at.UnixNano() / int64(slotTime)
 	s := &a.ring[number%slots]
@@ -104,7 +104,7 @@ func (a *activity) last(at time.Time) []slot {
 	return all
 }
 
-// activities has the activity of each version, which outlives a change of its file.
+// activities has the activity of each model version. A version keeps its activity when its file is replaced.
 type activities struct {
 	mu  sync.Mutex
 	all map[[2]string]*activity // activities by model and version

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestActivity checks that requests count in the slot of their end, and that old slots are
-// forgotten.
+// TestActivity checks that a request counts in the slot in which it ends, and that old slots are forgotten.
 func TestActivity(t *testing.T) {
 	var a activity
 	began := time.Unix(1_000_000_000, 0)
@@ -38,8 +37,8 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// TestActivityOfServer checks the page's figures against the requests. Charts contain no
-// text from clients.
+// TestActivityOfServer checks the figures that the web page shows against the requests. Charts must contain
+// no text from clients.
 func TestActivityOfServer(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	ask(t, s, "POST", "/v2/models/m/classify", photo(t, 20, 20))

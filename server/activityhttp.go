@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// activityReport describes the answers of a version and its activity in the last minutes.
+// activityReport describes the kind of answers of a model version, and its activity in the last minutes.
 type activityReport struct {
 	Model    string  `json:"model_name"`
 	Version  string  `json:"model_version"`
@@ -33,13 +33,13 @@ type activityReport struct {
 	Charts   []drawn `json:"charts"`
 }
 
-// drawn is a chart as SVG, in the classes of the page's style sheet.
+// drawn is a chart as SVG. Its style is given by classes of the page's style sheet.
 type drawn struct {
 	Title string        `json:"title"`
 	SVG   template.HTML `json:"svg"`
 }
 
-// activity responds with the last minutes of a model.
+// activity responds with the activity of a model in the last minutes.
 func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
 	m, err := s.findPath(r)
 	if err != nil {

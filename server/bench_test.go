@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// measured is a network with new weights, served on one thread, and the same network on a
-// separate device.
+// measured is a network with new weights, served on one thread, and the same network on a separate device,
+// which a predictor in this process uses.
 type measured struct {
 	s      *Server
 	direct *predict.Predictor
@@ -56,7 +56,7 @@ func (m measured) rows(n int) tensor.Tensor {
 	return x
 }
 
-// post sends a request over HTTP, with bytes.
+// post sends an inference request over HTTP, with the rows as bytes.
 func (m measured) post(b *testing.B, x tensor.Tensor) {
 	r, err := http.NewRequest("POST", "http://"+m.s.HTTP()+"/v2/models/m/infer", bytes.NewReader(x.Bytes))
 	if err != nil {
@@ -81,8 +81,9 @@ func (m measured) predict(b *testing.B, x tensor.Tensor) {
 	}
 }
 
-// BenchmarkOne requests one row at a time, alternately over HTTP, over gRPC and from a
-// predictor in the same process. "us-more" is the difference between the medians.
+// BenchmarkOne requests one row at a time: in turn over HTTP, over gRPC and from a predictor in the same
+// process. "us-more" is the difference between the medians of a protocol and of the predictor, in
+// microseconds.
 func BenchmarkOne(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		b.Run(name, func(b *testing.B) {
@@ -118,8 +119,8 @@ func BenchmarkOne(b *testing.B) {
 	}
 }
 
-// BenchmarkSaturated compares the rows per second of many clients with the rows per second
-// of whole batches in the same process, in turns of half a second.
+// BenchmarkSaturated compares two rates in rows per second: of many clients, and of whole batches in the same
+// process. They are measured alternately, for half a second each.
 func BenchmarkSaturated(b *testing.B) {
 	const batch, turn = 32, 500 * time.Millisecond
 	for _, name := range []string{"resnet20", "mobilenetv2"} {

@@ -17,15 +17,13 @@ const (
 	defaultPatience   = 10 * time.Second
 )
 
-// deadline returns the time until which a peer may send or receive the given number of
-// bytes.
+// deadline returns the time until which a peer may take to send or receive the given number of bytes.
 func (s *Server) deadline(bytes int64) time.Time {
 	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
-// body reads the whole body of a request and decompresses it. It reserves the memory first.
-// For a body with numbers in JSON this is three times the size of the body, because the
-// numbers are converted to tensors.
+// body reads the whole body of a request and decompresses it. It first reserves memory. For a body with
+// numbers in JSON this is three times the size of the body, because the numbers are converted to tensors.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) ([]byte, error) {
 	limit := int64(s.o.Request)
 	if r.ContentLength > limit {
@@ -48,7 +46,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 		times = 3
 	}
 	body, err := readAll(from, expected, limit, res, times)
-	if err == nil { // the deadline of reading must not end the computing
+	if err == nil { // the deadline for reading must not end the computation
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
@@ -68,7 +66,8 @@ func readAll(from io.Reader, expected, limit int64, res *reservation, times int6
 	return body, unreadable(err, limit)
 }
 
-// Sizes of the chunks of a body of unknown length; each chunk is twice as large as the one before.
+// Sizes in bytes of the chunks in which a body of unknown length is read. Each chunk is twice as large as the
+// one before.
 const (
 	firstChunk = 64 << 10
 	maxChunk   = 4 << 20
@@ -98,7 +97,7 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 	if len(chunks) == 1 {
 		return chunks[0], nil
 	}
-	if times == 1 { // otherwise use the memory that is reserved for the tensors, which are made later
+	if times == 1 { // otherwise use the memory that is reserved for the tensors: these are made later
 		if err := res.grow(int64(total)); err != nil {
 			return nil, err
 		}
@@ -107,9 +106,9 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 	return bytes.Join(chunks, nil), nil
 }
 
-// readChunk fills b, unless the reader ends before. The error is io.EOF only at the reader's end.
-// io.ReadFull does not distinguish that end from io.ErrUnexpectedEOF of a reader: a compressed or
-// chunked body that is cut off.
+// readChunk fills b, unless the reader ends first. It returns io.EOF at the regular end of the reader, and
+// io.ErrUnexpectedEOF if a compressed or chunked body is cut off. io.ReadFull would return
+// io.ErrUnexpectedEOF in both cases.
 func readChunk(from io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var more int

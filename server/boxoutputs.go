@@ -8,12 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostBoxes is the maximum number of boxes in a row.
+// mostBoxes is the maximum number of boxes for a row of a batch.
 var mostBoxes = detect.Default.Most
 
-// boxOutputs are additional outputs of a detector. An inference request gets one of them if it requests this
-// name and the model has no output with the name. Boxes are sorted by score, and in pixels of the input.
-// Entries beyond the count are padding: boxes and scores of 0, and labels of -1.
+// boxOutputs are outputs that a detector has in addition to the outputs of its network. An inference request
+// that names one of them gets it, unless the network itself has an output with that name. Boxes are sorted by
+// score, and in pixels of the input. Entries beyond the number of boxes are padding: boxes and scores of 0,
+// and labels of -1.
 var boxOutputs = []signature{
 	{"boxes", protocol.Datatype(tensor.F32), []int{-1, mostBoxes, 4}}, // x1, y1, x2, y2
 	{"scores", protocol.Datatype(tensor.F32), []int{-1, mostBoxes}},
@@ -21,8 +22,8 @@ var boxOutputs = []signature{
 	{"count", protocol.Datatype(tensor.I32), []int{-1, 1}},
 }
 
-// boxOutput returns the number of an output of boxOutputs; they are numbered after the outputs of the model.
-// It returns -1 if boxOutputs does not have the name, or if the model is not a detector.
+// boxOutput returns the number of the output name of boxOutputs. These are numbered after the outputs of the
+// network. It returns -1 if boxOutputs does not have the name, or if the model is not a detector.
 func (s *modelVersion) boxOutput(name string) int {
 	i := slices.IndexFunc(boxOutputs, func(o signature) bool { return o.Name == name })
 	if i < 0 || !detect.Detects(s.model) {
@@ -31,7 +32,8 @@ func (s *modelVersion) boxOutput(name string) int {
 	return len(s.outputs) + i
 }
 
-// signatureOfOutput returns the signature of an output of the model, or of boxOutputs after them.
+// signatureOfOutput returns the signature of an output of the network, or of boxOutputs, which are numbered
+// after them.
 func (s *modelVersion) signatureOfOutput(number int) signature {
 	if number >= len(s.outputs) {
 		return boxOutputs[number-len(s.outputs)]
@@ -39,7 +41,7 @@ func (s *modelVersion) signatureOfOutput(number int) signature {
 	return s.outputs[number]
 }
 
-// withBoxes appends boxOutputs to the outputs of a number of rows if a request names one of them.
+// withBoxes appends boxOutputs to the outputs of the network if a request names one of them.
 func (s *modelVersion) withBoxes(r *protocol.Request, wanted []requestedOutput, outs []tensor.Tensor,
 	rows int) ([]tensor.Tensor, error) {
 	if !slices.ContainsFunc(wanted, func(w requestedOutput) bool { return w.number >= len(s.outputs) }) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// boxesOf is the JSON of a response.
+// boxesOf is a response in JSON.
 type boxesOf struct {
 	Outputs []struct {
 		Name  string    `json:"name"`
@@ -23,7 +23,7 @@ type boxesOf struct {
 	} `json:"outputs"`
 }
 
-// pixelsOf returns a picture as a row of the input of the model.
+// pixelsOf returns a picture file as a row of the model's input.
 func pixelsOf(t *testing.T, s *Server, file []byte) (tensor.Tensor, signature) {
 	t.Helper()
 	var meta modelMetadata
@@ -43,8 +43,8 @@ func pixelsOf(t *testing.T, s *Server, file []byte) (tensor.Tensor, signature) {
 	return x, meta.Inputs[0]
 }
 
-// TestBoxesInAnInferenceRequest checks that the boxes of an inference request, over HTTP and gRPC, equal the
-// response of detect for a picture with the size of the input. They are padded to 300 boxes.
+// TestBoxesInAnInferenceRequest checks that an inference request, over HTTP and gRPC, gets the same boxes as
+// a request to detect for a picture that has the size of the input. The boxes are padded to 300.
 func TestBoxesInAnInferenceRequest(t *testing.T) {
 	file := photo(t, 64, 64)
 	s := start(t, on("ref", write(t, newDetector(t), "m.bnm")))
@@ -111,7 +111,7 @@ func TestBoxesInAnInferenceRequest(t *testing.T) {
 	}{
 		{`{"score":2}`, all, "score \\\"2\\\": want a number from 0 to 1", 400},
 		{`{"overlap":"NaN"}`, all, "want a number from 0 to 1", 400},
-		{`{"score":2}`, `{"name":"yolox"}`, `"name":"yolox"`, 200}, // a parameter without a meaning here
+		{`{"score":2}`, `{"name":"yolox"}`, `"name":"yolox"`, 200}, // this request ignores the parameter
 		{`{}`, `{"name":"boxes","parameters":{"classification":2}}`, "not one number for each class", 400},
 		{`{}`, `{"name":"boxes"},{"name":"boxes"}`, "is asked for twice", 400},
 		{`{}`, `{"name":"masks"}`, "has no output", 400},

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// memoryBudget limits the memory that all clients together may make the server use: connections,
-// headers, bodies, tensors made of them, and responses that are not yet read.
+// memoryBudget limits the memory that all clients together may make the server use: for connections, headers,
+// bodies, the tensors made of bodies, and responses that are not yet read.
 type memoryBudget struct {
 	limit int64
 	used  atomic.Int64
@@ -15,17 +15,16 @@ type memoryBudget struct {
 	conns connTracker
 }
 
-// reservation is the memory of one request. One goroutine uses it.
+// reservation is the memory that is reserved for one request. One goroutine uses it.
 type reservation struct {
 	*memoryBudget
 	bytes int64
 	conn  *trackedConn // the request's connection; nil: not tracked
 }
 
-// grow reserves n more bytes. It fails with TooLarge if they would not fit even into an empty
-// budget, and with Busy if they do not fit now. Idle connections are closed to free memory. All
-// requests of one connection may together use half of the budget. A single request may use all of
-// it.
+// grow reserves n more bytes for a request. It fails with TooLarge if they would not fit even into an empty
+// budget, and with Busy if they do not fit now. Idle connections are closed to free memory. If a connection
+// has several requests, these together may use half of the budget. A single request may use all of it.
 func (r *reservation) grow(n int64) error {
 	most := r.limit
 	if r.conn != nil {
@@ -70,7 +69,7 @@ func (r *memoryBudget) reserve(n int64) bool {
 // trimThreshold is the peak above which unused memory is returned to the system.
 const trimThreshold = 32 << 20
 
-// trimmable reports whether usage has fallen below a quarter of a peak that was above
+// trimmable reports whether the used memory has fallen below a quarter of a peak that was above
 // trimThreshold. It reports each peak once.
 func (r *memoryBudget) trimmable() bool {
 	most, now := r.peak.Load(), r.used.Load()

@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bufferPool has the memory of tensors of answered requests, for later requests. New memory
-// must be cleared, mapped page by page and collected, which is slower than reading a picture
-// into it. The garbage collector drops unused buffers.
+// bufferPool has memory of tensors from answered requests, which later requests use again. New memory would
+// have to be cleared, mapped page by page and collected, which takes longer than reading a picture into it.
+// The garbage collector drops buffers that are not used.
 var bufferPool sync.Pool
 
-// Buffers of other sizes are not pooled: small ones cost nothing, and a large one may never be
+// Sizes in bytes of the buffers that are pooled. Smaller buffers cost nothing, and a larger one may never be
 // needed again.
 const (
 	minPooled = 16 << 10

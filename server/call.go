@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// call is a call over gRPC, unary or streaming. It implements grpc.ServerStream.
+// call is a gRPC call, unary or streaming. It implements grpc.ServerStream.
 type call struct {
 	ctx         context.Context
 	s           *Server
@@ -35,7 +35,7 @@ type call struct {
 	streaming   bool   // a streaming call
 }
 
-// prefixBytes is the length of a message's prefix: a compression flag and the length.
+// prefixBytes is the length of the prefix of a message: a compression flag, and the length of the message.
 const prefixBytes = 5
 
 // Context implements grpc.ServerStream, as the methods below do.
@@ -97,7 +97,7 @@ func (k *call) read() error {
 	return k.unreadable(err)
 }
 
-// setReadDeadline gives a message of a unary call the time that its size needs.
+// setReadDeadline allows the client the time to send the message of a unary call that its size needs.
 func (k *call) setReadDeadline(size int64) {
 	until := k.s.deadline(size)
 	if end, ok := k.ctx.Deadline(); ok && end.Before(until) {
@@ -108,7 +108,7 @@ func (k *call) setReadDeadline(size int64) {
 	}
 }
 
-// decompress reads a compressed message, which must end where the reader ends.
+// decompress reads a compressed message. The compressed data must end where from ends.
 func (k *call) decompress(from *io.LimitedReader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)
@@ -190,7 +190,7 @@ func (k *call) writeHeaders() {
 	h["Content-Type"] = []string{"application/grpc"}
 	h["Grpc-Accept-Encoding"] = []string{"gzip"}
 	h["Date"] = nil
-	if k.s.draining.Load() { // net/http sends GOAWAY
+	if k.s.draining.Load() { // net/http then sends GOAWAY
 		h.Set("Connection", "close")
 	}
 }

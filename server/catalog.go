@@ -14,7 +14,7 @@ type catalog struct {
 	models map[string][]*modelVersion // the highest version first; never empty
 }
 
-// find returns a version of a model. The version "" is the highest.
+// find returns a version of a model. The version "" means the highest version.
 func (c *catalog) find(name, version string) (*modelVersion, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -57,7 +57,7 @@ func (c *catalog) put(m *modelVersion) (was *modelVersion) {
 	return was
 }
 
-// remove stops serving m.
+// remove removes m from the catalog, so that no new request uses it.
 func (c *catalog) remove(m *modelVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *catalog) remove(m *modelVersion) {
 	}
 }
 
-// all returns all versions, model by model.
+// all returns all versions of all models. The versions of a model follow each other.
 func (c *catalog) all() (list []*modelVersion) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -79,7 +79,7 @@ func (c *catalog) all() (list []*modelVersion) {
 	return list
 }
 
-// versions returns the versions of a model as the protocol writes them, in ascending order.
+// versions returns the versions of a model as texts, as the protocol writes them, in ascending order.
 func (c *catalog) versions(name string) (labels []string) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -45,8 +45,8 @@ func (c *certificates) expiry() time.Time {
 	return c.current.Certificates[0].Leaf.NotAfter
 }
 
-// forClient reads the files again if they have changed. If that fails, the previous certificates
-// remain in use.
+// forClient returns the TLS configuration for a new connection. It first reads the files again if they have
+// changed. If that fails, the previous certificates remain in use.
 func (c *certificates) forClient(*tls.ClientHelloInfo) (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

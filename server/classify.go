@@ -28,8 +28,8 @@ type topClass struct {
 	P     float32 `json:"p"`
 }
 
-// classify answers a classification request. The picture is the whole body, the first file of a
-// form, or base64 in the field "image" of JSON. ?top=K sets the number of classes.
+// classify answers a classification request. The picture is the whole body, the first file of a form, or
+// base64 in the field "image" of JSON. The parameter ?top=K sets the number of classes.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	var answers *predict.Answers
 	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
@@ -66,7 +66,7 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	return nil, invalid("model %s has no classes; ask for its outputs with infer", s.name)
 }
 
-// noClass returns the error for outputs that are not finite.
+// noClass returns the error for outputs that are not finite, so that no class can be predicted.
 func noClass(err error) error {
 	return protocol.Refuse(protocol.Internal, "%v: the model is sick, or the input beyond it; "+
 		"ask for its outputs with infer and binary_data", err)

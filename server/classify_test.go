@@ -39,8 +39,8 @@ func photo(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
-// TestClassify compares the classes of a picture with the classes that predict finds, bit
-// by bit, for every form of the picture.
+// TestClassify compares the classes in a response with the classes that package predict finds in the picture,
+// bit by bit, for every form in which a request can have a picture.
 func TestClassify(t *testing.T) {
 	m := newModel(t, 1)
 	m.Labels[3] = "<img onerror>"
@@ -75,7 +75,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// inputOf opens a picture file as an input of predict.
+// inputOf opens a picture file as an input of package predict.
 func inputOf(t *testing.T, file []byte) data.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.png")
@@ -89,7 +89,7 @@ func inputOf(t *testing.T, file []byte) data.Source {
 	return src
 }
 
-// predictedClasses returns the classes that predict finds in a picture file.
+// predictedClasses returns the classes that package predict finds in a picture file.
 func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []topClass) {
 	t.Helper()
 	src := inputOf(t, file)
@@ -126,7 +126,7 @@ func TestClassifyRefuses(t *testing.T) {
 		{"", "", nil, 400},
 		{"", "", []byte("no picture"), 400},
 		{"", "", file[:len(file)/2], 400},
-		{"", "", huge, 400}, // the size in its header is impossible for the length of the file
+		{"", "", huge, 400}, // the size in the header is impossible for a file of this length
 		{"", "", endless, 400},
 		{"", "application/json", []byte(`{"image":"%"}`), 400},
 		{"", "application/json", []byte(`{}`), 400},
@@ -153,7 +153,7 @@ func sized(file []byte, side uint32) []byte {
 	return out
 }
 
-// TestPage checks that the files of the page load nothing from other servers.
+// TestPage checks that the files of the web page load nothing from other servers.
 func TestPage(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {
@@ -178,8 +178,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestMetricsAndLog checks that metrics name served models only, never text from clients,
-// and that the log has a line for each request.
+// TestMetricsAndLog checks that metrics have the names of served models only, never text from clients, and
+// that the log has a line for each request.
 func TestMetricsAndLog(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	lines := &bytes.Buffer{} // a log handler writes whole lines, under a lock
@@ -207,7 +207,7 @@ func TestMetricsAndLog(t *testing.T) {
 	}
 	_, held, _ := strings.Cut(text, "\nbnctl_inflight_bytes ")
 	var n int
-	if _, err := fmt.Sscan(held, &n); err != nil || n > 2000 { // memory of the request for metrics only
+	if _, err := fmt.Sscan(held, &n); err != nil || n > 2000 { // the memory of the metrics request itself
 		t.Errorf("%d bytes under way, %v", n, err)
 	}
 	if strings.Contains(text, "made-up") {

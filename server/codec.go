@@ -33,8 +33,8 @@ func unmarshal(b []byte, m proto.Message) error {
 	return nil
 }
 
-// splitRaw separates the raw_input_contents of a ModelInferRequest, which share memory with b, from
-// its other fields. Malformed input is returned in rest.
+// splitRaw separates the raw_input_contents of a ModelInferRequest from its other fields, which it returns in
+// rest. raw shares memory with b. Malformed input is also returned in rest.
 func splitRaw(b []byte) (rest []byte, raw [][]byte) {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
@@ -88,8 +88,8 @@ const (
 	numberBytes  = 16
 )
 
-// decodedBytes returns an upper bound for the memory of a decoded message, without the raw elements
-// of tensors. A message of many tiny fields needs far more memory than its encoding: two bytes may
+// decodedBytes returns an upper bound for the memory of a decoded message, without the raw elements of
+// tensors. A message of many tiny fields needs far more memory than its encoding: two encoded bytes may
 // become an input.
 func decodedBytes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 	for len(b) > 0 {
@@ -105,7 +105,7 @@ func decodedBytes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 		b = b[n+size:]
 		switch f := d.Fields().ByNumber(number); {
 		case f == nil:
-			total += 2 * int64(n+size) // unknown fields are retained
+			total += 2 * int64(n+size) // the decoded message keeps unknown fields
 		case kind != protowire.BytesType:
 			total += numberBytes
 		case f.Message() != nil:

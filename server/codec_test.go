@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// FuzzCodec checks that any message is read as the protocol buffers library reads it.
+// FuzzCodec checks that unmarshal reads any message as the protocol buffers library does.
 func FuzzCodec(f *testing.F) {
 	big := tensor.New(tensor.U8, 5, 64, 64, 1)
 	for i := range big.Bytes {
@@ -42,7 +42,8 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
-// TestBuffers checks that memory of answered requests is used again, and never by two requests at once.
+// TestBuffers checks that memory of answered requests is used again, and that two requests never use the same
+// memory at once.
 func TestBuffers(t *testing.T) {
 	for range 100 {
 		a, b := newBuffer(1<<20), newBuffer(1<<20)

@@ -2,8 +2,8 @@ package server
 
 import "net/http"
 
-// config is a model's configuration in the form of Triton's model_config.proto, as far as it
-// applies here.
+// config is the configuration of a model in the form of Triton's model_config.proto. It has only the fields
+// that apply to this server.
 type config struct {
 	Name     string         `json:"name"`
 	Platform string         `json:"platform"`

@@ -11,24 +11,24 @@ import (
 	"sync/atomic"
 )
 
-// Memory of a connection in addition to the data that it receives: goroutines, buffers and tables of
-// compressed headers, and on HTTP/2 an incomplete block of headers.
+// Memory of a connection, in addition to the data that it receives. It is for goroutines, buffers and tables
+// of compressed headers, and on HTTP/2 for an incomplete block of headers.
 const (
 	plainConnBytes  = 32 << 10
-	tlsExtraBytes   = 32 << 10 // additional bytes
-	http2ExtraBytes = 48 << 10 // additional bytes, plus headerGrowth times the limit of headers
+	tlsExtraBytes   = 32 << 10 // in addition with TLS
+	http2ExtraBytes = 48 << 10 // in addition on HTTP/2, plus headerGrowth times the limit of headers
 	streamBytes     = 16 << 10 // bytes for each stream of HTTP/2: a goroutine and its buffers
 )
 
-// Memory of headers. A header needs more memory than its text, for strings, a slice and a map entry.
+// Memory of headers. A header needs more memory than its text: for strings, a slice and a map entry.
 const (
 	headerOverhead = 128
-	minHeaderText  = 5 // bytes of text, "a:b\r\n"
+	minHeaderText  = 5 // least bytes of text in a header, "a:b\r\n"
 	headerGrowth   = 4 // HTTP/2 counts 32 bytes more than the text for each header
 )
 
-// connTracker counts the open connections. They use at most half of the budget; idle ones are
-// closed to free memory.
+// connTracker counts the open connections and their memory. They use at most half of the budget. Idle
+// connections are closed to free memory.
 type connTracker struct {
 	budget    *memoryBudget
 	mu        sync.Mutex
@@ -38,7 +38,7 @@ type connTracker struct {
 	bytes     int64     // bytes of connections, without their requests
 }
 
-// trackedConn is a connection with accounted memory.
+// trackedConn is a connection with memory that is counted in the budget.
 type trackedConn struct {
 	net.Conn
 	tracker      *connTracker
@@ -90,7 +90,7 @@ func (c *connTracker) reserve(k *trackedConn, n int64) bool {
 	return true
 }
 
-// fits reports whether connections may use n more bytes.
+// fits reports whether the connections may use n more bytes of the budget.
 func (c *connTracker) fits(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +104,8 @@ func (c *connTracker) release(k *trackedConn) {
 	c.budget.used.Add(-n)
 }
 
-// closeLongestIdle closes the connection that has been idle for the longest time, other than
-// except, and reports whether there was one.
+// closeLongestIdle closes the connection that has been idle for the longest time, except the connection
+// except. It reports whether there was one to close.
 func (c *connTracker) closeLongestIdle(except *trackedConn) bool {
 	c.mu.Lock()
 	var oldest *trackedConn
@@ -129,8 +129,8 @@ func (c *connTracker) count() int {
 	return c.open
 }
 
-// closeUnused closes connections without a request, idle streams of rows, and connections that are
-// opened from now on. Clients open connections in advance, and net/http would wait some seconds for a
+// closeUnused closes connections without a request, idle streams of rows, and connections that are opened
+// later. Clients open connections in advance, and without closeUnused net/http would wait some seconds for a
 // request on each of them.
 func (c *connTracker) closeUnused() {
 	c.mu.Lock()
@@ -211,8 +211,8 @@ func onConnState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// onActive is called when a request has arrived. From now on the request's reservation
-// counts its headers.
+// onActive is called when a request has arrived. From then on, the memory of its headers is counted in the
+// reservation of the request, not in the connection.
 func (k *trackedConn) onActive() {
 	k.active.Store(true)
 	k.tracker.mu.Lock()
@@ -239,7 +239,8 @@ func (k *trackedConn) onIdle() {
 	}
 }
 
-// useHTTP2 is called with the first request of HTTP/2.
+// useHTTP2 is called for each request of HTTP/2. For the first request of a connection it reserves n more
+// bytes.
 func (k *trackedConn) useHTTP2(n int64) error {
 	if k == nil || k.http2.Swap(true) {
 		return nil
@@ -253,7 +254,7 @@ func (k *trackedConn) useHTTP2(n int64) error {
 	return nil
 }
 
-// trackingListener tracks the connections that it accepts.
+// trackingListener is a listener that tracks the connections that it accepts in a connTracker.
 type trackingListener struct {
 	net.Listener
 	tracker   *connTracker
@@ -263,8 +264,8 @@ type trackingListener struct {
 	tls       *tls.Config // nil: no TLS
 }
 
-// Accept implements net.Listener. It closes connections if there is not enough memory for
-// them. It also decrypts TLS, in place of net/http, so that the frames of HTTP/2 can be counted.
+// Accept implements net.Listener. It closes a new connection if there is not enough memory for it. It also
+// decrypts TLS, in place of net/http, so that the frames of HTTP/2 can be counted.
 func (l trackingListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// decompressorBytes is the memory of a decompressor, without its output.
+// decompressorBytes is the memory that a decompressor needs, without its output.
 const decompressorBytes = 48 << 10
 
-// decompressor decompresses a body. It returns io.EOF only if the checksum is right, the length is
-// right (if the format has one), and no bytes follow the compressed data.
+// decompressor decompresses a body. It returns io.EOF only if the checksum is right, no bytes follow the
+// compressed data and, for formats that state a length, the length is right.
 type decompressor struct {
 	io.Reader
 	packed *bufio.Reader

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// compressed returns b in every encoding of bodies. The bytes are stored without compression, so that
-// only the checksum can detect a changed byte.
+// compressed returns b in every encoding that a body may have. The encodings store the bytes without
+// compression, so that only the checksum can detect a changed byte.
 func compressed(t *testing.T, b []byte) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
@@ -39,8 +39,8 @@ func compressed(t *testing.T, b []byte) map[string][]byte {
 	return out
 }
 
-// TestTrailerOfBodies checks that a compressed body is accepted only if its trailer is complete and right,
-// and nothing follows.
+// TestTrailerOfBodies checks that a compressed body is accepted only if the checksum and length at its end
+// are complete and right, and if nothing follows.
 func TestTrailerOfBodies(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -70,8 +70,8 @@ func TestTrailerOfBodies(t *testing.T) {
 	}
 }
 
-// TestChunkedBodyCutOff checks that a chunked body without its last chunk counts as cut
-// off. The client closes its side, so the status may also be 499.
+// TestChunkedBodyCutOff checks that a chunked body without its last chunk is treated as cut off. The client
+// closes its side of the connection, so the status may also be 499, for a client that has disconnected.
 func TestChunkedBodyCutOff(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)

@@ -20,8 +20,9 @@ type detection struct {
 	DeviceMS float64      `json:"device_ms"`
 }
 
-// detect answers a request for boxes. The request has a picture in one of the forms of classify. ?score= sets
-// the lowest score, and ?overlap= the largest permitted overlap of two boxes of a class.
+// detect answers a request for boxes. The request has a picture in one of the forms of classify. The
+// parameter ?score= sets the lowest score of a box, and ?overlap= the largest permitted overlap of two boxes
+// of a class.
 func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	var d *detect.Detector
 	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
@@ -48,8 +49,8 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// detects returns the detector that converts the output of the model to boxes. limit returns the text of a
-// limit by name; "" means the default.
+// detects returns the detector that converts the output of the model to boxes. limit returns the value of the
+// parameter score or overlap as text; "" means the default.
 func (s *modelVersion) detects(limit func(name string) string) (*detect.Detector, error) {
 	o := detect.Default
 	for name, to := range map[string]*float32{"score": &o.Score, "overlap": &o.Overlap} {

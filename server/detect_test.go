@@ -30,8 +30,8 @@ func newDetector(t *testing.T) *models.Model {
 	return m
 }
 
-// TestDetect compares the boxes of a picture with the boxes of the model's output. They are in pixels of the
-// picture.
+// TestDetect compares the boxes in a response with the boxes in the model's output for the same picture. The
+// boxes in the response are in pixels of the picture.
 func TestDetect(t *testing.T) {
 	m, file := newDetector(t), photo(t, 130, 90)
 	s := start(t, on("ref", write(t, m, "m.bnm")))
@@ -72,8 +72,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDetectOfEveryForm serves a network for each form of box outputs in the zoo. The predictions of the
-// networks are the pixels of their input.
+// TestDetectOfEveryForm serves a network for each form of box outputs in the zoo. The networks return the
+// pixels of their input as predictions.
 func TestDetectOfEveryForm(t *testing.T) {
 	for form, classes := range map[graph.BoxForm]int{graph.FCOSForm: 2, graph.RetinaNetForm: 3,
 		graph.RetinaNetV2Form: 1, graph.SSDForm: 2} {

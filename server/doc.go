@@ -1,13 +1,11 @@
-// Package server answers inference requests for models, with the same bits as
-// package predict: over HTTP in the Open Inference Protocol, version 2.
-// Requests that arrive while the devices compute form the next batch, which
-// changes no answer.
+// Package server answers inference requests for models over HTTP, in the Open Inference Protocol, version 2.
+// Its answers have the same bits as package predict. Requests that arrive while the devices compute are
+// collected into the next batch. This does not change any answer.
 //
-// Use it to serve models over the network, from a command or inside your
-// program: Open loads the models and listens, and Serve answers requests
-// until its context ends and all accepted requests are answered. For
+// Use it to serve models over the network, from a command or inside your program: Open loads the models and
+// listens, and Serve answers requests until its context ends and all accepted requests are answered. For
 // predictions in the same process use package predict.
 //
-// Package server/internal/protocol has the bodies of requests and answers, and
-// server/internal/batching the queue.
+// Package server/internal/protocol has the bodies of requests and answers, and server/internal/batching the
+// queue.
 package server

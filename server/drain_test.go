@@ -30,7 +30,8 @@ func keepOpen(t *testing.T, s *Server) *keptOpen {
 	return &keptOpen{c, bufio.NewReader(c)}
 }
 
-// infer sends an inference and returns its status, and whether the answer closes the connection.
+// infer sends an inference request, and returns the status of the answer and whether the answer closes the
+// connection.
 func (k *keptOpen) infer(body []byte) (status int, closes bool, err error) {
 	fmt.Fprintf(k, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\n%s: 0\r\nContent-Length: %d\r\n\r\n%s",
 		jsonLength, len(body), body)
@@ -43,9 +44,9 @@ func (k *keptOpen) infer(body []byte) (status int, closes bool, err error) {
 	return r.StatusCode, r.Close, err
 }
 
-// TestDrainAnswersOpenConnections checks that requests after the end of Serve's context are not
-// cut off, on open and on new connections. They get 503 with the header that closes the
-// connection. With DrainDelay, requests are answered until the delay is over.
+// TestDrainAnswersOpenConnections checks that requests that arrive after the end of Serve's context are not
+// cut off, on open and on new connections. They are answered with 503, and with the header that closes the
+// connection. With DrainDelay, they are answered normally until the delay is over.
 func TestDrainAnswersOpenConnections(t *testing.T) {
 	for _, delay := range []time.Duration{0, 300 * time.Millisecond} {
 		o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -102,8 +103,8 @@ func TestDrainAnswersOpenConnections(t *testing.T) {
 	}
 }
 
-// TestDrainAnswersFirstRequests checks that the first request on a connection that a client opened in advance
-// is refused with 503, not cut off, even if no other connection is open.
+// TestDrainAnswersFirstRequests checks the first request on a connection that a client opened in advance,
+// when the server shuts down. It must be answered with 503, not cut off, even if no other connection is open.
 func TestDrainAnswersFirstRequests(t *testing.T) {
 	s, err := Open(t.Context(), on("ref", write(t, newModel(t, 1), "m.bnm")))
 	if err != nil {
@@ -117,7 +118,7 @@ func TestDrainAnswersFirstRequests(t *testing.T) {
 	for range 4 {
 		open = append(open, keepOpen(t, s))
 	}
-	for s.budget.conns.count() < len(open) { // until the server has accepted them
+	for s.budget.conns.count() < len(open) { // wait until the server has accepted the connections
 		time.Sleep(time.Millisecond)
 	}
 	stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/server"
 )
 
-// A program opens a server, which answers requests until its context ends.
+// A server in a program answers requests until its context ends.
 func ExampleServer() {
 	folder, err := os.MkdirTemp("", "example")
 	if err != nil {

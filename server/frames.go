@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Frames of HTTP/2 (RFC 9113, 6).
+// Types and sizes of the frames of HTTP/2 (RFC 9113, 6).
 const (
 	frameData         = 0x0
 	frameHeaders      = 0x1
@@ -20,17 +20,17 @@ const (
 	prefaceBytes      = 24
 )
 
-// Limits for control frames: frames that cost the server work but request nothing, namely pings,
-// settings, priorities, resets and empty data. A connection may send controlBurst of them at once, and
-// controlRate per second on average. One window update for each controlShare bytes that the server has
-// sent is free; further ones count as control frames.
+// Limits for control frames of HTTP/2: frames that cost the server work but request nothing. These are pings,
+// settings, priorities, resets and empty data frames. A connection may send controlBurst of them at once, and
+// controlRate per second on average. A window update counts as a control frame only if there is more than one
+// for each controlShare bytes that the server has sent.
 const (
 	controlBurst = 2000
 	controlRate  = 500 // a second
 	controlShare = 256
 )
 
-// errFlood is the error of a connection that is cut off.
+// errFlood is the error for a connection that the server cuts off.
 var errFlood = errors.New("too many control frames of HTTP/2")
 
 // framedConn counts the frames that arrive on a connection of HTTP/2, in plain text, and cuts off a
@@ -38,14 +38,14 @@ var errFlood = errors.New("too many control frames of HTTP/2")
 type framedConn struct {
 	net.Conn
 	tracked *trackedConn
-	written atomic.Int64 // bytes
+	written atomic.Int64 // bytes that the server has sent
 
-	// The fields below belong to the reader.
+	// Only the goroutine that reads uses the fields below.
 	read   int64                  // bytes, up to the end of the preface
-	plain  bool                   // the protocol is not HTTP/2
-	header [frameHeaderBytes]byte // header of the frame that arrives
-	have   int                    // bytes of header
-	left   int                    // bytes of the payload that are still to come
+	plain  bool                   // the connection does not use HTTP/2
+	header [frameHeaderBytes]byte // header of the frame that is arriving
+	have   int                    // bytes of header that have arrived
+	left   int                    // bytes of the frame's payload that have not arrived yet
 	excess float64                // number of control frames, minus controlRate for each second
 	last   time.Time              // time of the last change of excess
 }
@@ -70,7 +70,7 @@ func (c *framedConn) Read(b []byte) (int, error) {
 // unencryptedAnswer is the answer to an unencrypted request on a port with TLS.
 const unencryptedAnswer = "HTTP/1.0 400 Bad Request\r\n\r\nthis server wants https://\n"
 
-// methods are the possible first five bytes of an unencrypted request.
+// methods are the first five bytes that an unencrypted request may have.
 var methods = []string{"GET /", "HEAD ", "POST ", "PUT /", "OPTIO"}
 
 // Write implements net.Conn.
@@ -80,7 +80,7 @@ func (c *framedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// count counts received bytes, and reports whether the connection may stay open.
+// count counts the frames in received bytes, and reports whether the connection may stay open.
 func (c *framedConn) count(b []byte) bool {
 	for len(b) > 0 {
 		switch {

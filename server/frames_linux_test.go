@@ -64,7 +64,7 @@ func TestControlFloods(t *testing.T) {
 }
 
 // TestFrameCountOfOrdinaryTraffic checks that the frames of ordinary clients do not count as a flood, however
-// they are divided among reads.
+// many bytes each read returns.
 func TestFrameCountOfOrdinaryTraffic(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	here, there := net.Pipe()

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// frontend has the listeners of a server, with certificates, tokens and the state of a shutdown.
+// frontend has the listeners of a server, its certificates and tokens, and the state of a shutdown.
 type frontend struct {
-	httpListener, grpcListener, healthListener net.Listener // nil: not configured
+	httpListener, grpcListener, healthListener net.Listener // nil if not configured
 	tlsConfig                                  *tls.Config  // nil: no TLS
 	certificateExpiry                          func() time.Time
 	tokens                                     *tokens // nil: no token is required
 	budget                                     memoryBudget
-	leaving                                    atomic.Bool  // the server is not ready any more
+	leaving                                    atomic.Bool  // the server reports that it is not ready
 	draining                                   atomic.Bool  // new requests are refused
 	active                                     atomic.Int64 // inferences in progress
 }
@@ -60,16 +60,15 @@ func (f *frontend) close() error {
 	return errors.Join(errs...)
 }
 
-// drainTime is the maximum time for accepted requests after shutdown has begun.
+// drainTime is the maximum time for answering the accepted requests after shutdown has begun.
 const drainTime = 6 * time.Second
 
-// lingerTime is how long a shutdown waits for clients to close their connections. Each
-// response has a header that requests this. A request that arrives meanwhile is answered
-// with 503, not cut off.
+// lingerTime is how long a shutdown waits for clients to close their connections. A header in each response
+// requests this. A request that arrives meanwhile is answered with 503, not cut off.
 const lingerTime = 500 * time.Millisecond
 
-// lastTime is how long a shutdown then waits for the first requests on connections that were
-// accepted at its end.
+// lastTime is how long a shutdown waits, after lingerTime, for first requests on connections that were
+// accepted at the end of lingerTime.
 const lastTime = 100 * time.Millisecond
 
 // Serve answers requests until ctx ends. From then on the server reports that it is not
@@ -122,8 +121,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return errors.Join(<-ended, <-ended)
 }
 
-// serveHTTP serves HTTP, or HTTPS if TLS is configured. The last argument is the memory of a connection in
-// bytes.
+// serveHTTP serves HTTP, or HTTPS if TLS is configured. takes is the memory of a connection in bytes.
 func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error {
 	counted := trackingListener{Listener: l, tracker: &f.budget.conns, connBytes: takes,
 		encrypted: f.tlsConfig != nil, http2: l == f.grpcListener, tls: f.tlsConfig}
@@ -138,10 +136,10 @@ func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error 
 	return h.Serve(counted)
 }
 
-// drain waits until no inference is in progress. It also waits, for a limited time, until clients have
-// closed their connections. Meanwhile new requests are refused. It waits for connections without a
-// request, too: clients open connections in advance, and the first request on a connection must be
-// refused, not cut off.
+// drain waits until no inference is in progress. New requests are refused meanwhile. It also waits, at most
+// for a limited time, until clients have closed their connections. This includes connections without a
+// request: clients open connections in advance, and the first request on such a connection must be refused,
+// not cut off.
 func (f *frontend) drain(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -164,7 +162,7 @@ func shutdown(ctx context.Context, h *http.Server) error {
 	return err
 }
 
-// beginInference counts an inference; done is called when its response is written.
+// beginInference counts an inference in progress. The caller must call done when the response is written.
 func (f *frontend) beginInference() (done func(), err error) {
 	f.active.Add(1)
 	done = func() { f.active.Add(-1) }

@@ -19,9 +19,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BenchmarkFront measures the cost of a request outside of its device, including a simple
-// client. It uses a device that does nothing, and a device that evicts the server's data from
-// all caches. p10 and p50 do not include the device's time.
+// BenchmarkFront measures the cost of a request without its device: the server and a simple client. It
+// replaces the device by one that does nothing, and by one that evicts the server's data from all caches. The
+// figures p10 and p50 do not include the device's time.
 func BenchmarkFront(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		m := measure(b, name, 8)
@@ -52,8 +52,8 @@ func BenchmarkFront(b *testing.B) {
 }
 
 var (
-	swept    []byte        // memory that the device sweeps
-	sweeping time.Duration // duration of these sweeps
+	swept    []byte        // memory that the device writes to evict other data; empty: the device does nothing
+	sweeping time.Duration // total time of these writes
 )
 
 func frontHTTP(b *testing.B, m measured, x tensor.Tensor) {
@@ -92,7 +92,7 @@ func frontGRPC(b *testing.B, m measured, x tensor.Tensor) {
 	})
 }
 
-// times sends requests repeatedly, and reports their times without the device's time.
+// times calls ask repeatedly, and reports how long the calls take, without the device's time.
 func times(b *testing.B, ask func()) {
 	b.ReportAllocs()
 	var took []float64
@@ -107,7 +107,7 @@ func times(b *testing.B, ask func()) {
 	b.ReportMetric(took[len(took)/2], "us-p50")
 }
 
-// unparsed leaves messages as they are.
+// unparsed is a codec that does not decode messages.
 type unparsed struct{}
 
 func (unparsed) Marshal(v any) (mem.BufferSlice, error) {

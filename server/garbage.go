@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tuneGC returns unused memory to the system after models were loaded, and sets the amount of garbage
-// that starts a collection. By default Go waits until there is as much garbage as live memory. Weights
-// are live memory, so the server would grow by the size of its models under load, although scanning
-// weights costs nothing. The amount is set as a percentage of the live memory. Memory of requests is
-// live memory too, so there is also a memory limit, above the memory that all requests may use.
+// tuneGC returns unused memory to the system after models were loaded, and sets the amount of garbage that
+// starts a collection. By default Go waits until there is as much garbage as live memory. Weights are live
+// memory. So a server under load would grow by the size of its models, although the collector need not scan
+// weights. The amount is set as a percentage of the live memory. Memory of requests is live memory too, so
+// tuneGC also sets a memory limit, above the memory that all requests may use.
 func (k *updater) tuneGC() {
 	if k.o.Garbage == 0 {
 		return
@@ -24,8 +24,8 @@ func (k *updater) tuneGC() {
 	debug.SetGCPercent(int(max(1, 100*uint64(k.garbage())/max(1, live[0].Value.Uint64()))))
 }
 
-// garbage returns the bytes of garbage that start a collection. This is Options.Garbage, or more for
-// models with large inputs and outputs. Otherwise there would be a collection after every one or two
+// garbage returns the bytes of garbage that start a collection. This is Options.Garbage, or more for models
+// with large inputs and outputs, where Options.Garbage would mean a collection after every one or two
 // answers.
 func (k *updater) garbage() int {
 	n := k.o.Garbage
@@ -35,10 +35,10 @@ func (k *updater) garbage() int {
 	return n
 }
 
-// rowsPerCollection is the least number of rows of a model between two collections.
+// rowsPerCollection is the least number of rows that are computed between two collections.
 const rowsPerCollection = 8
 
-// rowBytes returns the size of the input and of the outputs of the graph, for a row.
+// rowBytes returns the size in bytes of one row of the graph's input and outputs.
 func (m *modelVersion) rowBytes() int {
 	in := m.model.Input()
 	n := tensor.Count(in.Shape) * in.DType.Size()
@@ -49,12 +49,12 @@ func (m *modelVersion) rowBytes() int {
 	return n
 }
 
-// gcHeadroom is the memory that is permitted in addition to models and requests. Above the limit Go
-// collects continuously, with at most half of the processor time.
+// gcHeadroom is the memory that is permitted in addition to models and requests. If the program uses more, Go
+// collects garbage continuously, for at most half of the processor time.
 const gcHeadroom = 24 << 20
 
-// limitMemory sets Go's memory limit to the present size plus requests plus gcHeadroom. It does not
-// exceed the limit that was set when the program started.
+// limitMemory sets Go's memory limit to the present size of the program plus requests plus gcHeadroom, but at
+// most to the limit that was set when the program started.
 func limitMemory(requests int64) {
 	readInitialLimit.Do(func() { initialLimit = debug.SetMemoryLimit(-1) })
 	now := []heap.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

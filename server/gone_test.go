@@ -17,8 +17,8 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// TestAClientThatIsGone checks that a request leaves the queue and is not computed after
-// its client has gone.
+// TestAClientThatIsGone checks that a request is removed from the queue, and is not computed, if its client
+// disconnects.
 func TestAClientThatIsGone(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Delay = time.Second
@@ -74,9 +74,9 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// TestAFileThatNeverHoldsStill checks that a file that is constantly rewritten in place, is
-// truncated while it is read, or is replaced by an empty file, is not served until it is whole.
-// Meanwhile the previous version answers.
+// TestAFileThatNeverHoldsStill checks that a model's file is not served before it is whole. The file is
+// constantly rewritten in place, truncated while it is read, or replaced by an empty file. Meanwhile the
+// previous version answers.
 func TestAFileThatNeverHoldsStill(t *testing.T) {
 	folder := t.TempDir()
 	first, other := write(t, newModel(t, 1), folder+"/m.bnm"), write(t, newModel(t, 2), "other.bnm")

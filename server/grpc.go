@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// service is the Open Inference Protocol over gRPC. The answer to methods that it does not define is
+// service implements the Open Inference Protocol over gRPC. Methods that it does not define are answered with
 // UNIMPLEMENTED.
 type service struct {
 	pb.UnimplementedGRPCInferenceServiceServer

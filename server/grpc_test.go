@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dial connects to a server until the test ends.
+// dial connects to a server. The connection is closed when the test ends.
 func dial(t testing.TB, s *Server) *grpc.ClientConn {
 	t.Helper()
 	c, err := grpc.NewClient(s.GRPC(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -47,7 +47,7 @@ func inMessage(x tensor.Tensor, raw bool) *pb.ModelInferRequest {
 	return r
 }
 
-// TestAnswersOverGRPC checks that answers over gRPC have the bits of predict.
+// TestAnswersOverGRPC checks that answers over gRPC have the same bits as package predict.
 func TestAnswersOverGRPC(t *testing.T) {
 	m := newModel(t, 1)
 	p, s := predictor(t, m, "ref"), start(t, on("ref", write(t, m, "m.bnm")))
@@ -105,8 +105,7 @@ func TestMetadataOverGRPC(t *testing.T) {
 	}
 }
 
-// invoke calls a method that only needs the name of a model, and returns the answer as
-// JSON.
+// invoke calls a method with a request that has only the name of a model, and returns the answer as JSON.
 func invoke(t *testing.T, c *grpc.ClientConn, method, name string) string {
 	t.Helper()
 	out := map[string]any{
@@ -114,7 +113,7 @@ func invoke(t *testing.T, c *grpc.ClientConn, method, name string) string {
 		"ServerMetadata": &pb.ServerMetadataResponse{}, "ModelReady": &pb.ModelReadyResponse{},
 		"ModelMetadata": &pb.ModelMetadataResponse{}, "ModelConfig": &pb.ModelConfigResponse{},
 		"RepositoryIndex": &pb.RepositoryIndexResponse{}}[method]
-	// In all requests that have a model's name, it is field 1.
+	// In every request with the name of a model, this name is field 1. So this message fits all methods.
 	var in any = &pb.ModelMetadataRequest{Name: name}
 	if method == "RepositoryIndex" {
 		in = &pb.RepositoryIndexRequest{}

@@ -23,13 +23,13 @@ const maxCallHeaders = 16 << 10
 // maxSmallMessage is the largest message that is not an inference request, in bytes.
 const maxSmallMessage = 64 << 10
 
-// grpcHandler answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc specifies. It replaces
-// the server of google.golang.org/grpc, which buffers a request before a handler can refuse it, and
-// buffers responses without a limit if a client does not read them. grpcHandler reserves memory
-// before it reads a message, and releases it when the response is written.
+// grpcHandler answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc specifies. It replaces the server
+// of google.golang.org/grpc. That server buffers a request before a handler can refuse it, and buffers
+// responses without a limit if a client does not read them. grpcHandler reserves memory before it reads a
+// message, and releases it when the response is written.
 type grpcHandler struct {
 	s       *Server
-	drained context.Context // is cancelled to end streams
+	drained context.Context // its cancellation ends streams
 	unary   map[string]func(ctx context.Context, read func(any) error) (any, error)
 	streams map[string]func(grpc.ServerStream) error
 	info    map[string]grpc.ServiceInfo
@@ -121,8 +121,8 @@ func (c *grpcHandler) handle(k *call, rec *record) error {
 	return err
 }
 
-// withTimeout limits a unary call to Options.Timeout, from its first byte on, or to the client's
-// timeout if that is shorter. Streams may stay open until the server shuts down.
+// withTimeout limits a unary call to Options.Timeout, counted from its first byte, or to the client's timeout
+// if that is shorter. Streams may stay open until the server shuts down.
 func (c *grpcHandler) withTimeout(r *http.Request) (context.Context, context.CancelFunc, error) {
 	given, err := timeout(r.Header.Get("Grpc-Timeout"))
 	if err != nil {
@@ -136,8 +136,8 @@ func (c *grpcHandler) withTimeout(r *http.Request) (context.Context, context.Can
 	return ctx, func() { forget(); stop() }, nil
 }
 
-// authorize returns an error for a call with a host name that does not belong to this server. If the
-// server requires tokens, it also returns an error for a call without a valid token.
+// authorize returns an error if the call's host name does not belong to this server. If the server requires
+// tokens, it also returns an error for a call without a valid token.
 func (s *Server) authorize(r *http.Request) error {
 	g := guard{hosts: s.o.Security.Hosts}
 	if !g.hostAllowed(r) {

@@ -19,7 +19,7 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// TestOtherNamesOverGRPC checks that the server refuses gRPC calls for other host names.
+// TestOtherNamesOverGRPC checks that the server refuses gRPC calls that are addressed to another host name.
 func TestOtherNamesOverGRPC(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Hosts = []string{"models.example"}
@@ -40,7 +40,7 @@ func TestOtherNamesOverGRPC(t *testing.T) {
 	}
 }
 
-// TestReflection checks that reflection is disabled on addresses other than the loopback interface, unless
+// TestReflection checks that gRPC reflection is disabled on addresses that other machines can reach, unless
 // an option enables it.
 func TestReflection(t *testing.T) {
 	for _, reflects := range []bool{false, true} {

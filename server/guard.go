@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// guard refuses requests that pages of other sites make, and requests without a valid token.
+// guard refuses requests that pages of other web sites make, and requests without a valid token.
 type guard struct {
 	hosts  []string
 	tokens *tokens // nil: no token is required
@@ -25,7 +25,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	if len(r.TransferEncoding) > 0 {
-		h.Set("Connection", "close") // a proxy may disagree about where the body ends (RFC 9112, 6.1)
+		h.Set("Connection", "close") // a proxy before this server may see another end of the body (RFC 9112, 6.1)
 	}
 	err := g.checkOrigin(r)
 	if err == nil && g.tokens != nil && !g.tokens.has(bearerToken(r)) {
@@ -50,7 +50,7 @@ func bearerToken(r *http.Request) string {
 	return password
 }
 
-// checkOrigin refuses requests made by pages of other sites: by DNS rebinding, or across origins.
+// checkOrigin refuses requests that pages of other web sites make, by DNS rebinding or across origins.
 func (g *guard) checkOrigin(r *http.Request) error {
 	if !g.hostAllowed(r) {
 		return protocol.Refuse(protocol.Forbidden, "this server is not called %.80q", r.Host)

@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A peer can make the server use at most the memory limit plus these amounts, for garbage that
-// Go has not collected yet, and for memory that is in use for a moment.
+// heldLimit is the memory limit of the server in bytes. heldMore is what a peer can make it use beyond the
+// limit, for garbage that Go has not collected yet, and for memory that is in use for a moment.
 const (
 	heldLimit = 64 << 20
 	heldMore  = 64 << 20
@@ -33,8 +33,8 @@ type victim struct {
 	t          *testing.T
 }
 
-// newVictim starts a server for a model: this program, or the bnctl binary in
-// BNCTL_HELD.
+// newVictim starts a server for a model in a separate process. The process runs this test program, or the
+// bnctl binary that BNCTL_HELD names.
 func newVictim(t *testing.T, path string, sealed bool) *victim {
 	t.Helper()
 	cmd, files := exec.Command(os.Args[0]), []string{path}
@@ -79,7 +79,7 @@ func newVictim(t *testing.T, path string, sealed bool) *victim {
 	return v
 }
 
-// memory returns a line of the status of the process, in bytes.
+// memory returns the number in the line name of the status of the process (proc(5)), in bytes.
 func (v *victim) memory(name string) int64 {
 	v.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.pid))
@@ -137,16 +137,16 @@ func watched() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// TestHeld checks that the server uses at most its memory limit, whatever a peer sends or does
-// not read, and that it answers the next request. The results are in docs/results/repairs.md:
+// TestHeld checks that the server uses at most its memory limit, whatever a peer sends or does not read, and
+// that it answers the next request. The results are in docs/results/repairs.md:
 //
 //	go test ./server -run TestHeld -v
-//	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # of another build
+//	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # tests another build
 func TestHeld(t *testing.T) {
 	if testing.Short() || watched() {
 		t.Skip("short, or watched by the race detector, which takes several times the memory")
 	}
-	m, err := models.Build("mlp-bn", models.Options{Classes: 6144}) // an answer of 24 KiB a row
+	m, err := models.Build("mlp-bn", models.Options{Classes: 6144}) // an answer has 24 KiB for each row
 	if err == nil {
 		err = models.Init(m, 1)
 	}

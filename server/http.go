@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// Timeouts of connections, in addition to a request's timeout.
+// Timeouts of a connection, in addition to the timeout of a request, and the largest size of headers.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -25,9 +25,9 @@ func (s *Server) newHTTP() *http.Server {
 	return newHTTPServer(s.withRecord(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
 }
 
-// Limits of a connection of HTTP/2: the number of streams, and the bytes in flight, which are enough for a
-// picture of 224x224 pixels in float32. After the time silence without frames, a connection is pinged. It is
-// closed if the client does not answer within the time alive, or reads nothing for the time silence.
+// Limits of a connection of HTTP/2. streams is the number of streams, and window the number of bytes in
+// flight, enough for a picture of 224x224 pixels in float32. After silence without frames, a connection is
+// pinged. It is closed if the client does not answer within alive, or reads nothing for silence.
 const (
 	streams = 256
 	window  = 1 << 20
@@ -56,7 +56,7 @@ func (s *Server) newHealth() *http.Server {
 	return h
 }
 
-// handlerFunc handles a request, or returns the error that is sent instead.
+// handlerFunc handles a request. If it returns an error, the error is sent as the response.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
 // routes returns the handler of all paths.
@@ -112,7 +112,7 @@ func writeError(w http.ResponseWriter, err error) {
 	writeBody(w, status, errorJSON(err))
 }
 
-// statusOf returns the status of HTTP for an error.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	var r *protocol.Refusal
 	if errors.As(err, &r) {
@@ -129,7 +129,7 @@ func errorJSON(err error) []byte {
 func toJSON(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic("server: " + err.Error()) // all types here can be encoded
+		panic("server: " + err.Error()) // all types that are passed here can be encoded
 	}
 	return body
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// admit refuses a request for a model that does not exist or has a full queue. It must be
-// cheap because most requests are refused under overload.
+// admit returns an error if the model of a request does not exist or has a full queue. It must be cheap,
+// because under overload most requests are refused here.
 func (s *Server) admit(r *record, name, version string) error {
 	m, err := s.find(name, version)
 	if err == nil && m.queue.Full() {
@@ -45,7 +45,7 @@ func (s *Server) infer(ctx context.Context, name, version string,
 		if !errors.Is(err, batching.Closed) {
 			return a, refusal(err)
 		}
-		was = m // the version was replaced
+		was = m // the version was closed and replaced while the request waited: ask the new one
 	}
 }
 
@@ -95,16 +95,16 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	return a, nil
 }
 
-// jsonNumberBytes is the memory for encoding a number as JSON: the characters, in a slice that grows
-// by doubling, and a copy of the slice.
+// jsonNumberBytes is the memory that encoding a number as JSON needs: for its characters, in a slice that
+// grows by doubling, and for a copy of the slice.
 const jsonNumberBytes = 40
 
-// openElements is the assumed number of elements of an output without a fixed length, for reserving
-// memory.
+// openElements is the number of elements that is assumed when memory is reserved for an output without a
+// fixed length.
 const openElements = 1 << 16
 
-// answerBytes returns the memory of the response for a number of rows: all outputs as the devices
-// return them, and the text of outputs in JSON.
+// answerBytes returns the memory for the response to a number of rows: for all outputs in the form in which
+// the devices return them, and for the text of outputs in JSON.
 func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []requestedOutput) (n int64) {
 	elements := func(o signature) int64 {
 		if slices.Contains(o.Shape[1:], -1) {
@@ -126,8 +126,8 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 	return n
 }
 
-// rows returns the input of the graph: the only input of the request, if it matches the input of
-// the model, or all inputs packed.
+// rows returns the input of the graph. This is the only input of the request, which must match the input of
+// the model. For a model with several inputs it is all inputs, packed into one tensor.
 func (s *modelVersion) rows(ctx context.Context, r *protocol.Request) (tensor.Tensor, error) {
 	if s.model.Fields != nil {
 		return s.packed(ctx, r)
@@ -160,7 +160,7 @@ type requestedOutput struct {
 	number int
 }
 
-// requestedOutputs returns the outputs that a request names, or all.
+// requestedOutputs returns the outputs that a request names, or all outputs if it names none.
 func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOutput, err error) {
 	if len(r.Outputs) == 0 {
 		for i, o := range s.outputs {
@@ -184,7 +184,7 @@ func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOut
 	return all, nil
 }
 
-// output returns an output in the requested form.
+// output returns an output in the form that the request asks for.
 func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bool) (
 	*protocol.Tensor, error) {
 	if w.Binary != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// jsonLength is the header with the length of the JSON part of a body; the elements of tensors
-// follow it.
+// jsonLength is the header with the number of bytes of JSON in a body. The elements of tensors follow the
+// JSON.
 const jsonLength = "Inference-Header-Content-Length"
 
 // inferHTTP answers an inference request over HTTP.
@@ -66,8 +66,8 @@ func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, e
 	return s.parse(body, n)
 }
 
-// parse parses a body with n bytes of JSON, followed by elements of tensors. If n is 0, the body is rows
-// of the model's only input.
+// parse parses a body with n bytes of JSON, followed by elements of tensors. If n is 0, the whole body is the
+// rows of the model's only input.
 func (s *modelVersion) parse(body []byte, n int) (*protocol.Request, error) {
 	if n > 0 {
 		return protocol.Read(body, n)
@@ -82,8 +82,8 @@ func (s *modelVersion) parse(body []byte, n int) (*protocol.Request, error) {
 	return protocol.Whole(body, s.input.Name, s.input.Datatype, shape), nil
 }
 
-// maxJoined is the maximum size of a response that is copied into one slice and written at once. Each
-// write wakes the client.
+// maxJoined is the maximum size of a response that is copied into one slice and written at once. Writing at
+// once is faster, because each write wakes the client.
 const maxJoined = 64 << 10
 
 // writeAnswer writes the JSON of a response, followed by the elements of tensors.

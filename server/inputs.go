@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// packed returns the rows of a model with several inputs, packed into one tensor. The request must have
+// packed returns the rows of a model with several inputs, packed into one tensor. The request must contain
 // each input once, all with the same number of rows.
 func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.Tensor, error) {
 	fields := make([]tensor.Tensor, len(s.inputs))
@@ -40,7 +40,7 @@ func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.
 		return tensor.Tensor{}, err
 	}
 	for k := range fields {
-		fields[k] = fields[k].Clone() // the memory of a request may be unaligned
+		fields[k] = fields[k].Clone() // the elements in a request may not be aligned in memory
 	}
 	x, err := s.model.Pack(fields)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.
 	return x, nil
 }
 
-// inputOf returns the number of the model's input that in has values for.
+// inputOf returns the number of the model's input that the request's input in belongs to.
 func (s *modelVersion) inputOf(in *protocol.Input) (int, error) {
 	k := slices.IndexFunc(s.inputs, func(known signature) bool { return known.Name == in.Name })
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// product returns a model that multiplies its inputs a, f32[2,2], and rate, a whole number.
+// product returns a model of two inputs, a, f32[2,2], and rate, a whole number. It returns their product.
 func product(t *testing.T) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
@@ -42,7 +42,8 @@ func main(inputs rows f32[5]) {
 	return m
 }
 
-// TestSeveralInputs checks that metadata lists all inputs, and that a request must name each of them.
+// TestSeveralInputs checks that the metadata lists all inputs of a model, and that a request must contain
+// each of them.
 func TestSeveralInputs(t *testing.T) {
 	s := start(t, on("ref", write(t, product(t), "product.bnm")))
 	var meta modelMetadata
@@ -133,7 +134,7 @@ func TestSeveralInputsByGRPC(t *testing.T) {
 	}
 }
 
-// infer sends the model product a request with inputs in JSON.
+// infer sends the model product an inference request with inputs in JSON.
 func infer(t *testing.T, s *Server, inputs ...string) reply {
 	t.Helper()
 	return ask(t, s, "POST", "/v2/models/product/infer", []byte(`{"inputs":[`+strings.Join(inputs, ",")+`]}`))

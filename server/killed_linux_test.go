@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// children returns the processes that this one has started: its devices.
+// children returns the child processes of this process, which are its devices.
 func children(t *testing.T) (pids []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -40,9 +40,9 @@ func children(t *testing.T) (pids []int) {
 	return pids
 }
 
-// TestADeviceIsKilled sends requests of random sizes at random times, and kills a device in the middle of
-// them. Every request must get an answer with the bits of predict. BNCTL_SERVE=full makes a thousand
-// rounds.
+// TestADeviceIsKilled sends requests of random sizes at random times, and kills a device while they are
+// computed. Every request must be answered, with the same bits as package predict. BNCTL_SERVE=full makes a
+// thousand rounds.
 func TestADeviceIsKilled(t *testing.T) {
 	rounds := 6
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -94,9 +94,9 @@ func TestADeviceIsKilled(t *testing.T) {
 	}
 }
 
-// TestADeviceIsKilledUnderLoad checks that a killed device is replaced within two seconds,
-// or four seconds if the machine is busy with other tests. Meanwhile requests are answered
-// with the bits of predict or with 503.
+// TestADeviceIsKilledUnderLoad checks that a killed device is replaced within two seconds, or four seconds if
+// the machine is busy with other tests. Meanwhile requests are answered with the bits of package predict, or
+// with 503.
 func TestADeviceIsKilledUnderLoad(t *testing.T) {
 	kills, soon := 2, 4*time.Second
 	if os.Getenv("BNCTL_SERVE") == "full" {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// layer is a batch norm with the findings of package doctor.
+// layer describes a batch norm, with the findings of package doctor.
 type layer struct {
 	Name     string   `json:"name"`
 	Channels int      `json:"channels"`
@@ -16,9 +16,9 @@ type layer struct {
 	*figures
 }
 
-// figures summarizes a batch norm's running statistics; nil if the file has no statistics.
+// figures summarizes the running statistics of a batch norm. It is nil if the file has no statistics.
 type figures struct {
-	Dead      int     `json:"dead"` // number of channels without signal: see bn.Norm.Dead
+	Dead      int     `json:"dead"` // number of channels without a signal: see bn.Norm.Dead
 	VarMin    float32 `json:"var_min"`
 	VarMedian float32 `json:"var_median"`
 	VarMax    float32 `json:"var_max"`

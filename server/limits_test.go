@@ -24,7 +24,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// packed returns b as gzip.
+// packed returns b compressed with gzip.
 func packed(t *testing.T, b []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -35,8 +35,8 @@ func packed(t *testing.T, b []byte) []byte {
 	return out.Bytes()
 }
 
-// TestRoom checks that bodies may be compressed. A body is refused if it is too large after decompression,
-// or does not fit into the memory budget. All memory is released afterwards.
+// TestRoom checks that bodies may be compressed. A body is refused if it is too large after decompression, or
+// does not fit into the memory budget. All memory must be released afterwards.
 func TestRoom(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Request, o.InFlight = 1<<20, 2<<20
@@ -75,8 +75,8 @@ func TestRoom(t *testing.T) {
 	}{
 		{x, true, codes.OK},
 		{x, false, codes.OK},
-		{huge, true, codes.ResourceExhausted},   // small only while it is compressed
-		{large, false, codes.ResourceExhausted}, // as numbers it needs 6 times its size
+		{huge, true, codes.ResourceExhausted},   // too large after decompression
+		{large, false, codes.ResourceExhausted}, // as numbers it needs 6 times its size in memory
 	} {
 		_, err := client.ModelInfer(t.Context(), inMessage(c.x, c.raw), grpc.UseCompressor("gzip"))
 		if status.Code(err) != c.want {
@@ -89,8 +89,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// garbled returns a request with errors in its line, its headers, its JSON or the bytes
-// that follow.
+// garbled returns a request with errors in its request line, its headers, its JSON or the bytes that follow
+// the JSON.
 func garbled(draw *rand.Rand, body []byte, jsonBytes int) string {
 	b := bytes.Clone(body)
 	for range 1 + draw.IntN(4) {
@@ -115,7 +115,7 @@ func garbled(draw *rand.Rand, body []byte, jsonBytes int) string {
 	return head + string(b)
 }
 
-// send sends bytes and reads the response, if there is one.
+// send sends text as the bytes of a request, and reads the response if there is one.
 func send(t *testing.T, s *Server, text string) {
 	t.Helper()
 	c, err := net.Dial("tcp", s.HTTP())
@@ -139,8 +139,8 @@ func send(t *testing.T, s *Server, text string) {
 	}
 }
 
-// TestQueueIsFull checks that a full queue refuses requests at once, and that its requests
-// are answered.
+// TestQueueIsFull checks that a full queue refuses further requests at once, and that the requests in the
+// queue are answered.
 func TestQueueIsFull(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Queue, o.Predict.Batch, o.Delay = 2, 1, 0
@@ -191,7 +191,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	until(t, "the refusal", func() bool {
 		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`code="429"`))
 	})
-	least := int64(2 * len(x.Bytes)) // plus the headers and answers of these requests
+	least := int64(2 * len(x.Bytes)) // without the headers and answers of these requests
 	if n := s.budget.requestBytes(); n < least || n > least+3<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
@@ -205,8 +205,8 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	m.queue = stuck
 }
 
-// TestPatience checks that the server stops waiting for a body that does not arrive, and
-// frees its memory. A slow answer is not ended, and a connection may be reused much later.
+// TestPatience checks that the server stops waiting for a body that does not arrive, and frees its memory. It
+// must not cut off a slow answer, and a connection may be used again much later.
 func TestPatience(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.patience, o.Delay = 100*time.Millisecond, 300*time.Millisecond
@@ -239,8 +239,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestTooLargeIsNotBusy checks that the error for a request larger than the whole budget differs from
-// the error for a request that does not fit now and may be retried.
+// TestTooLargeIsNotBusy checks that a request larger than the whole budget gets another error than a request
+// that does not fit now and may be sent again.
 func TestTooLargeIsNotBusy(t *testing.T) {
 	r := &memoryBudget{limit: 10 << 20}
 	first, second := reservation{memoryBudget: r}, reservation{memoryBudget: r}

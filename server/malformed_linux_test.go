@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// held counts the resources of this process.
+// held counts the resources that this process uses.
 type held struct {
 	goroutines, files int
 	heap              uint64 // bytes, after a collection
@@ -36,9 +36,9 @@ func holds(t *testing.T) held {
 	return held{runtime.NumGoroutine(), len(files), m.HeapAlloc}
 }
 
-// TestMalformedAndSlow sends malformed requests, and requests that stop in the middle, over HTTP
-// and gRPC. They must be answered or cut off. The next request must be answered, and no goroutine,
-// file or memory may remain.
+// TestMalformedAndSlow sends malformed requests, and requests that stop in the middle, over HTTP and gRPC.
+// They must be answered or cut off. The next valid request must be answered, and no goroutine, open file or
+// memory may be left behind.
 func TestMalformedAndSlow(t *testing.T) {
 	malformed, slow := 300, 20
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -72,7 +72,7 @@ func TestMalformedAndSlow(t *testing.T) {
 		c.Close()
 		http.DefaultClient.CloseIdleConnections()
 	}
-	round(malformed/10, slow/10) // creates the resources that are created once
+	round(malformed/10, slow/10) // the first round creates the resources that are created only once
 	until(t, "the end of the first", func() bool { return s.active.Load() == 0 })
 	before := holds(t)
 	round(malformed, slow)
@@ -84,8 +84,8 @@ func TestMalformedAndSlow(t *testing.T) {
 	t.Logf("%d malformed requests, %d slow clients; before %+v, after %+v", malformed, slow, before, holds(t))
 }
 
-// stopInTheMiddle makes connections that send only a part of a request: half of its
-// line, of its headers or of its body, or only the preface of HTTP/2.
+// stopInTheMiddle opens connections that send only a part of a request: half of the request line, of the
+// headers or of the body, or only the preface of HTTP/2.
 func stopInTheMiddle(t *testing.T, s *Server, n int) (all []net.Conn) {
 	t.Helper()
 	for i := range n {

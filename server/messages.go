@@ -55,7 +55,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	return r, nil
 }
 
-// checkParameters does the same as protocol.CheckImplemented for parameters of gRPC.
+// checkParameters is protocol.CheckImplemented for the parameters of a gRPC request.
 func checkParameters(p map[string]*pb.InferParameter) error {
 	id := p["sequence_id"]
 	sequence := number(id) != 0 || id.GetStringParam() != ""
@@ -124,7 +124,7 @@ func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
 	return raw, nil
 }
 
-// answerOf converts a response to gRPC: elements are always bytes.
+// answerOf converts an answer to gRPC, where the elements of outputs are always bytes.
 func answerOf(a *protocol.Answer) *pb.ModelInferResponse {
 	out := &pb.ModelInferResponse{ModelName: a.Model, ModelVersion: a.Version, Id: a.ID,
 		Parameters: map[string]*pb.InferParameter{}}

@@ -10,15 +10,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are Prometheus metrics of the server. Only names of served models become labels, never
-// other text from clients.
+// metrics are the Prometheus metrics of the server. Only names of served models become labels, never other
+// text from clients.
 type metrics struct {
 	registry *prometheus.Registry
-	requests *prometheus.CounterVec   // model, version, protocol, code
-	queued   *prometheus.HistogramVec // model, version
-	computed *prometheus.HistogramVec // model, version
-	encoded  *prometheus.HistogramVec // model, version
-	batches  *prometheus.HistogramVec // model, version
+	requests *prometheus.CounterVec   // labels: model, version, protocol, code
+	queued   *prometheus.HistogramVec // labels: model, version
+	computed *prometheus.HistogramVec // labels: model, version
+	encoded  *prometheus.HistogramVec // labels: model, version
+	batches  *prometheus.HistogramVec // labels: model, version
 	refused  prometheus.Counter
 	lost     prometheus.Counter
 
@@ -64,7 +64,7 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// queueCollector collects the length of each version's queue.
+// queueCollector is a metric: the number of rows that wait in the queue of each version.
 type queueCollector struct{ s *Server }
 
 var waitingRows = prometheus.NewDesc("bnctl_queue_rows", "Rows that wait.", []string{"model", "version"}, nil)
@@ -100,7 +100,7 @@ func (m *metrics) count(r *record, protocol, code string) {
 	}
 }
 
-// countBatch counts a batch. waiting is the number of rows that wait when it is done.
+// countBatch counts a computed batch. waiting is the number of rows that wait when it is done.
 func (m *metrics) countBatch(name string, version, rows, waiting int) {
 	m.activities.of(name, strconv.Itoa(version)).batch(time.Now(), waiting)
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))

@@ -43,7 +43,7 @@ type signature struct {
 	Shape    []int  `json:"shape"` // -1 first: any number of rows
 }
 
-// open opens the model of a file, and devices for it.
+// open opens the model in a file, and devices for it.
 func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (*modelVersion, error) {
 	m, sum, err := read(f.Path, o.File)
 	if err != nil {
@@ -103,17 +103,17 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	return m.Model, before, err
 }
 
-// devices is an open predictor. It computes two batches at a time if the devices accept
-// runs ahead.
+// devices is an open predictor of one version. It computes two batches at a time if the devices accept the
+// second one while the first is computed.
 type devices struct {
 	*predict.Predictor
 	inFlight int  // number of batches in progress
 	retired  bool // no more batches will be started
 }
 
-// run computes a batch. It ignores the contexts of requests: a batch belongs to many
-// requests. If some devices are lost, the others compute their rows. If all are lost and
-// cannot be reopened in time, the next batch gets new ones.
+// run computes a batch. It does not use the contexts of requests, because a batch belongs to many requests.
+// If some devices are lost, the other devices compute their rows. If all devices are lost and cannot be
+// reopened in time, run returns an error, and the next batch gets new devices.
 func (s *modelVersion) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
 	ctx := context.Background()
 	d, err := s.acquireDevices(ctx)

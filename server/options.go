@@ -13,23 +13,23 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options selects the models to serve, and where and how to serve them. Predict.Batch,
-// Delay and Queue never change an answer.
+// Options selects the models to serve, and where and how to serve them. Predict.Batch, Delay and Queue change
+// the speed, but never an answer.
 type Options struct {
-	// Models are files, each version 1 of a model of its name, or folders of models,
-	// FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model, FOLDER/NAME. The file of a
-	// version may be model.onnx, as in Triton.
+	// Models are paths. A path is a file, version 1 of the model with its name. Or it is a folder of models,
+	// with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or the folder FOLDER/NAME of one model. The file
+	// of a version may be model.onnx, as in Triton.
 	Models   []string
-	Versions string        // versions of a model: "latest:N", "all" or "1,3"; "": the highest
-	Poll     time.Duration // interval between looks for changed files; 0: two seconds
+	Versions string        // served versions of a model: "latest:N", "all" or "1,3"; "": the highest
+	Poll     time.Duration // interval between checks for changed files; 0: two seconds
 	HTTP     string        // address to listen on, "127.0.0.1:8000", or a socket for the owner only, "unix:PATH"
 	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": no gRPC
 	// File has the options for reading models from files.
 	File modelfile.Options
-	// Predict selects the devices; each model opens them separately. Predict.Batch is the
-	// largest number of rows that are computed together.
+	// Predict selects the devices. Each model opens devices of its own. Predict.Batch is the largest number of
+	// rows that are computed together.
 	Predict predict.Options
-	Delay   time.Duration // how long a row waits for others: 0 to a second
+	Delay   time.Duration // how long a row waits for other rows to form a batch: 0 to a second
 	Queue   int           // maximum number of rows that wait, for each model; 0: eight batches
 	Request int           // maximum number of bytes of a request; 0: 64 MiB
 	Timeout time.Duration // maximum time for a request; 0: a minute
@@ -37,21 +37,21 @@ type Options struct {
 	// decompressed requests, and answers that clients have not read; 0: 256 MiB.
 	InFlight int
 	Security Security
-	// Garbage is the number of allocated bytes that start Go's garbage collector, for the whole
-	// program. It does not depend on the size of the weights, but it is increased if a model has
-	// large inputs and outputs. Garbage also sets Go's memory limit, above InFlight. 0 means the
-	// settings of GOGC and GOMEMLIMIT.
+	// Garbage is the number of bytes allocated between two runs of Go's garbage collector, in the whole program.
+	// It does not grow with the weights, but it is increased if a model has large inputs and outputs. If Garbage
+	// is set, Go's memory limit is set too, above InFlight. 0 means that GOGC and GOMEMLIMIT apply.
 	Garbage int
-	// Health is an address that only answers health probes (live and ready), without TLS
-	// and tokens; "": no such address.
+	// Health is a second address, which only answers health probes (live and ready), without TLS and tokens; "":
+	// no such address.
 	Health    string
 	AllowSick bool         // serve models even if package doctor finds faults
 	Access    *slog.Logger // log of requests; nil: no log
-	// When Serve's context ends, the server is not ready any more. DrainDelay is the time
-	// from then until it refuses new requests, so that load balancers can notice.
+	// DrainDelay is the time from the end of Serve's context until the server refuses new requests. The server
+	// reports that it is not ready from the end of the context on, so that load balancers can notice this in
+	// time.
 	DrainDelay time.Duration
-	// If a model cannot be opened at the start, SkipBad serves the other models. A note names the bad
-	// model, and it is tried again when its file changes.
+	// SkipBad means that, if a model cannot be opened at the start, the other models are served. A note then
+	// names the bad model, and the server tries to open it again when its file changes.
 	SkipBad  bool
 	patience time.Duration // longest wait for bytes; 0: ten seconds
 	// Note is called with messages for the operator; it may be nil.
@@ -103,8 +103,8 @@ func (o *Options) check() error {
 	return o.Security.check("grpc", o.GRPC)
 }
 
-// once returns note without repeated messages. Every model opens its devices separately, and
-// the devices of all models have the same messages.
+// once returns a function that calls note, but not for a message that was already passed. Every model opens
+// devices of its own, and the devices of all models have the same messages.
 func once(note func(format string, args ...any)) func(format string, args ...any) {
 	var mu sync.Mutex
 	had := map[string]bool{}

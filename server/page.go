@@ -13,7 +13,7 @@ import (
 //go:embed page
 var page embed.FS
 
-// pageFiles serves the files of the page, each as a whole.
+// pageFiles serves the files of the page. It ignores requests for ranges of bytes.
 func pageFiles() http.Handler {
 	files, err := fs.Sub(page, "page")
 	if err != nil {

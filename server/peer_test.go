@@ -15,8 +15,8 @@ import (
 // grpcurl is a gRPC client that is independent of this module.
 const grpcurl = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3"
 
-// TestPeerGrpcurl checks that grpcurl finds the service by reflection or in the .proto
-// file, and gets answers with the bits of predict.
+// TestPeerGrpcurl checks that grpcurl finds the service, by reflection or in the .proto file, and that its
+// answers have the same bits as package predict.
 func TestPeerGrpcurl(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("BNCTL_PEERS is not set; make test-peers builds grpcurl and sets it")

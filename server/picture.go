@@ -23,13 +23,13 @@ type pictureAnswer struct {
 	pixels tensor.Tensor // u8 [1,H,W,C]: the model's input
 	answer *protocol.Answer
 
-	height, width int // size of the picture in the request, in the orientation that the model reads
+	height, width int // size of the picture in the request, after its orientation is applied
 
 	done func() // must be called when the response is written
 }
 
-// askPicture sends the picture file of a request to a model. check refuses models that do
-// not answer this kind of request. If there is no error, the caller must call done of the
+// askPicture sends the picture file of a request to a model. check returns an error for a model that does not
+// answer this kind of request. If askPicture returns no error, the caller must call the function done of the
 // answer.
 func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*modelVersion) error) (
 	q *pictureAnswer, err error) {
@@ -82,12 +82,12 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 	return &pictureAnswer{model: m, pixels: x, answer: a, height: height, width: width, done: done}, nil
 }
 
-// picture returns the file in a body.
+// picture returns the picture file in the body of a request.
 func picture(contentType string, body []byte) ([]byte, error) {
 	kind, parameters, _ := mime.ParseMediaType(contentType)
 	isJSON := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 	if isJSON && kind != "multipart/form-data" {
-		kind = "application/json" // pictures do not begin with {, and curl -d sends another type
+		kind = "application/json" // a picture file does not begin with {, and curl -d sends JSON under another type
 	}
 	switch kind {
 	case "application/json":
@@ -121,7 +121,7 @@ func picture(contentType string, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// pictureSize returns the size of a picture as the model reads it.
+// pictureSize returns the size of a picture as the model reads it, after its orientation is applied.
 func (s *modelVersion) pictureSize(ctx context.Context, file []byte) (height, width int, err error) {
 	size, err := images.Measure(ctx, file)
 	if err != nil {

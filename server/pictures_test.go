@@ -14,7 +14,7 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// photos are pictures in every encoding that is read.
+// photos returns a picture in every encoding that the server reads.
 func photos(t *testing.T) map[string][]byte {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(photo(t, 50, 40)))
@@ -56,7 +56,7 @@ func TestDamagedPictures(t *testing.T) {
 			if draw.IntN(4) == 0 {
 				bad = bad[:draw.IntN(len(bad))]
 			}
-			for range draw.IntN(8) { // most changes are in the headers, which have the sizes
+			for range draw.IntN(8) { // most changes are in the headers, which contain the sizes
 				if n := len(bad); n > 0 {
 					bad[draw.IntN(min(n, 1+draw.IntN(n)))] = byte(draw.Uint32())
 				}
@@ -74,8 +74,9 @@ func TestDamagedPictures(t *testing.T) {
 	}
 }
 
-// TestLargePictures checks that a picture needs memory only for the rows that are decoded. If the
-// decoder needs all pixels and the whole budget is too small for them, the error is TooLarge.
+// TestLargePictures checks that decoding needs memory only for those rows of a large picture that are decoded
+// at a time. If the decoder needs all pixels at once, and the whole budget is too small for them, the error
+// is TooLarge.
 func TestLargePictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20 // 6 million pixels are 18 MiB in RGB

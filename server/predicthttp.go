@@ -58,7 +58,7 @@ type predictionKind struct {
 	SHA256  string   `json:"sha256"`
 	Answers string   `json:"answers"` // classes, labels, numbers, masks or outputs
 	Labels  []string `json:"labels"`  // names of classes, labels or values
-	// Thresholds are the minimum probabilities of the labels that are predicted, if the model has thresholds.
+	// Thresholds are the least probabilities from which on labels are predicted, if the model has thresholds.
 	Thresholds []float64   `json:"thresholds,omitempty"`
 	Mask       string      `json:"mask,omitempty"`   // the output with a class for each pixel
 	Scores     string      `json:"scores,omitempty"` // the output that the probabilities are computed from

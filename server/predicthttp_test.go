@@ -69,7 +69,8 @@ func TestPredictIsPredict(t *testing.T) {
 	}
 }
 
-// TestThresholds checks that a model with thresholds answers with the labels above them, and reports them.
+// TestThresholds checks that a model with thresholds answers with the labels that reach them, and that its
+// metadata has the thresholds.
 func TestThresholds(t *testing.T) {
 	thresholds := []float64{1, 1, 1, 0, 1, 1, 1, 1, 1, 1}
 	m, err := models.WithThresholds(newModel(t, 1), thresholds)
@@ -90,8 +91,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestUnixSocket checks that only its owner can use the socket, that the socket of a killed server is
-// replaced, that a socket in use is not replaced, and that the server removes its socket when it ends.
+// TestUnixSocket checks that only the owner of a socket can use it, that the socket of a killed server is
+// replaced, that a socket in use is not replaced, and that a server removes its socket when it ends.
 func TestUnixSocket(t *testing.T) {
 	folder, err := os.MkdirTemp("", "s") // the path of a socket must be short
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// A read may never return, for example from a network share while its server is down, or from
-// a file of /proc. Therefore reads run in separate goroutines. After slowAfter, other files are
-// read meanwhile. After warnAfter, a note is written.
+// A read may never return, for example from a network share with a server that is down, or from a file of
+// /proc. Therefore reads run in separate goroutines. After slowAfter, the server reads other files while it
+// waits. After warnAfter, it writes a note.
 const (
 	slowAfter = time.Second
 	warnAfter = 10 * time.Second
@@ -26,7 +26,7 @@ type pending[T any] struct {
 	over   bool
 }
 
-// background calls read in a goroutine.
+// background calls read in a new goroutine.
 func background[T any](read func() T) *pending[T] {
 	a := &pending[T]{began: time.Now(), answer: make(chan T, 1)}
 	go func() {
@@ -42,7 +42,7 @@ func background[T any](read func() T) *pending[T] {
 	return a
 }
 
-// wait waits for the result until limit after the read began, or until ctx ends.
+// wait waits for the result of the read until limit after the read began, or until ctx ends.
 func (a *pending[T]) wait(ctx context.Context, limit time.Duration) (v T, ok bool) {
 	timer := time.NewTimer(max(0, time.Until(a.began.Add(limit))))
 	defer timer.Stop()
@@ -60,7 +60,7 @@ func (a *pending[T]) wait(ctx context.Context, limit time.Duration) (v T, ok boo
 	}
 }
 
-// overdue reports, once, that the read has lasted longer than warnAfter.
+// overdue reports whether the read has lasted longer than warnAfter. It returns true only once.
 func (a *pending[T]) overdue() bool {
 	if a.noted || time.Since(a.began) < warnAfter {
 		return false
@@ -69,7 +69,7 @@ func (a *pending[T]) overdue() bool {
 	return true
 }
 
-// abandon calls undo with the result when it arrives.
+// abandon stops waiting for the read. When the result arrives, it is passed to undo.
 func (a *pending[T]) abandon(undo func(T)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *pending[T]) abandon(undo func(T)) {
 	}
 }
 
-// scanResult is the result of a scan.
+// scanResult is the result of a scan of the models' files.
 type scanResult struct {
 	files   []repository.File
 	still   []bool
@@ -87,7 +87,7 @@ type scanResult struct {
 	err     error
 }
 
-// scan scans the paths. ok is false if that does not finish within limit.
+// scan scans the paths of the models. ok is false if the scan does not end within limit.
 func (k *updater) scan(ctx context.Context, limit time.Duration) (l scanResult, ok bool) {
 	if k.scanning == nil {
 		k.scanning = background(func() (l scanResult) {
@@ -112,9 +112,9 @@ type opened struct {
 	err  error
 }
 
-// open opens the model of a file, or continues to wait for an earlier open of the file. ok is
-// false if that does not finish within limit, or if the file has changed since the earlier open.
-// The next call then opens the file again.
+// open opens the model of a file, or continues to wait for an earlier open of the file. ok is false if the
+// open does not end within limit. ok is also false if the file has changed since the earlier open; the next
+// call then opens it again.
 func (k *updater) open(ctx context.Context, f repository.File, limit time.Duration) (
 	m *modelVersion, err error, ok bool) {
 	a := k.opening[f.Path]

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestAReadThatNeverReturns checks that a file with a read that never returns, or a pipe, does not
-// keep other files from being served, or the server from ending.
+// TestAReadThatNeverReturns tests a file with a read that never returns, and a pipe. Other files must still
+// be served, and the server must be able to end.
 func TestAReadThatNeverReturns(t *testing.T) {
 	if f, err := os.Open("/proc/kmsg"); err != nil {
 		t.Skip("no file here whose read does not return:", err)

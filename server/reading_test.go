@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestWhatDoesNotReturn checks that a call that does not return is awaited no longer than
-// the limit. Its late result goes to the next caller, or is undone after the call was
-// abandoned.
+// TestWhatDoesNotReturn checks that the server waits for a read that does not return no longer than the
+// limit. If the result arrives late, the next caller gets it. If the read was abandoned, the result is
+// undone.
 func TestWhatDoesNotReturn(t *testing.T) {
 	release := make(chan bool)
 	slow := background(func() int { <-release; return 7 })

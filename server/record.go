@@ -26,7 +26,7 @@ type record struct {
 	id                        string // id that the client gave the request
 }
 
-// answering returns the version that answered or refused the request, or "" if that is not known.
+// answering returns the model and version that answered or refused the request, or "" if they are not known.
 func (r *record) answering() (model, version string) {
 	if r.model == "" && r.refused != nil {
 		return r.refused.name, r.refused.label()
@@ -36,7 +36,7 @@ func (r *record) answering() (model, version string) {
 
 type recordKey struct{}
 
-// recordOf returns the record of the request that ctx belongs to.
+// recordOf returns the record of the request that the context ctx belongs to.
 func recordOf(ctx context.Context) *record {
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {
 		return r
@@ -50,7 +50,7 @@ func (s *Server) withRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
 		controller := http.NewResponseController(w)
-		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets another deadline
+		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference later sets another deadline
 		if r.ContentLength != 0 {
 			_ = controller.SetReadDeadline(s.deadline(max(r.ContentLength, 0)))
 		}
@@ -97,8 +97,8 @@ func (s *Server) trace(rec *record, r *tracing.Span) {
 	s.traces.Send(r)
 }
 
-// statusWriter records the status of a response. While the server shuts down, it adds the header
-// that makes the client close the connection.
+// statusWriter is a response writer that records the status. While the server shuts down, it also adds the
+// header that makes the client close the connection.
 type statusWriter struct {
 	http.ResponseWriter
 	status  int
@@ -126,7 +126,7 @@ func (c *statusWriter) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController access to the response.
 func (c *statusWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// recordGRPC counts and logs a finished call.
+// recordGRPC counts and logs a finished gRPC call.
 func (s *Server) recordGRPC(r *http.Request, rec *record, began time.Time, err error) {
 	code := status.Code(err).String()
 	s.metrics.count(rec, "grpc", code)

@@ -9,10 +9,11 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// maxIDBytes is the maximum length of an id in the log. Clients choose ids.
+// maxIDBytes is the maximum length of an id in the log. It is limited because clients choose ids.
 const maxIDBytes = 128
 
-// requestID returns the id of a request: the header X-Request-ID, or without it the id in the request.
+// requestID returns the id of a request: the value of the header X-Request-ID, or without the header the id
+// in the body.
 func (r *record) requestID(h http.Header) string {
 	id := cmp.Or(h.Get("X-Request-Id"), r.id)
 	return legible.Text(id[:min(len(id), maxIDBytes)])
@@ -29,8 +30,8 @@ func traceID(h http.Header) string {
 	return ""
 }
 
-// LogNotes returns a function for Options.Note that writes messages to a log, which may also
-// have the lines of requests.
+// LogNotes returns a function for Options.Note that writes messages to the log l. The same log may also be
+// Options.Access.
 func LogNotes(l *slog.Logger) func(format string, args ...any) {
 	return func(format string, args ...any) { l.Info(legible.Short(legible.Sprintf(format, args...))) }
 }

@@ -34,7 +34,7 @@ func (l *locked) lines() []string {
 }
 
 // TestLogHasIDs checks that the log line of a request has the ids of the request and of its trace, and that
-// events are lines of the same form.
+// notes are lines in the same form.
 func TestLogHasIDs(t *testing.T) {
 	log := &locked{}
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -75,8 +75,8 @@ func TestLogHasIDs(t *testing.T) {
 	}
 }
 
-// TestRepeatedNotes checks that a note is written only once, although every model opens its devices
-// separately.
+// TestRepeatedNotes checks that once writes a note only once, although every model has it, because every
+// model opens devices of its own.
 func TestRepeatedNotes(t *testing.T) {
 	var got []string
 	note := once(func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) })
@@ -89,8 +89,8 @@ func TestRepeatedNotes(t *testing.T) {
 	}
 }
 
-// TestSkipBadModels checks that a bad model is an error at the start. With SkipBad the model is skipped, and
-// tried again when its file changes.
+// TestSkipBadModels checks that a bad model is an error at the start. With SkipBad the server skips it, and
+// tries it again when its file changes.
 func TestSkipBadModels(t *testing.T) {
 	folder := t.TempDir()
 	good, err := os.ReadFile(write(t, newModel(t, 1), "m.bnm"))
@@ -138,7 +138,7 @@ func TestSkipBadModels(t *testing.T) {
 	until(t, "the repaired model", func() bool { return ask(t, s, "GET", "/v2/models/bad", nil).status == 200 })
 }
 
-// TestErrorsNameNoGoTypes checks that errors about JSON name fields and JSON's types, never Go's types.
+// TestErrorsNameNoGoTypes checks that errors about JSON name fields and types of JSON, never types of Go.
 func TestErrorsNameNoGoTypes(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for body, want := range map[string]string{

@@ -14,26 +14,27 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// A stream of rows is a connection that was upgraded from HTTP. It makes one prediction after the other,
-// with the answers of predictHTTP. A request of HTTP costs half a millisecond if the device has computed
-// for some milliseconds and evicted the server's code and data from the processor's caches. A stream of
-// rows avoids most of this cost.
+// A stream of rows is a connection that was upgraded from HTTP. It makes one prediction after the other, with
+// the same answers as predictHTTP. It is faster than HTTP: a device that computes for some milliseconds
+// evicts the server's code and data from the processor's caches. An HTTP request then costs half a
+// millisecond, and a stream of rows avoids most of this cost.
 //
 //	GET /v2/models/NAME/predict, Connection: Upgrade, Upgrade: bnctl-rows    101, or an error of HTTP
 //
 //	client  uint32 head, uint32 0,      uint64 body   JSON of a request, or nothing   elements
 //	server  uint32 head, uint32 status, uint64 body   JSON of an answer, or nothing   elements
 //
-// Numbers are little endian. A request without JSON has rows of the only input. An answer without JSON has
-// the JSON of the previous answer. An answer with another status than 200 is only JSON, {"error": "..."}.
+// head is the number of bytes of JSON, and body the number of all bytes that follow. Numbers are little
+// endian. A request without JSON has the rows of the only input. An answer without JSON has the same JSON as
+// the previous answer. If the status is not 200, the answer is only JSON, {"error": "..."}.
 
 // rowsProtocol is the protocol of a stream of rows, as the header Upgrade names it.
 const rowsProtocol = "bnctl-rows"
 
-// rowsPrefixBytes is the length of the numbers before each message.
+// rowsPrefixBytes is the length of the three numbers before each message.
 const rowsPrefixBytes = 16
 
-// switching is the response of HTTP that begins a stream.
+// switching is the HTTP response that begins a stream.
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + rowsProtocol +
 	"\r\n\r\n"
 
@@ -67,7 +68,7 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	if buffered.Reader.Buffered() > 0 {
 		return nil // the client did not wait for the answer
 	}
-	if c, ok := w.(*statusWriter); ok { // only record the status: net/http must not send a response
+	if c, ok := w.(*statusWriter); ok { // only record the status, because net/http must not send a response
 		c.status = http.StatusSwitchingProtocols
 	}
 	_ = conn.SetWriteDeadline(s.deadline(0))
@@ -110,10 +111,11 @@ func (k *rowStream) next() (more bool) {
 	return err == nil
 }
 
-// unread is the body of a request that has not been read yet: head bytes of JSON, and then elements.
+// unread is the body of a request that has not been read yet. It has head bytes of JSON, and then elements of
+// tensors.
 type unread struct {
 	k          *rowStream
-	head, left int64 // bytes; left are those that have not been read
+	head, left int64 // bytes; left are the bytes of the body that have not been read
 }
 
 // read reads the body. It first reserves memory.
@@ -130,7 +132,8 @@ func (u *unread) read(res *reservation) ([]byte, error) {
 	return body, err
 }
 
-// answer computes and writes an answer. If it returns an error, the caller must send the error instead.
+// answer computes and writes an answer. If it returns an error, no answer was written, and the caller must
+// send the error instead.
 func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
 	done, err := k.s.beginInference()
 	if err != nil {
@@ -160,10 +163,10 @@ func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
 	return http.StatusOK, err
 }
 
-// errGone is the error of a client that does not read its answer.
+// errGone is the error for a client that does not read its answer.
 var errGone = errors.New("the client is gone")
 
-// write writes an answer: in one call, unless it is long.
+// write writes an answer. Unless the answer is long, it is written in one call.
 func (k *rowStream) write(m *modelVersion, a *protocol.Answer) error {
 	head, tail := []byte(nil), make([][]byte, 0, 4)
 	if k.repeats(m, a) {
@@ -201,7 +204,7 @@ func (k *rowStream) write(m *modelVersion, a *protocol.Answer) error {
 	return nil
 }
 
-// repeats reports whether an answer has the same JSON as the previous answer.
+// repeats reports whether an answer has the same JSON as the previous answer of the stream.
 func (k *rowStream) repeats(m *modelVersion, a *protocol.Answer) bool {
 	return k.model == m && a.ID == "" && slices.EqualFunc(k.last, a.Outputs, func(x, y *protocol.Tensor) bool {
 		return x.Name == y.Name && slices.Equal(x.Shape, y.Shape)
@@ -223,7 +226,8 @@ func (k *rowStream) flush() bool {
 	return err == nil
 }
 
-// refuse reads the rest of the request's body, and sends an error. The error that it returns ends the stream.
+// refuse reads the rest of the request's body, and sends the error why. If refuse itself returns an error,
+// the stream must end.
 func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
 	if errors.Is(why, errGone) {
 		return http.StatusOK, why

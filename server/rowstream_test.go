@@ -46,7 +46,7 @@ func (k *rowClient) upgrade(model string) int {
 	return r.StatusCode
 }
 
-// send sends a request with a body that begins with head bytes of JSON.
+// send sends a request. body begins with head bytes of JSON.
 func (k *rowClient) send(head int, body []byte) error {
 	m := binary.LittleEndian.AppendUint64(nil, uint64(head))
 	m = binary.LittleEndian.AppendUint64(m, uint64(len(body)))
@@ -54,7 +54,8 @@ func (k *rowClient) send(head int, body []byte) error {
 	return err
 }
 
-// receive returns the status of an answer, its JSON (or the JSON of the previous answer), and its elements.
+// receive returns the status of an answer, its JSON (that of the previous answer if it has none), and its
+// elements.
 func (k *rowClient) receive() (status int, head, elements []byte, err error) {
 	prefix := make([]byte, rowsPrefixBytes)
 	if _, err := io.ReadFull(k.r, prefix); err != nil {
@@ -83,7 +84,7 @@ func (k *rowClient) ask(t *testing.T, head int, body []byte) (status int, json, 
 }
 
 // TestRowStreamIsPredict compares the answers of a stream with the answers of predictHTTP, for rows and for a
-// request with JSON. An answer must not repeat the JSON of the previous answer.
+// request with JSON. Answers must not repeat JSON that is equal to the JSON of the previous answer.
 func TestRowStreamIsPredict(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	k := streamRows(t, s)
@@ -110,7 +111,7 @@ func TestRowStreamIsPredict(t *testing.T) {
 		before = n
 	}
 	counted := []byte(`bnctl_requests_total{code="200",model="m",protocol="http",version="1"} 16`)
-	until(t, string(counted), func() bool { // a request is counted after its answer
+	until(t, string(counted), func() bool { // the server counts a request after it has sent the answer
 		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, counted)
 	})
 }
@@ -167,8 +168,8 @@ func TestRowStreamRefuses(t *testing.T) {
 	}
 }
 
-// TestRowStreamOfCutRequests checks that only the stream ends if a client breaks off a request, or sends one
-// before the response of HTTP.
+// TestRowStreamOfCutRequests tests a client that breaks off a request, and a client that sends a request
+// before the HTTP response that begins the stream. Only the stream must end, not the server.
 func TestRowStreamOfCutRequests(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1).Bytes
@@ -236,8 +237,8 @@ func TestRowStreamNeedsTheToken(t *testing.T) {
 	}
 }
 
-// TestRowStreamOfAnotherVersion checks that a new version of the model's file answers the next rows of a
-// stream. Its first answer has JSON.
+// TestRowStreamOfAnotherVersion checks that, after the model's file is replaced, the new version answers the
+// next rows of a stream. The first answer of the new version has JSON.
 func TestRowStreamOfAnotherVersion(t *testing.T) {
 	folder := t.TempDir()
 	write(t, newModel(t, 1), folder+"/m.bnm")

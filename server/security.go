@@ -10,27 +10,26 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Security selects the clients to serve. The zero value is for clients on this machine
-// only.
+// Security selects the clients that may use the server. With the zero value only clients on this machine may
+// use it.
 type Security struct {
-	// Insecure permits addresses without TLS that other machines can reach.
+	// Insecure permits addresses that other machines can reach, even without TLS.
 	Insecure    bool
 	Certificate string // file of the certificate and its chain, PEM; "": no TLS
 	Key         string // file of its private key
-	// Clients is a file of CA certificates, PEM. A client must have a certificate signed by
-	// one of them. "": clients need no certificate. This file and the files above are read
-	// again when they change.
+	// Clients is a file of CA certificates, PEM. A client must then have a certificate that is signed by one of
+	// them. "": clients need no certificate. This file and the two files above are read again when they change.
 	Clients string
 	// Tokens is a file of mode 0600 with a token on each line. A request must have one of
 	// these tokens. The file is read again when it changes. "": requests need no token.
 	Tokens string
-	// Hosts are permitted values of the Host header, in addition to the names of this
-	// machine. Other values are refused, against DNS rebinding. "*" permits any.
+	// Hosts are values of the Host header that are permitted in addition to the names of this machine. Other
+	// values are refused, as a protection against DNS rebinding. "*" permits any value.
 	Hosts      []string
 	Reflection bool // permits gRPC reflection from other machines
 }
 
-// check returns an error for an address that other machines can reach without protection.
+// check returns an error if other machines can reach an address and neither TLS nor Insecure is set.
 func (s *Security) check(field, address string) error {
 	path, isUnix := unixPath(address)
 	if isUnix && field == "http" {
@@ -56,7 +55,8 @@ func (s *Security) check(field, address string) error {
 		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or set {insecure}")
 }
 
-// checkFiles returns an error for options that do not fit together. It does not consider addresses.
+// checkFiles returns an error if the options about files contradict each other. It does not consider
+// addresses.
 func (s *Security) checkFiles() error {
 	if slices.Contains(s.Hosts, "") {
 		return problem.New("host", "", "a name is empty", "write the server's name for clients")

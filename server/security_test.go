@@ -29,7 +29,8 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// TestOtherSites checks that the server refuses requests that a page of another site can make a browser send.
+// TestOtherSites checks that the server refuses requests that a page of another web site can make a browser
+// send.
 func TestOtherSites(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Hosts = []string{"models.example"}
@@ -150,8 +151,8 @@ func certificate(t *testing.T, until time.Time) (cert, key string, pair tls.Cert
 	return cert, key, pair
 }
 
-// TestMutualTLS checks that a client without a certificate can only read the health if client certificates
-// are required.
+// TestMutualTLS checks that, if client certificates are required, a client without a certificate can only
+// read the health of the server.
 func TestMutualTLS(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))

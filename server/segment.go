@@ -21,7 +21,7 @@ type segmentation struct {
 	Model    string       `json:"model_name"`
 	Version  string       `json:"model_version"`
 	SHA256   string       `json:"sha256"`
-	Mask     []byte       `json:"mask"`    // PNG, as predict --format masks --fit crop writes it
+	Mask     []byte       `json:"mask"`    // PNG, as the file of predict --format masks --fit crop
 	Picture  []byte       `json:"picture"` // PNG, the model's input
 	Classes  []pixelClass `json:"classes"` // classes that occur, the most frequent first
 	QueueMS  float64      `json:"queue_ms"`
@@ -55,7 +55,7 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	}
 	scores := q.answer.Outputs[output].Values
 	height, width := scores.Shape[2], scores.Shape[3]
-	const maskBytes = 16 // memory per pixel, for its class, both pictures and their encodings
+	const maskBytes = 16 // memory per pixel: for its class, in both pictures, and in the encoded pictures
 	pixels := int64(max(height*width, q.pixels.Shape[1]*q.pixels.Shape[2]))
 	if err := rec.reservation.grow(maskBytes * pixels); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maskOutput returns the number of the output that has scores of classes for each pixel. The error is for
-// models that do not have exactly one output of this kind.
+// maskOutput returns the number of the output that has scores of classes for each pixel. It returns an error
+// for a model that does not have exactly one such output.
 func (s *modelVersion) maskOutput() (int, error) {
 	found := -1
 	for i, o := range s.outputs {
@@ -116,7 +116,7 @@ func (s *modelVersion) pixelClasses(pixels []byte) (all []pixelClass) {
 	return all
 }
 
-// seen returns the input of a model, u8 [1,H,W,1 or 3], as an image.
+// seen returns a row of a model's input, u8 [1,H,W,1 or 3], as an image.
 func seen(x tensor.Tensor) image.Image {
 	h, w, channels := x.Shape[1], x.Shape[2], x.Shape[3]
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))

@@ -30,8 +30,8 @@ func newSegmenter(t *testing.T) *models.Model {
 	return m
 }
 
-// TestSegment compares the mask of a picture with predict's mask, pixel by pixel, and the
-// shares of the classes with the mask.
+// TestSegment compares the mask of a picture with the mask from package predict, pixel by pixel. It also
+// compares the shares of the classes with the mask.
 func TestSegment(t *testing.T) {
 	m := newSegmenter(t)
 	s, file := start(t, on("ref", write(t, m, "m.bnm"))), photo(t, 64, 64)
@@ -92,8 +92,8 @@ func predictedMask(t *testing.T, m *models.Model, file []byte) (mask []byte) {
 	return mask
 }
 
-// TestSegmentRefuses checks that a request that a model cannot answer is refused, with the name of
-// the request that it can answer.
+// TestSegmentRefuses checks that, if a model cannot answer a request, the error names the kind of request
+// that it can answer.
 func TestSegmentRefuses(t *testing.T) {
 	masks := start(t, on("ref", write(t, newSegmenter(t), "m.bnm")))
 	classes := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))

@@ -20,10 +20,9 @@ type Server struct {
 	traces  *tracing.Tracer // nil: no span is sent
 }
 
-// Open listens, and opens every model on separate devices. There are three
-// outcomes: 1. All is ready; the caller closes the server. 2. The error is a
-// *problem.Error or a *problem.Unknown: an option is invalid. 3. Any other
-// error is about a file, an address or a device.
+// Open listens, and opens devices for every model. There are three outcomes: 1. All models are ready; the
+// caller closes the server. 2. The error is a *problem.Error or a *problem.Unknown: an option is invalid. 3.
+// Any other error is about a file, an address or a device.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -61,8 +60,8 @@ func (s *Server) HTTP() string {
 	return at.String()
 }
 
-// URL returns the URL of the HTTP server. For a socket in the file system it is the path of the
-// socket followed by the URL for requests on it.
+// URL returns the URL of the HTTP server. For a socket in the file system it returns the path of the socket,
+// followed by the URL that a client uses on the socket.
 func (s *Server) URL() string {
 	if _, isUnix := unixPath(s.HTTP()); isUnix {
 		return s.HTTP() + " http://localhost"
@@ -95,7 +94,7 @@ func (s *Server) Models() (list []Model) {
 	return list
 }
 
-// Close closes the devices, stops listening and sends the last spans.
+// Close closes the devices, stops listening and sends the remaining tracing spans.
 func (s *Server) Close() error {
 	return errors.Join(s.frontend.close(), s.closeAll(), s.traces.Close())
 }

@@ -40,11 +40,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// servesHere is the variable that makes this program serve a model in a test. Its value has
-// the paths of the model, a certificate and its key, on separate lines.
+// servesHere is the environment variable that makes this test program serve a model. Its value has the paths
+// of the model, a certificate and the certificate's key, on separate lines.
 const servesHere = "BNCTL_TEST_SERVES"
 
-// serveHere serves a model until its standard input ends.
+// serveHere serves a model until the standard input of this process ends.
 func serveHere(files []string) error {
 	o := on("ref", files[0])
 	if len(files) > 1 {
@@ -95,7 +95,7 @@ func write(t testing.TB, m *models.Model, path string) string {
 	return path
 }
 
-// on returns options for models at paths, on devices.
+// on returns options for the models at some paths, served on some devices.
 func on(devices string, paths ...string) Options {
 	return Options{Models: paths, HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Queue: 1000,
 		Predict: predict.Options{Batch: 4, Fleet: fleet.Options{Devices: devices, Threads: 1}}}
@@ -217,8 +217,8 @@ func inJSON(t testing.TB, body []byte) (raw []byte) {
 	return raw
 }
 
-// TestAnswersArePredict checks that every answer has the bits of predict, in every form and whatever other
-// requests there are.
+// TestAnswersArePredict checks that every answer has the same bits as package predict, in every form of
+// request and answer, and whatever other requests there are.
 func TestAnswersArePredict(t *testing.T) {
 	m := newModel(t, 1)
 	p := predictor(t, m, "ref")

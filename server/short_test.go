@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestLongErrors checks that errors shorten long text from clients and keep both ends of
-// the sentence.
+// TestLongErrors checks that errors with long text from clients are shortened in the middle, and keep their
+// beginning and end.
 func TestLongErrors(t *testing.T) {
 	err := invalid("input %q: there is none", strings.Repeat("x", 20<<10))
 	w := httptest.NewRecorder()

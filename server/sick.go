@@ -7,8 +7,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Sick is the error for a model with faulty batch-norm statistics, which is not
-// served.
+// Sick is the error for a model with faulty batch-norm statistics. Such a model is not served.
 type Sick struct {
 	Path   string
 	Faults []string // faults that package doctor found

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestSmuggling sends requests that one reader may interpret as one request and another reader as
-// two. They must be refused, or be the last request of their connection: the server must never
-// answer the bytes after them.
+// TestSmuggling sends bytes that one reader may interpret as one request and another reader as two. The
+// server must refuse them, or close the connection after the first request: it must never answer the bytes
+// after it.
 func TestSmuggling(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	const behind = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -48,7 +48,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// answers sends bytes on a connection and returns the status of each answer.
+// answers sends the bytes of text on a connection, and returns the status of each answer.
 func answers(t *testing.T, s *Server, text string) (all []int) {
 	t.Helper()
 	c, err := net.Dial("tcp", s.HTTP())

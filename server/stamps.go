@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stamps detects changes of files by size, time and mode.
+// stamps detects changes of files by their size, time and mode.
 type stamps struct {
 	paths  []string
 	last   string // size, time and mode of each file, or the error

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// modelStatistics are the statistics of a version, in the form of Triton's extension.
+// modelStatistics has the statistics of a model version, in the form of Triton's extension "statistics".
 type modelStatistics struct {
 	Name       string              `json:"name"`
 	Version    string              `json:"version"`
 	Last       int64               `json:"last_inference"`  // milliseconds since 1970; 0: no inference yet
-	Inferences int                 `json:"inference_count"` // rows
-	Executions int                 `json:"execution_count"` // batches
+	Inferences int                 `json:"inference_count"` // number of rows
+	Executions int                 `json:"execution_count"` // number of batches
 	Stats      map[string]duration `json:"inference_stats"`
 	Batches    []struct{}          `json:"batch_stats"` // statistics by batch size, which bnctl does not count
 }
@@ -41,7 +41,7 @@ func (s *Server) statistics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// statistics returns the totals in Triton's form.
+// statistics returns the totals of a version in Triton's form.
 func (t *totals) statistics(name, version string) modelStatistics {
 	of := func(took time.Duration) duration { return duration{t.answered, took.Nanoseconds()} }
 	out := modelStatistics{Name: name, Version: version, Inferences: t.rows, Executions: t.batches,

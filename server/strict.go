@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// strictMux serves only the exact paths of mux. It never cleans or redirects a path, and its
-// errors have the same form as all other errors of the server.
+// strictMux serves only requests with the exact paths of mux. Unlike mux, it never cleans or redirects a
+// path, and its errors have the same form as all other errors of the server.
 type strictMux struct{ mux *http.ServeMux }
 
 // ServeHTTP implements http.Handler.

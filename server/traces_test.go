@@ -20,11 +20,11 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// collector receives spans.
+// collector is a collector of OpenTelemetry that keeps the spans it receives.
 type collector struct {
 	mu    sync.Mutex
 	spans map[string]*tracepb.Span // spans by the ID of their parent
-	of    map[string]string        // attributes of the resource
+	of    map[string]string        // attributes of the sender (the resource)
 }
 
 // ServeHTTP implements http.Handler.
@@ -54,7 +54,7 @@ func texts(all []*commonpb.KeyValue) map[string]string {
 	return m
 }
 
-// told returns the number in an attribute of a span, or -1.
+// told returns the value of a numeric attribute of a span, or -1 if it has no such attribute.
 func told(s *tracepb.Span, key string) float64 {
 	i := slices.IndexFunc(s.Attributes, func(a *commonpb.KeyValue) bool { return a.Key == key })
 	if i < 0 {

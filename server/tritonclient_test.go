@@ -28,7 +28,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// asItIs is a codec that sends bytes as a message, without encoding them.
+// asItIs is a codec that sends bytes unchanged as a message.
 type asItIs struct{ encoding.CodecV2 }
 
 func (asItIs) Marshal(v any) (mem.BufferSlice, error) {
@@ -72,8 +72,8 @@ func rampOf(rows int) tensor.Tensor {
 	return x
 }
 
-// TestTritonClient checks that requests recorded from Triton's client are answered with the
-// bits of predict.
+// TestTritonClient checks that the server answers requests recorded from Triton's client with the same bits
+// as package predict.
 func TestTritonClient(t *testing.T) {
 	m := newModel(t, 1)
 	s, p := start(t, on("ref", write(t, m, "m.bnm"))), predictor(t, m, "ref")
@@ -127,7 +127,7 @@ func bestOf(m *models.Model, logits []byte) []byte {
 	return best.Raw()
 }
 
-// tritonPost sends the bytes of a connection, and returns the outputs.
+// tritonPost sends recorded bytes on a connection, and returns the outputs in the answer.
 func tritonPost(t *testing.T, s *Server, name string, request []byte, want recordedRequest) []byte {
 	t.Helper()
 	c, err := net.Dial("tcp", s.HTTP())
@@ -169,7 +169,7 @@ func tritonPost(t *testing.T, s *Server, name string, request []byte, want recor
 	return body[length:]
 }
 
-// tritonCall sends a message, and returns the outputs.
+// tritonCall sends a recorded message, and returns the outputs in the answer.
 func tritonCall(t *testing.T, c *grpc.ClientConn, method string, message []byte,
 	want recordedRequest) []byte {
 	t.Helper()

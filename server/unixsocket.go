@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// unixPath returns the path of an address "unix:PATH", and whether address is one.
+// unixPath returns PATH of an address "unix:PATH", and whether address has this form.
 func unixPath(address string) (string, bool) { return strings.CutPrefix(address, "unix:") }
 
 // listenOn listens on HOST:PORT, or on a socket in the file system that only its owner can connect to.
@@ -39,7 +39,7 @@ func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeStale removes the socket of a killed server, which refuses connections.
+// removeStale removes the socket of a server that was killed. Such a socket refuses connections.
 func removeStale(path string) {
 	if at, err := os.Lstat(path); err != nil || at.Mode().Type() != os.ModeSocket {
 		return
@@ -55,7 +55,7 @@ func removeStale(path string) {
 // maxUnixPath is the longest path of a socket that all systems accept.
 const maxUnixPath = 103
 
-// checkUnix refuses a path that cannot be the address of a socket.
+// checkUnix returns an error if a path cannot be the address of a socket.
 func checkUnix(field, path string) error {
 	switch {
 	case path == "":

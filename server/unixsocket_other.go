@@ -2,5 +2,5 @@
 
 package server
 
-// ownerOnly does nothing: this system has no modes of files.
+// ownerOnly does nothing, because this system has no file modes.
 func ownerOnly() (restore func()) { return func() {} }

@@ -14,14 +14,14 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// updater keeps the catalog up to date with the files of the models.
+// updater keeps the catalog of served models up to date with the models' files.
 type updater struct {
 	catalog
 	o         *Options
 	watch     *repository.Watch
 	refused   map[repository.File]bool // files that cannot be served in their present state
 	missing   map[*modelVersion]bool   // versions with files that were missing in the last scan
-	retired   sync.WaitGroup           // versions that still answer accepted requests
+	retired   sync.WaitGroup           // waits for versions that still answer accepted requests
 	metrics   *metrics
 	trimmable func() bool                 // see memoryBudget.trimmable
 	scanning  *pending[scanResult]        // nil: no scan is in progress
@@ -111,8 +111,8 @@ func (k *updater) watchFiles(ctx context.Context) {
 	}
 }
 
-// poll serves new and changed files that were the same in two scans, and retires versions
-// after their files are gone. A file that cannot be served changes nothing.
+// poll serves new and changed files if they were the same in two scans, and retires versions with files that
+// are gone. If a file cannot be served, nothing changes.
 func (k *updater) poll(ctx context.Context) {
 	l, ok := k.scan(ctx, slowAfter)
 	if !ok {
@@ -145,7 +145,7 @@ func (k *updater) poll(ctx context.Context) {
 	k.retireExcept(files, complete)
 }
 
-// update serves a file in place of the previous file of that version, and reports whether it does.
+// update serves a file in place of the previous file of the same version, and reports whether it succeeded.
 func (k *updater) update(ctx context.Context, f repository.File) bool {
 	if k.refused[f] {
 		return false
@@ -170,8 +170,8 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 	return true
 }
 
-// retireExcept retires versions with files that were missing in two consecutive scans. If a model
-// has other files, it does so only when all of these are served.
+// retireExcept retires versions with files that were missing in this and in the previous scan. If the scan
+// found other files of the model, it first waits until all of these are served.
 func (k *updater) retireExcept(files []repository.File, complete map[string]bool) {
 	wanted := map[string]bool{}
 	for _, f := range files {
@@ -193,8 +193,8 @@ func (k *updater) retireExcept(files []repository.File, complete map[string]bool
 	k.missing = gone
 }
 
-// retire closes a version after it has answered the accepted requests. If it was not replaced, its
-// metrics are removed.
+// retire closes a version after it has answered its accepted requests. Unless another file replaced the
+// version, its metrics are removed.
 func (k *updater) retire(m *modelVersion) {
 	k.retired.Go(func() {
 		if err := m.close(); err != nil {

@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// inFolder returns options for a folder that the server scans often.
+// inFolder returns options for serving a folder. The server scans it often.
 func inFolder(folder string) Options {
 	o := on("ref", folder)
 	o.Poll = 10 * time.Millisecond
 	return o
 }
 
-// until waits until a condition is true. The test fails if that needs too long.
+// until waits until a condition is true. The test fails if that takes too long.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -105,8 +105,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeRead checks that a model in an unreadable folder is still served,
-// because it may still exist, and that another model can be replaced meanwhile.
+// TestAFolderThatCannotBeRead checks that a model in a folder that has become unreadable is still served,
+// because its files may still exist. Another model can be replaced meanwhile.
 func TestAFolderThatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	write(t, newModel(t, 1), folder+"/m/1/model.bnm")
@@ -155,7 +155,7 @@ func TestBadAtTheStart(t *testing.T) {
 	}
 }
 
-// TestSick checks that a sick model is served only if the options allow it.
+// TestSick checks that a model with faulty batch-norm statistics is served only if the options permit it.
 func TestSick(t *testing.T) {
 	m := newModel(t, 1)
 	for _, s := range m.Graph.State {
@@ -184,8 +184,8 @@ func TestSick(t *testing.T) {
 	}
 }
 
-// TestReloadsUnderLoad checks that every request is answered while the model's file is
-// repeatedly replaced. An answer has the SHA-256 of the version that computed it.
+// TestReloadsUnderLoad checks that every request is answered while the model's file is repeatedly replaced.
+// An answer has the SHA-256 of the file of the version that computed it.
 func TestReloadsUnderLoad(t *testing.T) {
 	reloads := 4
 	if os.Getenv("BNCTL_SERVE") == "full" {

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// waysOfFrames returns the ways over gRPC and HTTP/2. HTTP/2 without gRPC needs TLS.
+// waysOfFrames returns the attacks over gRPC and over HTTP/2. HTTP/2 without gRPC needs TLS.
 func waysOfFrames() []way {
 	grpc := func(name string, connections int, attack func(p *framedPeer)) way {
 		return way{name, "gRPC", func(v *victim) {
@@ -80,7 +80,7 @@ func waysOfFrames() []way {
 		grpc("answers that are not read", 10, func(p *framedPeer) {
 			for range 250 {
 				p.data(p.call(false, nil), rowsMessage(20))
-				time.Sleep(10 * time.Millisecond) // earlier rows must be computed, because the queue is limited
+				time.Sleep(10 * time.Millisecond) // until earlier rows are computed: the queue is limited
 			}
 		}),
 		grpc("trailers", 20, func(p *framedPeer) {
@@ -149,7 +149,7 @@ func waysOfFrames() []way {
 	}
 }
 
-// framedPeer is a peer that uses HTTP/2 and reads no answers: its window is 0.
+// framedPeer is a peer that uses HTTP/2 and reads no answers: it announces a flow-control window of 0.
 type framedPeer struct {
 	f     *http2.Framer
 	asks  [][2]string // the headers of a request
@@ -158,7 +158,7 @@ type framedPeer struct {
 	pack  *hpack.Encoder
 	mu    sync.Mutex
 	more  sync.Cond
-	all   int64            // bytes that may be sent
+	all   int64            // bytes that may be sent on the connection
 	first int64            // bytes that may be sent on a new stream
 	each  map[uint32]int64 // bytes that may be sent on each stream
 	over  bool
@@ -188,7 +188,7 @@ func newFramedPeer(c net.Conn, asks [][2]string) *framedPeer {
 	return p
 }
 
-// read reads frames and records updates of windows. It sends no answers.
+// read reads frames, and records updates of flow-control windows. It answers no frame.
 func (p *framedPeer) read(got chan bool) {
 	for first := true; ; {
 		f, err := p.f.ReadFrame()
@@ -234,8 +234,8 @@ func (p *framedPeer) base() (b []byte) {
 	return b
 }
 
-// long encodes a field of about n bytes, which becomes the newest entry of the table. The byte 0xbe then
-// encodes the same field again.
+// long encodes a header field of about n bytes. The server adds it to its table of headers as the newest
+// entry, so that the byte 0xbe then encodes the same field again.
 func (p *framedPeer) long(n int) []byte { return p.field("a-bin", strings.Repeat("QUFB", n/3), true) }
 
 func (p *framedPeer) headers(id uint32, last, end bool, block []byte) {
@@ -252,7 +252,7 @@ func (p *framedPeer) headers(id uint32, last, end bool, block []byte) {
 	}
 }
 
-// call begins a call and returns its stream; more returns additional headers.
+// call begins a call, and returns the number of its stream. more returns additional headers.
 func (p *framedPeer) call(packed bool, more func() []byte) uint32 {
 	p.last += 2
 	block := p.base()
@@ -266,7 +266,7 @@ func (p *framedPeer) call(packed bool, more func() []byte) uint32 {
 	return p.last - 1
 }
 
-// data sends bytes as far as the windows permit, and stops after half a second.
+// data sends bytes as far as the flow-control windows permit. It gives up after half a second.
 func (p *framedPeer) data(id uint32, b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -294,7 +294,7 @@ func (p *framedPeer) data(id uint32, b []byte) {
 	}
 }
 
-// prefixed returns the prefix of a message of n bytes.
+// prefixed returns the prefix of a gRPC message of n bytes.
 func prefixed(packed bool, n int) []byte {
 	b := make([]byte, prefixBytes)
 	if packed {
@@ -304,7 +304,7 @@ func prefixed(packed bool, n int) []byte {
 	return b
 }
 
-// rowsMessage returns a request for rows.
+// rowsMessage returns the message of an inference request with rows.
 func rowsMessage(n int) []byte {
 	b, err := proto.Marshal(inMessage(tensor.New(tensor.U8, n, 28, 28, 1), true))
 	if err != nil {

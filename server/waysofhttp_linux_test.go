@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// way is a method by which a peer makes a server hold memory.
+// way is an attack: a method by which a peer makes a server hold memory.
 type way struct {
 	name, protocol string
 	attack         func(v *victim)
@@ -75,7 +75,7 @@ func waysToHold() []way {
 	}, waysOfFrames()...)
 }
 
-// asks returns the line and the headers of a request.
+// asks returns the request line and the headers of a request.
 func asks(what string, size int, headers string) string {
 	return fmt.Sprintf("POST /v2/models/m/%s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n", what,
 		headers, size)
@@ -90,13 +90,13 @@ func zipped(n int) string {
 	return b.String()
 }
 
-// all sends a text on n connections, which stay open, and reads nothing.
+// all sends a text on n connections. It keeps them open, and reads no answers.
 func (v *victim) all(n int, address, text string) {
 	v.each(n, address, func(c net.Conn) { _, _ = io.WriteString(c, text) })
 }
 
-// each makes n connections, some at a time, and calls do with each of them for some
-// seconds.
+// each opens n connections, not all at once, and calls do with each of them in parallel. All connections end
+// after some seconds.
 func (v *victim) each(n int, address string, do func(c net.Conn)) {
 	var under sync.WaitGroup
 	end := time.Now().Add(6 * time.Second)

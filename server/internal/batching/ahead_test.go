@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOneBatchAhead checks that with Ahead two batches may be in progress at the same time, and not three.
+// TestOneBatchAhead checks that with Options.Ahead two batches may be in progress at the same time, and never
+// three.
 func TestOneBatchAhead(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 8, MaxQueue: 100, Ahead: true}, h.run)
@@ -47,8 +48,8 @@ func TestOneBatchAhead(t *testing.T) {
 	q.Close()
 }
 
-// TestARequestInTwoBatchesAtOnce tests a request with rows in two batches that run at the same
-// time. It must get the outputs for all rows, or the error of one of the batches.
+// TestARequestInTwoBatchesAtOnce tests a request with rows in two batches that are computed at the same time.
+// It must get the outputs for all rows, or the error of one of the batches.
 func TestARequestInTwoBatchesAtOnce(t *testing.T) {
 	broken := errors.New("broken")
 	var runs, fails atomic.Int64

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// segment is the rows of one request that are in a batch.
+// segment is the rows of one request that are part of a batch.
 type segment struct {
 	r    *request
 	from int // index of the segment's first row in the request
@@ -27,8 +27,8 @@ func (q *Queue) loop(x tensor.Tensor) {
 	}
 }
 
-// next waits for rows, and returns the rows of the next batch. end is true if the queue is
-// closed and empty.
+// next waits until there are rows, and returns the rows of the next batch. end is true if the queue is closed
+// and empty.
 func (q *Queue) next() (batch []segment, end bool) {
 	q.mu.Lock()
 	for len(q.waiting) == 0 {
@@ -67,8 +67,8 @@ func (q *Queue) linger(deadline time.Time) {
 	}
 }
 
-// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if
-// the other loop has removed them.
+// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if the other loop has
+// already removed all rows.
 func (q *Queue) take() (batch []segment) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +90,7 @@ func (q *Queue) take() (batch []segment) {
 	return batch
 }
 
-// compute runs a batch and answers the requests that are complete with it.
+// compute runs a batch, and answers the requests for which all rows are now computed.
 func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
 	x := gather(batch, buffer)
 	began := time.Now()
@@ -124,7 +124,7 @@ func gather(batch []segment, buffer tensor.Tensor) tensor.Tensor {
 	return buffer.Rows(0, n)
 }
 
-// fail answers a request with an error, unless it has been answered with one.
+// fail answers a request with an error, unless it already has an error.
 func (q *Queue) fail(r *request, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -135,8 +135,8 @@ func (q *Queue) fail(r *request, err error) {
 	}
 }
 
-// deliver copies the outputs of a segment, which begin at the given row of the batch, and answers the
-// request if it is complete. Other rows of it may be computed at the same time.
+// deliver copies the outputs of a segment, which begin at row at of the batch, to its request. It answers the
+// request if all rows are now computed. Other rows of the request may be computed at the same time.
 func (q *Queue) deliver(s segment, outs []tensor.Tensor, at int, took time.Duration) {
 	r := s.r
 	q.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rows of many goroutines go through one function, in batches of 32 at most.
+// Rows from many goroutines pass through one function, in batches of at most 32 rows.
 func ExampleQueue() {
 	double := func(x tensor.Tensor) ([]tensor.Tensor, error) {
 		y := tensor.New(tensor.F32, x.Shape...)

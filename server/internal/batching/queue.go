@@ -15,38 +15,38 @@ var (
 	Closed = errors.New("the queue is closed")
 )
 
-// Run returns the outputs for the rows of x; axis 0 of each output is the rows. It must not retain
-// x.
+// Run is a function that returns the outputs for the rows of x. Axis 0 of each output is the rows. It must
+// not retain x.
 type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
 
 // Options sets the size of batches, and how long requests wait for each other.
 type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
 	MaxQueue int           // rows that may wait, at least 1; beyond that Do returns Full
-	MaxDelay time.Duration // how long the first row waits for others
-	// Ahead allows two concurrent calls of run, so that the device has the next batch when the
-	// current one ends.
+	MaxDelay time.Duration // how long the first row of a batch waits for further rows
+	// Ahead permits two concurrent calls of the Run function, so that the device already has the next batch when
+	// the current one ends.
 	Ahead bool
-	// OnBatch is called after every batch with its rows and the time that it took, by several
-	// goroutines if Ahead is set; it may be nil.
+	// OnBatch is called after every batch, with its number of rows and the time that it took. If Ahead is set,
+	// several goroutines call it. It may be nil.
 	OnBatch func(rows int, took time.Duration)
 }
 
-// Queue collects the requests for one function, which is called by one goroutine, or by two with
-// Options.Ahead.
+// Queue collects requests into batches and calls a Run function with each batch. One goroutine calls the
+// function, or two if Options.Ahead is set.
 type Queue struct {
 	run     Run
 	o       Options
 	mu      sync.Mutex
 	waiting []*request
-	rows    int // waiting
+	rows    int // number of rows that wait
 	closed  bool
-	changed chan struct{} // capacity 1; has an element if there may be work, or the queue was closed
+	changed chan struct{} // capacity 1; has an element if rows may wait, or if the queue was closed
 	loops   sync.WaitGroup
 }
 
-// New returns a queue that calls run with rows of type d and shape row (without
-// the axis of rows). The caller closes it.
+// New returns a queue that calls run with tensors of type d. row is the shape of one row, without the axis of
+// rows. The caller closes the queue.
 func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	q := &Queue{run: run, o: o, changed: make(chan struct{}, 1)}
 	loops := 1
@@ -60,10 +60,10 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	return q
 }
 
-// Answer has the outputs for the rows of one request, and how long it took.
+// Answer has the outputs for the rows of one request, and the times that the request took.
 type Answer struct {
 	Outputs  []tensor.Tensor
-	Queued   time.Duration // until its first batch began
+	Queued   time.Duration // time until its first batch began
 	Computed time.Duration // total time of all batches with rows of the request
 }
 
@@ -78,10 +78,9 @@ type request struct {
 	ready   chan struct{} // closed when answer or err is set
 }
 
-// Do returns the outputs for the rows of x. The caller must not change x before Do returns.
-// After an error the caller must never change it, since a batch may still read it. The rows
-// of one request may be computed in several batches. A request leaves the queue when its
-// context ends.
+// Do returns the outputs for the rows of x. The caller must not change x before Do returns. If Do returns an
+// error, the caller must never change x, because a batch may still read it. The rows of one request may be
+// computed in several batches. If ctx ends, the request is removed from the queue.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
 	r := &request{x: x, arrived: time.Now(), ready: make(chan struct{})}
 	if err := q.enqueue(r); err != nil {
@@ -118,7 +117,7 @@ func (q *Queue) Full() bool {
 	return q.full(1)
 }
 
-// full reports whether n rows do not fit. q.mu is locked.
+// full reports whether n more rows do not fit into the queue. q.mu is locked.
 func (q *Queue) full(n int) bool { return q.rows > 0 && q.rows+n > q.o.MaxQueue }
 
 // cancel removes a request after its caller has stopped waiting.
@@ -139,7 +138,7 @@ func (q *Queue) drop(r *request) {
 	}
 }
 
-// signal wakes the loop.
+// signal wakes a goroutine that computes batches.
 func (q *Queue) signal() {
 	select {
 	case q.changed <- struct{}{}:

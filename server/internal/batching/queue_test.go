@@ -29,8 +29,8 @@ func column(from, n int) tensor.Tensor {
 	return tensor.Of(v, n, 1)
 }
 
-// TestEveryRequestGetsItsOwn checks that every request gets the outputs of its rows, however they were
-// batched.
+// TestEveryRequestGetsItsOwn checks that every request gets the outputs of its own rows, in whatever batches
+// they are computed.
 func TestEveryRequestGetsItsOwn(t *testing.T) {
 	for seed := range uint64(20) {
 		draw := rand.New(rand.NewPCG(seed, 0))
@@ -60,7 +60,8 @@ func TestEveryRequestGetsItsOwn(t *testing.T) {
 	}
 }
 
-// held is a function for a queue. It sends on began when it is called, and waits for goOn.
+// held has a Run function that stops until the test continues it: when it is called it sends on began, and
+// then waits for goOn.
 type held struct{ began, goOn chan int }
 
 func (h held) run(x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -94,8 +95,8 @@ func TestWhatQueuedIsABatch(t *testing.T) {
 	q.Close()
 }
 
-// TestFullAndCanceled checks that a full queue refuses a request at once, and that a request leaves the queue
-// when its context ends.
+// TestFullAndCanceled checks that a full queue refuses a request at once, and that a request is removed from
+// the queue when its context ends.
 func TestFullAndCanceled(t *testing.T) {
 	h := newHeld()
 	q := New(tensor.F32, []int{1}, Options{MaxBatch: 1, MaxQueue: 2}, h.run)
@@ -126,8 +127,8 @@ func TestFullAndCanceled(t *testing.T) {
 	}
 }
 
-// TestErrors checks that an error reaches every request of the batch and no other,
-// including a request with rows that still wait.
+// TestErrors checks that the error of a batch is returned for every request of the batch and for no other
+// request. One of the requests has further rows that still wait.
 func TestErrors(t *testing.T) {
 	bad, calls := errors.New("bad"), 0
 	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -176,8 +177,8 @@ func TestCloseAnswers(t *testing.T) {
 	}
 }
 
-// TestRowsAsTheyLie checks that rows of one request are computed in place, unless their
-// address is not aligned for their type.
+// TestRowsAsTheyLie checks that the rows of a single request are passed to the function without a copy,
+// unless their address is not aligned for their type.
 func TestRowsAsTheyLie(t *testing.T) {
 	var lay []*byte
 	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {

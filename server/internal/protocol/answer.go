@@ -29,8 +29,8 @@ type Tensor struct {
 	Binary  bool          `json:"-"`
 }
 
-// Write returns the JSON of an answer, and the elements of binary outputs,
-// which follow it as bytes.
+// Write returns the JSON of an answer, and the elements of binary outputs as bytes. The bytes follow the JSON
+// in the body.
 func (a *Answer) Write() (head []byte, tail [][]byte, err error) {
 	for _, t := range a.Outputs {
 		if t.Binary {
@@ -47,8 +47,7 @@ func (a *Answer) Write() (head []byte, tail [][]byte, err error) {
 	return head, tail, err
 }
 
-// Raw returns the elements as bytes. A string is preceded by its length in four
-// bytes.
+// Raw returns the elements as bytes. Each string is preceded by its length in four bytes.
 func (t *Tensor) Raw() []byte {
 	if t.Datatype != Bytes {
 		return t.Values.Bytes
@@ -60,7 +59,8 @@ func (t *Tensor) Raw() []byte {
 	return raw
 }
 
-// elements returns the elements for JSON, which has no numbers that are not finite.
+// elements returns the elements in a form for JSON. It returns an error for numbers that are not finite,
+// which JSON does not have.
 func (t *Tensor) elements() (any, error) {
 	if t.Datatype == Bytes {
 		return t.Strings, nil

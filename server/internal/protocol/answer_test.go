@@ -30,8 +30,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestNotFinite checks that numbers that JSON cannot represent are refused with a remedy, and that they
-// can be returned as bytes.
+// TestNotFinite checks that numbers that JSON cannot represent give an error with advice, and that they can
+// be returned as bytes.
 func TestNotFinite(t *testing.T) {
 	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(-1))} {
 		a := &Answer{Outputs: []*Tensor{outputOf(1, v)}}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkNumbers reads a picture of 224x224 pixels in JSON.
+// BenchmarkNumbers reads the numbers of a picture of 224x224 pixels in JSON.
 func BenchmarkNumbers(b *testing.B) {
 	data := bytes.Repeat([]byte("123,"), 224*224*3)
 	body := fmt.Appendf(nil, `{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,224,224,3],"data":[%s]}]}`,

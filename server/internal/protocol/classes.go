@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Best returns the n classes with the highest values of one row. Of equal values
-// the lower class comes first. The form is defined by Triton's extension
-// classification: "value:index:label", or "value:index" without a label.
+// Best returns the n classes with the highest values of one row. Of equal values the lower class comes first.
+// A class is returned as "value:index:label", or as "value:index" if it has no label, as Triton's extension
+// "classification" defines it.
 func Best(row []float32, n int, label func(class int) string) []string {
 	order := make([]int, len(row))
 	for i := range order {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// JSONProblem returns an error of encoding/json with a text that does not name Go's types.
+// JSONProblem returns an error of encoding/json as an error with a text that does not name Go's types.
 func JSONProblem(err error) error {
 	var refused *Refusal
 	var wrong *json.UnmarshalTypeError
@@ -22,7 +22,7 @@ func JSONProblem(err error) error {
 	return err
 }
 
-// fieldName returns the name of a field of the request, for an error.
+// fieldName returns the name of a field of the request, for an error message.
 func fieldName(path string) string {
 	if path == "" {
 		return "it"
@@ -30,7 +30,7 @@ func fieldName(path string) string {
 	return path
 }
 
-// jsonKind describes the JSON values for a Go type: "a number", "a list of numbers".
+// jsonKind describes the JSON values that fit a Go type: "a number", "a list of numbers".
 func jsonKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbers converts a JSON array to a tensor. The array is flat or nested according to its
-// shape. The scanned text is known to be valid JSON.
+// numbers converts a JSON array to a tensor. The array is either flat, or nested as the tensor's shape is. It
+// has already been checked that the text is valid JSON.
 func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	s := scanner{text: in.Numbers, shape: in.Shape, want: tensor.Count(in.Shape)}
 	put := putters[d]
@@ -17,7 +17,7 @@ func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 		return tensor.Tensor{}, invalid("input %.80q: %s is taken as bytes only: give binary_data_size", in.Name,
 			in.Datatype)
 	}
-	if len(in.Numbers) < s.want { // each number has at least one character
+	if len(in.Numbers) < s.want { // each number has at least one character in the text
 		return tensor.Tensor{}, invalid("input %.80q: %d characters of data, and shape %v has %d elements", in.Name,
 			len(in.Numbers), in.Shape, s.want)
 	}
@@ -33,7 +33,7 @@ func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// scanner reads the words (numbers, true, false and other text) of a possibly nested array.
+// scanner reads the words (numbers, true, false and other text) of a JSON array, which may be nested.
 type scanner struct {
 	text  []byte
 	shape []int
@@ -43,7 +43,7 @@ type scanner struct {
 	flat  bool  // the array is not nested
 }
 
-// each calls f for every word, with the word's number, and returns the number of words.
+// each calls f for every word, with the index of the word, and returns the number of words.
 func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	for at := 0; at < len(s.text); {
 		switch c := s.text[at]; c {
@@ -71,7 +71,7 @@ func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	return n, nil
 }
 
-// wordEnd returns the end of the word that begins at position at.
+// wordEnd returns the position after the word that begins at position at.
 func wordEnd(text []byte, at int) int {
 	for end := at; end < len(text); end++ {
 		switch text[end] {
@@ -90,8 +90,8 @@ func (s *scanner) begin() {
 	s.open = append(s.open, 0)
 }
 
-// end is called at the end of an array. It returns an error if the length of the array does not match
-// the shape, except for an array that is not nested.
+// end is called at the end of an array. If the arrays are nested, it returns an error unless the length of
+// this array matches the shape.
 func (s *scanner) end() error {
 	holds := s.open[s.depth-1]
 	s.depth--
@@ -122,7 +122,8 @@ func (s *scanner) word(i int) error {
 	return nil
 }
 
-// putters write a word as an element of a tensor. Types that are missing here cannot be given in JSON.
+// putters are functions that write a word as an element of a tensor, by type. Types without a function cannot
+// be given in JSON.
 var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.U8: func(dst, word []byte) error {
 		v, err := strconv.ParseUint(string(word), 10, 8)
@@ -176,7 +177,7 @@ func putUnsigned(bits int) func(dst, word []byte) error {
 	}
 }
 
-// putBits writes the lowest bits of v, little endian.
+// putBits writes the lowest bits of v to dst, little endian.
 func putBits(dst []byte, v uint64, bits int) {
 	for i := range bits / 8 {
 		dst[i] = byte(v >> (8 * i))

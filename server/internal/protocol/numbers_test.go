@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestIntegersInJSON checks that integers and booleans in JSON are accepted up to the limits of their types,
-// and refused beyond.
+// TestIntegersInJSON checks that integers and booleans in JSON are accepted if they are within the limits of
+// their types, and refused otherwise.
 func TestIntegersInJSON(t *testing.T) {
 	for _, c := range []struct {
 		datatype, data string

@@ -24,8 +24,8 @@ type body struct {
 	} `json:"outputs"`
 }
 
-// parameters holds the known parameters of a request or a tensor; others are only
-// meaningful to the client.
+// parameters holds the parameters of a request or a tensor that this package knows. Other parameters are
+// ignored.
 type parameters struct {
 	BinarySize   *int    `json:"binary_data_size"`
 	Binary       *bool   `json:"binary_data"`
@@ -40,8 +40,9 @@ type parameters struct {
 	Sequence id `json:"sequence_id"`
 }
 
-// Values made from JSON may need far more memory than the text: {} is an input, and 0 is a number
-// of eight bytes. A server counts the size of the text, so the number of values is limited here.
+// Limits of the values in a request. Values made from JSON may need far more memory than their text: {}
+// becomes an input, and 0 becomes a number of eight bytes. A server reserves memory by the size of the text,
+// so the number of values is limited here.
 const (
 	mostObjects = 1000
 	longest     = 1000 // maximum bytes of a shape in JSON
@@ -58,7 +59,7 @@ func (s *shape) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]int)(s))
 }
 
-// id is an identifier of any JSON type. It is "" for the JSON values "", 0 and null.
+// id is an identifier that may have any JSON type. It is "" for the JSON values "", 0 and null.
 type id string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -69,7 +70,7 @@ func (i *id) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// requestID is the id of a request: a string, or a number, which is echoed as a string.
+// requestID is the id of a request in JSON: a string or a number. The answer repeats it as a string.
 type requestID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -87,8 +88,9 @@ func (i *requestID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// CheckImplemented returns an error for parameters of a request or tensor, in JSON or gRPC,
-// that must not be ignored: a region of shared memory, and a sequence.
+// CheckImplemented returns an error for parameters that this server does not implement and must not ignore: a
+// region of shared memory, and a sequence. They may be parameters of a request or of a tensor, in JSON or
+// gRPC.
 func CheckImplemented(region, sequence bool) error {
 	switch {
 	case region:
@@ -101,11 +103,10 @@ func CheckImplemented(region, sequence bool) error {
 
 func (p *parameters) check() error { return CheckImplemented(p.Region != nil, p.Sequence != "") }
 
-// Read parses the body of a request. jsonBytes is the header
-// Inference-Header-Content-Length, the number of bytes of JSON at the start;
-// binary elements of inputs follow. Without the header jsonBytes is -1, and the
-// whole body is JSON. For a body without JSON (0) use Whole. The request shares
-// memory with data.
+// Read parses the body of a request. jsonBytes is the value of the header Inference-Header-Content-Length:
+// the number of bytes of JSON at the start, before the binary elements of inputs. Without the header
+// jsonBytes must be -1: the whole body is JSON. If it is 0 there is no JSON; then use Whole instead. The
+// request shares memory with data.
 func Read(data []byte, jsonBytes int) (*Request, error) {
 	if jsonBytes < 0 {
 		jsonBytes = len(data)
@@ -131,7 +132,8 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 	return r, b.outputs(r)
 }
 
-// limits returns Request.Limits. In JSON a limit may be a number, or a number in quotes.
+// limits returns the parameters for Request.Limits. In JSON each of them may be a number, or a number in
+// quotes.
 func (p *parameters) limits() map[string]string {
 	all := map[string]string{}
 	for name, text := range map[string]json.RawMessage{"score": p.Score, "overlap": p.Overlap} {
@@ -186,8 +188,7 @@ func (b *body) outputs(r *Request) error {
 	return nil
 }
 
-// Whole returns the request for a body that consists of the elements of the
-// only input.
+// Whole returns the request for a body without JSON: it has only the elements of the only input.
 func Whole(data []byte, name, datatype string, shape []int) *Request {
 	return &Request{Binary: true, Inputs: []Input{{Name: name, Datatype: datatype, Shape: shape, Raw: data}}}
 }

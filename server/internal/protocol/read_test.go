@@ -33,11 +33,11 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestNumbersAreRoundedOnce checks that FP32 is the float32 nearest to the text, rounded
-// once.
+// TestNumbersAreRoundedOnce checks that an FP32 element is the float32 nearest to the decimal number in the
+// text. A rounding to float64 in between could give another one.
 func TestNumbersAreRoundedOnce(t *testing.T) {
-	// The number is above the middle of 1 and the next float32, by less than a float64 can represent.
-	// Rounding it to float64 first would give 1.
+	// The number is above the middle between 1 and the next float32, but so little that a float64 cannot
+	// represent the difference. Rounding to float64 first would give 1.
 	r, err := Read([]byte(withInput("FP32", "[1]", `"data":[1.00000005960464477540]`)), -1)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// tensors reads a request with all its inputs.
+// tensors reads a request, and returns all its inputs as tensors.
 func tensors(data []byte, jsonBytes int) (all []tensor.Tensor, err error) {
 	r, err := Read(data, jsonBytes)
 	if err != nil {
@@ -132,8 +132,8 @@ func tensors(data []byte, jsonBytes int) (all []tensor.Tensor, err error) {
 	return all, nil
 }
 
-// FuzzRead checks that any body is refused, or yields tensors with the sizes of their
-// shapes in an amount of memory that is in proportion to the body.
+// FuzzRead checks that any body is either refused, or yields tensors that have the sizes of their shapes. The
+// memory must be in proportion to the size of the body.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(withInput("FP32", "[2,1]", `"data":[[1],[2]]`)), -1)
 	f.Add([]byte(withInput("UINT8", "[2]", `"data":[1,2]`)), -1)

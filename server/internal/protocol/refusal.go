@@ -8,7 +8,7 @@ import (
 // Kind is the kind of a refusal.
 type Kind int
 
-// The kinds. Their values are the HTTP status.
+// The kinds of refusals. Their values are HTTP status codes.
 const (
 	Invalid          Kind = http.StatusBadRequest
 	Unauthorised     Kind = http.StatusUnauthorized

@@ -12,9 +12,9 @@ type Request struct {
 	ID      string
 	Inputs  []Input
 	Outputs []Output      // requested outputs; empty: all
-	Binary  bool          // default of Output.Binary
-	Timeout time.Duration // how long the client waits at most; 0: not given
-	// Limits are the parameters score and overlap, as text: the limits of the boxes of a detector.
+	Binary  bool          // default for outputs that do not set Output.Binary
+	Timeout time.Duration // how long the client waits at most; 0: no limit given
+	// Limits are the parameters score and overlap as text: the limits for the boxes of a detector.
 	Limits map[string]string
 }
 
@@ -22,7 +22,7 @@ type Request struct {
 type Input struct {
 	Name     string
 	Datatype string
-	Shape    []int  // rows first
+	Shape    []int  // rows are the first axis
 	Raw      []byte // the elements, row-major and little endian; nil if Numbers has them
 	Numbers  json.RawMessage
 }
@@ -30,7 +30,7 @@ type Input struct {
 // Output is a requested output.
 type Output struct {
 	Name    string
-	Binary  *bool // whether the client wants bytes; nil: as Request.Binary
+	Binary  *bool // whether the client wants bytes instead of JSON; nil: as Request.Binary says
 	Classes int   // number of best classes to return, as strings; 0: return the numbers
 }
 

@@ -1,8 +1,7 @@
-// Package repository finds the files of models and their versions: single
-// files, folders with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or the
-// folder FOLDER/NAME of one model. A version may be a model.onnx, or a file of
-// another kind under the name that Triton gives it. It reads folders, never the
-// files.
+// Package repository finds the files of models and their versions. A path may be a single file, a folder of
+// models with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or the folder FOLDER/NAME of one model. A
+// version may also be a model.onnx, or a file of another kind under the name that Triton uses for it. The
+// package reads folders, never the files.
 //
 // Use it to serve a folder with models that change.
 //

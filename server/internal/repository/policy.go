@@ -14,8 +14,8 @@ type Policy struct {
 	only   []int // only these versions; nil: any
 }
 
-// ParsePolicy returns the policy for "latest:N", "all", or a list of versions,
-// "1,3". "" is "latest:1".
+// ParsePolicy returns the policy for the text "latest:N", "all", or a list of versions like "1,3". "" means
+// "latest:1".
 func ParsePolicy(text string) (Policy, error) {
 	if text == "" || text == "all" {
 		return Policy{all: text == "all"}, nil
@@ -39,7 +39,7 @@ func ParsePolicy(text string) (Policy, error) {
 	return p, nil
 }
 
-// take returns the files of one model that p selects, highest version first.
+// take returns those files of one model that p selects, the highest version first.
 func (p Policy) take(files []File) []File {
 	slices.SortFunc(files, func(a, b File) int { return b.Version - a.Version })
 	switch {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lay writes files into a new folder and returns the folder.
+// lay writes files with these names into a new folder, and returns the folder.
 func lay(t *testing.T, names ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -69,9 +69,9 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestTritonLayout checks that Triton's layout is served, alone and together with
-// templates, as a folder of models and as the folder of one model. Files that are not
-// served are named with the reason.
+// TestTritonLayout checks that the layout of Triton's model repositories is served, alone and together with
+// templates, as a folder of models and as the folder of one model. If a file is not served, the reason is
+// reported with its name.
 func TestTritonLayout(t *testing.T) {
 	folder := lay(t, "a/1/model.onnx", "a/2/model.onnx", "a/config.pbtxt", "b.bnm", "c/1/model.plan",
 		"d/3/model.bnm", "d/3/model.onnx", "e.onnx", "f/readme.txt", "g/01/model.onnx", "h/1/other.onnx",
@@ -124,7 +124,7 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-// TestWatch checks that a file counts as unchanged if its size and time are as in the previous scan.
+// TestWatch checks that a file counts as unchanged if its size and time are the same as in the previous scan.
 func TestWatch(t *testing.T) {
 	folder := lay(t, "a.bnm")
 	w, path := NewWatch([]string{folder}, Policy{}), filepath.Join(folder, "a.bnm")

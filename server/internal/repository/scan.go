@@ -23,18 +23,18 @@ type File struct {
 	Time    time.Time // time of the last change
 }
 
-// templateExtension is the extension of templates, and model the name of a file in the folder of
-// its version.
+// templateExtension is the extension of templates. model is the name, without extension, of a model file in
+// the folder of its version.
 const (
 	templateExtension = ".bnm"
 	model             = "model"
 )
 
-// extensions are the extensions of model files in a version's folder: the first file that
-// exists is served. The names are Triton's.
+// extensions are the extensions that a model file in the folder of a version may have. The first file that
+// exists is served. The names of the files are Triton's.
 var extensions = []string{templateExtension, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safetensors"}
 
-// found is the result of a scan: files of models, and why other files are skipped.
+// found is the result of a scan: files of models, and the reasons why other files are skipped.
 type found struct {
 	files   []File
 	skipped []string
@@ -53,9 +53,9 @@ func (f *found) skip(format string, args ...any) {
 	f.skipped = append(f.skipped, fmt.Sprintf(format, args...))
 }
 
-// scan returns the versions that p selects at the paths, by model in the order of
-// discovery, highest version first. A path is a model file (version 1 of the model with its
-// name), the folder of a model, or a folder of models.
+// scan returns the versions that p selects at the paths. Models are in the order in which they are found, and
+// the versions of a model are sorted, the highest first. A path is a model file (version 1 of the model with
+// its name), the folder of a model, or a folder of models.
 func scan(paths []string, p Policy) (*found, error) {
 	all, models := &found{}, map[string][]File{}
 	var names []string
@@ -114,7 +114,7 @@ func scanPath(path string) (*found, error) {
 		}
 	}
 	if len(models.files) == 0 && len(f.skipped) > 0 {
-		return f, nil // the folder of a model without valid versions
+		return f, nil // the path is the folder of a model without valid versions
 	}
 	return models, nil
 }
@@ -149,7 +149,7 @@ func (f *found) folder(name, path string) {
 	}
 }
 
-// missing shortens the error for a path that does not exist.
+// missing returns a shorter error if the error is that a path does not exist.
 func missing(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no such file or folder", path)

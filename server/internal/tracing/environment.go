@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The variables of the OpenTelemetry specification that enable or disable spans. Others
-// (headers, certificates, samplers, queues) are read by its library.
+// These variables of the OpenTelemetry specification enable or disable spans. The OpenTelemetry library reads
+// the other variables, for headers, certificates, samplers and queues.
 const (
 	endpointKey = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesKey   = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -19,8 +19,8 @@ const (
 	exporterKey = "OTEL_TRACES_EXPORTER"
 )
 
-// wanted reports whether the environment enables spans. The error is a *problem.Error if a
-// variable is invalid: the library would silently use a default.
+// wanted reports whether the environment enables spans. The error is a *problem.Error if a variable is
+// invalid. The OpenTelemetry library would silently use a default then.
 func wanted() (bool, error) {
 	name := tracesKey
 	if os.Getenv(name) == "" {

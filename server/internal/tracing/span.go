@@ -15,20 +15,20 @@ import (
 
 // Span describes a finished request.
 type Span struct {
-	// Name is the method and the pattern of the path over HTTP, as
-	// "POST /v2/models/{name}/infer"; over gRPC the service and the method.
+	// Name is the method and the pattern of the path over HTTP, like "POST /v2/models/{name}/infer". Over gRPC
+	// it is the service and the method.
 	Name                      string
 	GRPC                      bool
 	Code                      string // "200", or "OK"
 	Header                    func(key string) string
 	Model, Version            string // model that answered; "" if the request was refused
-	Rows                      int    // computed
+	Rows                      int    // number of rows computed
 	Began                     time.Time
 	Queued, Computed, Encoded time.Duration
 }
 
-// Send makes a span of s, which ends now. Its parent is the one in the header traceparent
-// (W3C Trace Context), if it is set.
+// Send sends the span that s describes. It ends now. Its parent is the span in the header traceparent (W3C
+// Trace Context), if the request has this header.
 func (t *Tracer) Send(s *Span) {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), header(s.Header))
 	_, span := t.spans.Start(ctx, s.Name, trace.WithSpanKind(trace.SpanKindServer),
@@ -61,8 +61,8 @@ func (s *Span) attributes() []attribute.KeyValue {
 		attribute.Float64("bnctl.encode_seconds", s.Encoded.Seconds()))
 }
 
-// failed reports whether the server is at fault, by the conventions for spans of servers: errors of
-// clients do not count.
+// failed reports whether the server is at fault. By OpenTelemetry's conventions for spans of servers, errors
+// of clients do not count.
 func (s *Span) failed() bool {
 	if !s.GRPC {
 		return strings.HasPrefix(s.Code, "5")

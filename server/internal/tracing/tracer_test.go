@@ -52,9 +52,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestCollectorFails checks that a collector that refuses spans is reported once, and that
-// its recovery is reported too. Here the collector is a folder; it accepts spans while a
-// file with their path exists in it.
+// TestCollectorFails checks that a collector that refuses spans is reported once, and that it is reported
+// when it accepts spans again. Here the collector is a folder, which accepts spans while there is a file with
+// their path in it.
 func TestCollectorFails(t *testing.T) {
 	folder := t.TempDir()
 	collector := httptest.NewServer(http.FileServer(http.Dir(folder)))
@@ -82,7 +82,7 @@ func TestCollectorFails(t *testing.T) {
 	}
 }
 
-// TestFailed checks that a span is an error if the server is at fault.
+// TestFailed checks that a span is marked as an error only if the server is at fault.
 func TestFailed(t *testing.T) {
 	for _, c := range []struct {
 		grpc bool

@@ -244,7 +244,7 @@ func TestFleetClosedUnderARun(t *testing.T) {
 				closed = time.Now()
 				end.Go(func() { f.Close() })
 				if devices == "2xref" {
-					end.Wait() // the two devices in this process are closed in the middle of a step
+					end.Wait() // the two processes of 2xcpu are closed in the middle of a step
 				}
 			}})
 			if err != nil {

@@ -180,7 +180,7 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 		of := func(name string) []float64 {
 			return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
 		}
-		moments, loss := of(parallel.OutputLoss), 0.0 // each row of elements has a count, and then a mean
+		moments, loss := of(parallel.OutputLoss), 0.0 // a count, and then one mean for each row of elements
 		for _, mean := range moments[1:][:len(moments)/2] {
 			loss += moments[0] * mean / g.Positives
 		}

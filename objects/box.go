@@ -36,18 +36,18 @@ func (b Box) Clip(width, height int) Box {
 	return Box{min(max(b.X1, 0), w), min(max(b.Y1, 0), h), min(max(b.X2, 0), w), min(max(b.Y2, 0), h)}
 }
 
-// outsideBy is the number of pixels by which rounding may move a box out of its picture: six
-// decimals of a fraction are 0.01 pixels of a picture of 10,000.
+// outsideBy is the number of pixels by which rounding may move a box out of its picture. Fractions with six
+// decimals may be wrong by 0.01 pixels in a picture of 10,000 pixels.
 const outsideBy = 0.01
 
-// exceeds reports whether b extends over the picture.
+// exceeds reports whether b extends beyond the border of a picture.
 func (b Box) exceeds(width, height int) bool {
 	c := b.Clip(width, height)
 	return max(c.X1-b.X1, c.Y1-b.Y1, b.X2-c.X2, b.Y2-c.Y2) > outsideBy
 }
 
-// isNormalised reports whether corners that ought to be pixels seem to be fractions of the
-// picture: all are in 0 to 1, and one is not a whole number.
+// isNormalised reports whether corners that should be in pixels seem to be fractions of the picture's sides:
+// all are from 0 to 1, and at least one is not a whole number.
 func isNormalised(corners ...float64) bool {
 	fraction := false
 	for _, v := range corners {
@@ -59,8 +59,8 @@ func isNormalised(corners ...float64) bool {
 	return fraction
 }
 
-// turn returns the box in the upright picture of a file of width x height pixels with an EXIF
-// orientation. The corners follow the pixels of images.Decode.
+// turn converts a box from the stored picture, width x height pixels with an EXIF orientation, to the upright
+// picture. It moves the corners as images.Decode moves the pixels.
 func (b Box) turn(orientation, width, height int) Box {
 	w, h := float64(width), float64(height)
 	if orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8 { // right to left

@@ -9,31 +9,31 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// vocSet is a VOC folder with one annotation.
+// vocSet returns the files of a VOC folder with one annotation.
 func vocSet(xml string) map[string]string {
 	return map[string]string{"JPEGImages/a.png": "@100x80", "Annotations/a.xml": xml}
 }
 
-// with returns files with one more.
+// with returns files and one more file.
 func with(files map[string]string, name, content string) map[string]string {
 	files = maps.Clone(files)
 	files[name] = content
 	return files
 }
 
-// without returns files without one.
+// without returns files except one.
 func without(files map[string]string, name string) map[string]string {
 	files = maps.Clone(files)
 	delete(files, name)
 	return files
 }
 
-// cocoSet is a folder with a document.
+// cocoSet returns the files of a folder with one COCO document.
 func cocoSet(document string) map[string]string {
 	return map[string]string{"a.png": "@100x80", "boxes.json": document}
 }
 
-// broken are sets that Open refuses, with the sentence after the spec.
+// broken are sets that Open refuses, with the text of the error after the spec.
 var broken = []struct {
 	kind  string
 	files map[string]string
@@ -229,7 +229,7 @@ func TestBrokenSets(t *testing.T) {
 	}
 }
 
-// All faults of a set are reported at once.
+// One error reports all faults of a set.
 func TestAllFaultsAreReported(t *testing.T) {
 	spec := "yolo:" + write(t, yolo(strings.Repeat("0 0.5 0.5 0.2 -0.2\n", 30)))
 	_, err := Open(t.Context(), spec, Options{})

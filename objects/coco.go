@@ -19,8 +19,8 @@ import (
 // have 448 MB.
 const maxDocument = 1 << 30
 
-// openCOCO reads coco:FILE, or the documents of a folder or archive. Pictures are searched in
-// the folder of the file, and in the folder above if that one is named annotations.
+// openCOCO reads coco:FILE, or the documents of a folder or archive. Pictures are looked for in the folder of
+// the file and, if that folder is named annotations, also in the folder that contains it.
 func openCOCO(ctx context.Context, o *opening) error {
 	if strings.EqualFold(filepath.Ext(o.path), ".json") && isFile(o.path) {
 		return o.cocoFile(ctx)
@@ -45,7 +45,7 @@ func openCOCO(ctx context.Context, o *opening) error {
 	return nil
 }
 
-// isFile reports whether path is a file, and not a folder with the extension of a file.
+// isFile reports whether path is a file. A folder may have a name with the extension of a file.
 func isFile(path string) bool {
 	if regular.RemoteOf(path) != nil {
 		return true
@@ -100,7 +100,7 @@ func cocoDocuments(files []data.File) []data.File {
 	return documents
 }
 
-// byBase returns the pictures by the last element of their names.
+// byBase returns the pictures by the last element of their names, without folders.
 func (o *opening) byBase() map[string][]data.File {
 	pictures := map[string][]data.File{}
 	if o.set.files == nil {
@@ -114,7 +114,7 @@ func (o *opening) byBase() map[string][]data.File {
 	return pictures
 }
 
-// cocoReader joins documents into one set.
+// cocoReader reads several documents into one set.
 type cocoReader struct {
 	*opening
 	pictures map[string][]data.File
@@ -124,7 +124,7 @@ type cocoReader struct {
 // add adds the pictures and objects of a document.
 func (c *cocoReader) add(d *cocoDocument) {
 	if len(d.images) == 0 && len(d.objects) == 0 && len(d.categories) == 0 {
-		return // there is a fault
+		return // a fault was added
 	}
 	classes := c.categories(d)
 	if c.first != "" && !slices.Equal(classes.names, c.set.Classes) {
@@ -140,7 +140,7 @@ func (c *cocoReader) add(d *cocoDocument) {
 	}
 }
 
-// list writes at most eight names.
+// list joins at most eight names, for a message.
 func list(names []string) string {
 	const most = 8
 	if len(names) > most {
@@ -218,7 +218,7 @@ func (c *cocoReader) images(d *cocoDocument) map[int64]int {
 	return images
 }
 
-// file finds the file of a picture.
+// file finds the file of the picture p.
 func (c *cocoReader) file(p *Picture) {
 	if c.options.OnlyAnnotations {
 		return
@@ -231,9 +231,9 @@ func (c *cocoReader) file(p *Picture) {
 	p.Name, p.read = f.Name, f.Read
 }
 
-// chooseFile returns the file of a picture among those with its name. Several are distinguished by
-// their folders: the path in the document, the folder of the document, or a folder that is named
-// after the document: train2017 after instances_train2017.json.
+// chooseFile returns the file of a picture among the files with its name. If there are several, their folders
+// distinguish them. The folder may be in the path in the document, it may be the folder of the document, or
+// it may have the name of the document: train2017 for instances_train2017.json.
 func chooseFile(files []data.File, p *Picture) (data.File, error) {
 	tests := []func(name string) bool{
 		func(name string) bool { return name == path.Join(path.Dir(p.file), p.Name) },
@@ -260,8 +260,8 @@ func chooseFile(files []data.File, p *Picture) (data.File, error) {
 	return data.File{}, errors.New("is in several folders")
 }
 
-// documentSplit returns the split that a document is named after: train of
-// train/_annotations.coco.json and of annotations/instances_train2017.json.
+// documentSplit returns the split that the name of a document contains: train for
+// train/_annotations.coco.json and for annotations/instances_train2017.json.
 func documentSplit(file string) data.Split {
 	name := strings.TrimRight(strings.TrimPrefix(stem(file), "instances_"), "0123456789")
 	if split := data.SplitOfFolder(name); split != "" {
@@ -270,7 +270,7 @@ func documentSplit(file string) data.Split {
 	return folderSplit(file)
 }
 
-// object adds an annotation to its picture. ids has the lines of the annotations by id.
+// object adds an annotation to its picture. ids maps the id of each annotation to its line.
 func (c *cocoReader) object(file string, o cocoObject, images map[int64]int, classes cocoClasses,
 	ids map[int64]int) {
 	if o.ID != nil {

@@ -30,7 +30,7 @@ type (
 	}
 )
 
-// presence reports whether a field has content, which is not stored.
+// presence reports whether a field of the JSON has content. The content is not stored.
 type presence bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -39,7 +39,7 @@ func (p *presence) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// cocoDocument is a COCO file in the order of its entries.
+// cocoDocument is a COCO file, with its entries in the order of the file.
 type cocoDocument struct {
 	file       string
 	images     []cocoImage
@@ -47,7 +47,7 @@ type cocoDocument struct {
 	objects    []cocoObject
 }
 
-// parseCOCO reads a document. It adds a fault for each entry that is not of COCO's form.
+// parseCOCO reads a document. It adds a fault for each entry that does not have COCO's form.
 func (f *faults) parseCOCO(file string, b []byte) *cocoDocument {
 	d, j := &cocoDocument{file: file}, newJSONLines(b)
 	if err := j.enter('{'); err != nil {
@@ -87,7 +87,7 @@ func (f *faults) parseCOCO(file string, b []byte) *cocoDocument {
 	return d
 }
 
-// cocoField reads the value of a field of the document. The error is about JSON.
+// cocoField reads the value of a field of the document. It returns an error if the JSON is invalid.
 func (f *faults) cocoField(d *cocoDocument, j *jsonLines, key string) error {
 	switch key {
 	case "images":
@@ -111,8 +111,8 @@ func (f *faults) cocoField(d *cocoDocument, j *jsonLines, key string) error {
 	return err
 }
 
-// eachEntry reads a list of entries. An entry with a value of another type is a fault, and
-// reading continues.
+// eachEntry reads a list of entries. If an entry has a value of another type, eachEntry adds a fault, and
+// continues with the next entry.
 func eachEntry[T any](f *faults, file, key string, j *jsonLines, use func(v T, line int)) error {
 	if err := j.enter('['); err != nil {
 		return err
@@ -134,7 +134,8 @@ func eachEntry[T any](f *faults, file, key string, j *jsonLines, use func(v T, l
 	return err
 }
 
-// cocoBox converts x, y, width and height. It adds a fault if they are not a box.
+// cocoBox returns the box with the x, y, width and height of an annotation. It adds a fault if they are not a
+// box.
 func (f *faults) cocoBox(file string, o cocoObject) (Box, bool) {
 	b := o.Box
 	switch {

@@ -18,7 +18,7 @@ import (
 const maxTable = 200 << 20
 
 // openCSV reads csv:FILE, a table with a row for each box, or the tables of a folder or archive:
-// _annotations.csv in the folder of each split, or the only one. Pictures are searched in the folder of
+// _annotations.csv in the folder of each split, or the only table. Pictures are looked for in the folder of
 // the table.
 func openCSV(ctx context.Context, o *opening) error {
 	r := &csvReader{opening: o, indices: map[string]int{}}
@@ -48,7 +48,7 @@ func openCSV(ctx context.Context, o *opening) error {
 	return r.finish()
 }
 
-// isTableFile reports whether a path is a CSV file, and not a folder or an archive.
+// isTableFile reports whether a path is a CSV file. It is false for a folder or an archive.
 func isTableFile(name string) bool {
 	return isTable(name) && isFile(name)
 }
@@ -72,12 +72,12 @@ func boxTables(files []data.File) (found []data.File) {
 	return found
 }
 
-// csvReader joins tables into one set.
+// csvReader reads several tables into one set.
 type csvReader struct {
 	*opening
 	pictures map[string][]data.File // pictures by the last element of their names
 	indices  map[string]int         // indices of pictures in the set, by their names
-	names    [][]string             // classes of the objects of each picture
+	names    [][]string             // names of the classes of the objects, by picture
 }
 
 // row is a row of a table.
@@ -89,7 +89,7 @@ type row struct {
 	table   *tables.Table
 }
 
-// field returns the field of a column; "" without the column.
+// field returns the text of a row in a column, or "" if the table does not have the column.
 func (r row) field(column int) string {
 	if column < 0 {
 		return ""
@@ -118,7 +118,7 @@ func (r *csvReader) read(file string, text []byte) {
 	}
 }
 
-// row adds a row: a box, or a picture without boxes if the corners are empty.
+// row adds a row of a table: a box, or a picture without boxes if the corners are empty.
 func (r *csvReader) row(x row) {
 	at, ok := r.picture(x)
 	if !ok {
@@ -171,8 +171,8 @@ func (r *csvReader) box(x row) (b Box, ok bool) {
 	return Box{v[0], v[1], v[2], v[3]}, true
 }
 
-// picture returns the index of the picture of a row in the set. It adds a new picture to
-// the set.
+// picture returns the index in the set of the picture of a row. If the picture is new, it is added to the
+// set.
 func (r *csvReader) picture(x row) (at int, ok bool) {
 	name := path.Clean(strings.ReplaceAll(x.field(x.columns.Path), `\`, "/"))
 	if x.field(x.columns.Path) == "" {
@@ -207,7 +207,7 @@ func (r *csvReader) picture(x row) (at int, ok bool) {
 	return at, true
 }
 
-// same reports whether a further row of a picture agrees with the first one.
+// same reports whether a further row of a picture has the same size and split as the picture's first row.
 func (r *csvReader) same(x row, at int, p *Picture) bool {
 	if at < 0 {
 		return false
@@ -246,7 +246,8 @@ func (r *csvReader) size(x row, p *Picture) bool {
 	return true
 }
 
-// split reads the split of the picture of a row: its column, or else the folder of the picture.
+// split reads the split of the picture of a row: from its column, or without the column from the folder of
+// the picture.
 func (r *csvReader) split(x row, p *Picture) bool {
 	if x.columns.Split < 0 {
 		if p.Split = folderSplit(x.file); p.Split == "" {
@@ -263,7 +264,7 @@ func (r *csvReader) split(x row, p *Picture) bool {
 	return true
 }
 
-// finish numbers the classes: by name, or by number if all names are numbers.
+// finish numbers the classes in the order of their names, or of their numbers if all names are numbers.
 func (r *csvReader) finish() error {
 	if len(r.set.Pictures) == 0 && len(r.all) == 0 {
 		return problem.Failure("", "there is no table with boxes",
@@ -288,7 +289,7 @@ func (r *csvReader) finish() error {
 	return nil
 }
 
-// sortedNames sorts names by number if all are whole numbers, and else as texts.
+// sortedNames sorts names by number if all are whole numbers, and otherwise alphabetically.
 func sortedNames(index map[string]int) []string {
 	var all []string
 	numbers := map[string]int{}

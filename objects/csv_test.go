@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// Tables of other programs: Roboflow's, with a table for each split, and keras-retinanet's, without a
-// header and with a row for each picture without boxes. Classes that are numbers are sorted as numbers.
+// Tables of other programs can be read: Roboflow's, with a table for each split, and keras-retinanet's,
+// without a header and with a row for each picture without boxes. Classes with numbers as names are sorted as
+// numbers.
 func TestTablesOfOtherPrograms(t *testing.T) {
 	roboflow := "filename,width,height,class,xmin,ymin,xmax,ymax\n"
 	s := open(t, "csv:"+write(t, map[string]string{"train/a.png": "@100x80", "valid/a.png": "@50x40",

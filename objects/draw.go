@@ -17,14 +17,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Outline is a box to draw, in pixels of the picture, with a text above it.
+// Outline is a box to draw, in pixels of the picture, with a caption above it.
 type Outline struct {
 	Box   Box
 	Class int // selects the colour
 	Text  string
 }
 
-// Draw returns a picture, u8 [height, width, 3], with boxes and their texts.
+// Draw returns a picture, u8 [height, width, 3], with boxes and their captions drawn over it.
 func Draw(picture tensor.Tensor, boxes []Outline) *image.RGBA {
 	h, w := picture.Shape[0], picture.Shape[1]
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -41,12 +41,12 @@ func Draw(picture tensor.Tensor, boxes []Outline) *image.RGBA {
 	return out
 }
 
-// ColourOf returns the colour of a class: VOC's, without black.
+// ColourOf returns the colour of a class: VOC's colours, except black.
 func ColourOf(class int) color.RGBA {
 	return data.MaskPalette[1+class%254].(color.RGBA)
 }
 
-// frame draws the edges of a box inside of it.
+// frame draws the outline of a box. The lines are inside of the box.
 func frame(out *image.RGBA, b Box, c color.RGBA, thickness int) {
 	x1, y1 := int(math.Floor(b.X1)), int(math.Floor(b.Y1))
 	x2, y2 := int(math.Ceil(b.X2)), int(math.Ceil(b.Y2))
@@ -69,11 +69,11 @@ var captionFace = sync.OnceValues(func() (font.Face, error) {
 	return opentype.NewFace(f, &opentype.FaceOptions{Size: captionSize, DPI: 72, Hinting: font.HintingFull})
 })
 
-// captionMutex is locked while captionFace draws: a face has a buffer.
+// captionMutex must be locked while captionFace draws, because a face has an internal buffer.
 var captionMutex sync.Mutex
 
-// caption writes the text of a box on its colour above the box, or inside of it at the upper edge
-// of the picture.
+// caption writes the text of a box above it, on the box's colour. At the upper edge of the picture the text
+// is inside of the box.
 func caption(out *image.RGBA, b Outline) {
 	face, err := captionFace()
 	if err != nil || b.Text == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Boxes are half-open in pixels, whatever file they are from.
+// Boxes are half-open and in pixels, whatever the format of their file.
 func ExampleSet_CheckObjects() {
 	cell := objects.Object{Box: objects.Box{X1: 0, Y1: 0, X2: 10, Y2: 10}, Area: 100}
 	s := objects.Set{Spec: "cells", Classes: []string{"cell"}, Pictures: []objects.Picture{
@@ -27,7 +27,7 @@ func ExampleSet_CheckObjects() {
 	// {128 0 0 255} {0 0 0 255}
 }
 
-// A broken annotation is named with its file and line.
+// The error for a broken annotation names its file and line.
 func ExampleOpen() {
 	folder, err := os.MkdirTemp("", "objects")
 	if err != nil {

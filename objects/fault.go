@@ -10,7 +10,7 @@ import (
 // Fault is a broken annotation.
 type Fault struct {
 	File   string
-	Line   int // 0 for the whole file
+	Line   int // line in the file; 0: the fault concerns the whole file
 	Text   string
 	Advice string
 }
@@ -31,7 +31,7 @@ func (f Fault) position() string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// Faults is the error of a set with broken annotations. All has at least one.
+// Faults is the error for a set with broken annotations. All has at least one fault.
 type Faults struct{ All []Fault }
 
 // mostFaults is the maximum number of faults that an error prints.
@@ -52,7 +52,7 @@ func (f *Faults) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the first fault as a *problem.Error, so that programs find its advice.
+// Unwrap returns the first fault as a *problem.Error, so that programs get its advice.
 func (f *Faults) Unwrap() error {
 	first := f.All[0]
 	return problem.Failure("", first.position()+": "+first.Text, first.Advice)
@@ -62,12 +62,12 @@ func (f *Faults) Unwrap() error {
 // correct all of them at once.
 type faults struct{ all []Fault }
 
-// add adds a fault of a line with its remedy.
+// add adds a fault in a line of a file, with advice on how to correct it.
 func (f *faults) add(file string, line int, advice, format string, args ...any) {
 	f.all = append(f.all, Fault{file, line, fmt.Sprintf(format, args...), advice})
 }
 
-// err returns the collected faults as an error; nil without faults.
+// err returns the collected faults as an error, or nil if there are none.
 func (f *faults) err() error {
 	if len(f.all) == 0 {
 		return nil

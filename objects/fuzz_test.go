@@ -2,8 +2,8 @@ package objects
 
 import "testing"
 
-// checkObjects checks the promises of the readers: boxes are finite and not reversed, and all
-// faults have a file and a text.
+// checkObjects checks what all readers must guarantee: boxes are finite and not reversed, and every fault has
+// a file and a text.
 func checkObjects(t *testing.T, all []Object, found *faults) {
 	for _, o := range all {
 		if !o.Box.IsFinite() || o.Box.X2 < o.Box.X1 || o.Box.Y2 < o.Box.Y1 {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// jsonLines decodes a JSON document and counts its lines.
+// jsonLines decodes a JSON document, and knows the line of each value.
 type jsonLines struct {
 	b       []byte
 	dec     *json.Decoder
 	line    int
-	counted int // bytes of b before which lines are counted
+	counted int // lines are counted up to this byte of b
 }
 
 func newJSONLines(b []byte) *jsonLines {
@@ -20,7 +20,7 @@ func newJSONLines(b []byte) *jsonLines {
 	return &jsonLines{b: b, dec: json.NewDecoder(bytes.NewReader(b)), line: 1}
 }
 
-// next returns the line of the next value.
+// next returns the line of the value that is decoded next.
 func (j *jsonLines) next() int {
 	at := int(j.dec.InputOffset())
 	for at < len(j.b) && bytes.IndexByte([]byte(" \t\r\n,:"), j.b[at]) >= 0 {
@@ -29,8 +29,7 @@ func (j *jsonLines) next() int {
 	return j.lineAt(at)
 }
 
-// lineAt returns the line of byte at. It must not be called for a byte before the previous
-// one.
+// lineAt returns the line that contains byte at. In each call, at must not be less than in the call before.
 func (j *jsonLines) lineAt(at int) int {
 	at = min(max(at, j.counted), len(j.b))
 	j.line += bytes.Count(j.b[j.counted:at], []byte("\n"))
@@ -68,8 +67,8 @@ func (j *jsonLines) key() (string, error) {
 	return name, nil
 }
 
-// decode reads a value. If the value has another type than v, decode returns an error, and
-// isBroken is false: the document can be read further.
+// decode reads a value into v. If the value has another type than v, decode returns an error and isBroken is
+// false: the rest of the document can still be read. If the JSON is invalid, isBroken is true.
 func (j *jsonLines) decode(v any) (isBroken bool, err error) {
 	err = j.dec.Decode(v)
 	if t := new(json.UnmarshalTypeError); errors.As(err, &t) {

@@ -20,8 +20,8 @@ func hasMasks(ctx context.Context, folder string) bool {
 	return len(files.All) > 0
 }
 
-// hasTable reports whether csv:PATH has boxes: the columns of the file or of the first table of a folder
-// or archive decide.
+// hasTable reports whether csv:PATH has boxes. This depends on the columns of the file, or of the first table
+// in a folder or archive.
 func hasTable(ctx context.Context, name string) bool {
 	if isTableFile(name) {
 		return tables.HasBoxes(name)

@@ -18,7 +18,7 @@ type Options struct {
 	OnlyAnnotations bool
 }
 
-// kinds has the readers by the name of their kind.
+// kinds has the function that reads each kind of set, by the name of the kind.
 var kinds = map[string]func(context.Context, *opening) error{
 	"voc": openVOC, "coco": openCOCO, "yolo": openYOLO, "csv": openCSV,
 }
@@ -26,8 +26,8 @@ var kinds = map[string]func(context.Context, *opening) error{
 // forms lists the forms of a spec.
 const forms = "voc:FOLDER, coco:FILE, yolo:FOLDER, csv:FILE"
 
-// HasBoxes reports whether a spec names a set that Open reads: voc: without masks, coco:,
-// yolo:, or csv: with a table of boxes. Package data opens all other data.
+// HasBoxes reports whether a spec names a set with boxes, which Open reads: coco:, yolo:, voc: without masks,
+// or csv: with a table of boxes. Package data opens all other data.
 func HasBoxes(ctx context.Context, spec string) bool {
 	form, _ := CutSplit(spec)
 	switch kind, name, ok := strings.Cut(form, ":"); {
@@ -42,25 +42,25 @@ func HasBoxes(ctx context.Context, spec string) bool {
 	}
 }
 
-// opening is a set while it is opened.
+// opening is the state of a set while it is opened.
 type opening struct {
 	faults
 	path    string
 	options Options
 	set     *Set
-	stop    []func() // ends reading ahead
+	stop    []func() // functions that stop reading ahead
 }
 
 // Open reads the annotations of a spec:
 //
-//	voc:FOLDER   PASCAL VOC: an XML file for each picture; ImageSets/Main if it is there
+//	voc:FOLDER   PASCAL VOC: an XML file for each picture; ImageSets/Main if it exists
 //	coco:FILE    COCO: a JSON file, or a folder with one for each split
 //	yolo:FOLDER  YOLO: a text file for each picture, and data.yaml with the names of classes
 //	csv:FILE     a table with a row for each box: path, x1, y1, x2, y2, label
 //
-// FOLDER may be a .tar, .tar.gz or .zip. A suffix @train, @val or @test selects a split; all
-// pictures are in the set without it. The error of broken annotations is a *Faults; any other
-// error is about the spec, the files or the context.
+// FOLDER may be a .tar, .tar.gz or .zip. A suffix @train, @val or @test selects a split. Without a suffix the
+// set has all pictures. The error for broken annotations is a *Faults; any other error is about the spec, the
+// files or the context.
 func Open(ctx context.Context, spec string, options Options) (*Set, error) {
 	form, split := CutSplit(spec)
 	kind, name, _ := strings.Cut(form, ":")
@@ -97,7 +97,8 @@ func CutSplit(spec string) (string, data.Split) {
 	return spec, ""
 }
 
-// list opens the folder or archive name, with its pictures and the files that keep accepts.
+// list opens the folder or archive with this name. It lists its pictures, and the other files that keep
+// accepts.
 func (o *opening) list(ctx context.Context, name string, keep func(string) bool) error {
 	files, err := data.OpenFiles(ctx, name, func(name string) bool {
 		return images.IsFileName(name) || keep(name)
@@ -109,8 +110,8 @@ func (o *opening) list(ctx context.Context, name string, keep func(string) bool)
 	return err
 }
 
-// startReading starts to read the opened files that wanted accepts, in the order of the
-// list. Reading ends when the set is open.
+// startReading starts to read those opened files that wanted accepts, in the order of the list, before they
+// are needed. This ends when the set is open.
 func (o *opening) startReading(ctx context.Context, wanted func(data.File) bool) {
 	var files []data.File
 	for _, f := range o.set.files.All {
@@ -132,7 +133,7 @@ func (o *opening) pictureFiles() map[string]data.File {
 	return files
 }
 
-// finish checks the pictures against their annotations, and returns all faults.
+// finish checks the files of the pictures against their annotations, and returns all faults as an error.
 func (o *opening) finish(ctx context.Context) error {
 	needed := map[string]bool{}
 	for _, p := range o.set.Pictures {
@@ -158,8 +159,8 @@ func (o *opening) finish(ctx context.Context) error {
 	return nil
 }
 
-// measure compares the size of a picture's file with the annotation, and turns the boxes with
-// the picture if they are boxes of the stored rows.
+// measure compares the size of a picture's file with the size in the annotation. If the annotation describes
+// the stored rows of a picture with an EXIF orientation, measure turns its boxes like the picture.
 func (o *opening) measure(ctx context.Context, p *Picture) {
 	d := p.dimensions
 	if d.Width == 0 {

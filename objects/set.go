@@ -16,9 +16,9 @@ import (
 type Object struct {
 	Box       Box
 	Class     int     // index into Set.Classes
-	Area      float64 // area of the mask, in square pixels; of the box without a mask
-	Difficult bool    // VOC: neither a hit nor a miss
-	Crowd     bool    // COCO: many objects in one box
+	Area      float64 // area of the mask in square pixels, or of the box if there is no mask
+	Difficult bool    // VOC's flag: the object is neither a hit nor a miss
+	Crowd     bool    // COCO's flag: the box has many objects
 
 	line int // line of the annotation in its file
 }
@@ -26,7 +26,7 @@ type Object struct {
 // Picture is a picture with its objects.
 type Picture struct {
 	Name          string // name of the file; slash-separated, relative to the folder or archive
-	ID            int64  // COCO's number; otherwise the index in the set before Select
+	ID            int64  // COCO's number of the picture; otherwise its index in the set before Select
 	Width, Height int    // size of the upright picture, in pixels
 	Split         data.Split
 	Objects       []Object
@@ -34,14 +34,14 @@ type Picture struct {
 	file       string // the annotation file
 	line       int    // line in file
 	dimensions images.Dimensions
-	read       func() ([]byte, error) // nil without the picture's file
+	read       func() ([]byte, error) // reads the picture's file; nil if there is none
 }
 
 // Set is a set of annotated pictures. It is valid until Close.
 type Set struct {
 	Spec     string
 	Classes  []string
-	Numbers  []int64 // COCO's number of each class; otherwise the index
+	Numbers  []int64 // COCO's number of each class; otherwise the index of the class
 	Pictures []Picture
 	Notes    []string // remarks for the user
 
@@ -56,7 +56,7 @@ func (s *Set) Close() error {
 	return s.files.Close()
 }
 
-// HasNumbers reports whether the pictures have numbers of their own: COCO's.
+// HasNumbers reports whether the pictures have numbers in the annotations, as in COCO.
 func (s *Set) HasNumbers() bool { return strings.HasPrefix(s.Spec, "coco:") }
 
 // File returns the bytes of the file of picture i.
@@ -73,7 +73,7 @@ func (s *Set) File(i int) ([]byte, error) {
 	return b, nil
 }
 
-// Decode returns the upright picture i, u8 [height, width, 3].
+// Decode returns picture i, turned upright, u8 [height, width, 3].
 func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	b, err := s.File(i)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// Select returns the pictures of one split; all for "". The result shares the files of s: only
-// one of them has to be closed.
+// Select returns a set with the pictures of one split, or all pictures for "". It shares the files of s: it
+// is enough to close one of the two.
 func (s *Set) Select(split data.Split) (*Set, error) {
 	if split == "" {
 		return s, nil
@@ -104,8 +104,8 @@ func (s *Set) Select(split data.Split) (*Set, error) {
 	return &selected, nil
 }
 
-// CheckObjects returns an error if no picture has an object: figures of precision and recall
-// would mean nothing.
+// CheckObjects returns an error if no picture has an object, because figures of precision and recall would
+// mean nothing.
 func (s *Set) CheckObjects() error {
 	splits := map[data.Split]bool{}
 	for _, p := range s.Pictures {

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// write makes a folder of files. The content "@WxH" is a PNG of that size.
+// write writes files into a new folder. The content "@WxH" stands for a PNG of that size.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -46,20 +46,21 @@ func write(t testing.TB, files map[string]string) string {
 	return root
 }
 
-// xmlOf is an annotation of a picture of 100 x 80 pixels.
+// xmlOf returns the annotation of a picture of 100 x 80 pixels in VOC's XML.
 func xmlOf(objects string) string {
 	return "<annotation>\n<size><width>100</width><height>80</height><depth>3</depth></size>\n" + objects +
 		"</annotation>\n"
 }
 
-// bounds is an object in one line.
+// bounds returns an object in VOC's XML, on one line.
 func bounds(name, corners string) string {
 	c := strings.Fields(corners)
 	return "<object><name>" + name + "</name><bndbox><xmin>" + c[0] + "</xmin><ymin>" + c[1] +
 		"</ymin><xmax>" + c[2] + "</xmax><ymax>" + c[3] + "</ymax></bndbox></object>\n"
 }
 
-// coco is a document with an image, two categories and the given annotations, from line 4.
+// coco returns a document with an image, two categories and the given annotations. The annotations begin in
+// line 4.
 func coco(annotations string) string {
 	return `{"images": [{"id": 7, "file_name": "a.png", "width": 100, "height": 80}],
 "categories": [{"id": 3, "name": "dog"}, {"id": 1, "name": "cat"}],
@@ -67,18 +68,18 @@ func coco(annotations string) string {
 ` + annotations + `]}`
 }
 
-// yolo is a folder with data.yaml and the labels of one picture of 100 x 80 pixels.
+// yolo returns the files of a folder with data.yaml and the labels of one picture of 100 x 80 pixels.
 func yolo(labels string) map[string]string {
 	return map[string]string{"data.yaml": "train: images/train\nval: images/val\nnames: [cat, dog]\nnc: 2\n",
 		"images/train/a.png": "@100x80", "images/val/b.png": "@10x10", "labels/train/a.txt": labels}
 }
 
-// table is a folder with a table of boxes, with the given rows from line 2.
+// table returns the files of a folder with a table of boxes. The given rows begin in line 2.
 func table(rows string) map[string]string {
 	return map[string]string{"a.png": "@100x80", "boxes.csv": "path,x1,y1,x2,y2,label\n" + rows}
 }
 
-// rounded returns a box without the rounding errors of fractions.
+// rounded returns b with rounded corners, to compare boxes that were read from fractions.
 func rounded(b Box) Box {
 	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 }
 	return Box{round(b.X1), round(b.Y1), round(b.X2), round(b.Y2)}
@@ -94,8 +95,8 @@ func open(t *testing.T, spec string) *Set {
 	return s
 }
 
-// TestSameBox reads the same box from all three formats. The corners of VOC count from 1
-// and are inclusive, COCO has sizes, and YOLO has fractions.
+// TestSameBox reads the same box from all formats. VOC's corners count from 1 and are inclusive, COCO has
+// sizes, and YOLO has fractions.
 func TestSameBox(t *testing.T) {
 	want := Object{Box: Box{10, 20, 30, 60}, Class: 1, Area: 800}
 	voc := write(t, map[string]string{
@@ -166,7 +167,7 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// TestBCCD compares counts and sums of BCCD with those of a Python program that uses
+// TestBCCD compares counts and sums over the data set BCCD with the results of a Python program that uses
 // xml.etree (testdata/bccd.py).
 func TestBCCD(t *testing.T) {
 	s := open(t, "voc:"+shareddata.File(t, "bccd.tar.gz"))
@@ -193,8 +194,8 @@ func TestBCCD(t *testing.T) {
 	}
 }
 
-// If a picture is turned by its EXIF orientation, boxes of the stored rows are turned with
-// it, and boxes of the upright picture are not. The box must be where the red pixels are.
+// If a picture is turned by its EXIF orientation, boxes in the coordinates of the stored rows are turned with
+// it. Boxes in the coordinates of the upright picture are not. The box must be where the red pixels are.
 func TestEXIFTurnsBoxes(t *testing.T) {
 	for orientation := 5; orientation <= 8; orientation++ {
 		picture := image.NewRGBA(image.Rect(0, 0, 96, 64))
@@ -254,7 +255,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// The frame of a box is inside of the box, in the colour of its class.
+// The outline of a box is drawn inside of the box, in the colour of its class.
 func TestDraw(t *testing.T) {
 	root := write(t, map[string]string{"a.png": "@100x80", "boxes.json": coco(
 		`{"id": 1, "image_id": 7, "category_id": 3, "bbox": [10, 20, 30, 40]}`)})

@@ -14,11 +14,11 @@ type Report struct {
 	Boxes           int           `json:"boxes"`
 	Difficult       int           `json:"difficult"`
 	Crowd           int           `json:"crowd"`
-	Outside         int           `json:"boxes_outside"` // at least in part outside of their pictures
+	Outside         int           `json:"boxes_outside"` // boxes that extend beyond their pictures
 	Empty           int           `json:"boxes_empty"`
-	Duplicates      int           `json:"duplicates"`   // same picture, class and box as another
-	Small           int           `json:"boxes_small"`  // area below 32 x 32
-	Medium          int           `json:"boxes_medium"` // area below 96 x 96
+	Duplicates      int           `json:"duplicates"`   // boxes equal to another of the picture and class
+	Small           int           `json:"boxes_small"`  // boxes with an area below 32 x 32
+	Medium          int           `json:"boxes_medium"` // boxes with an area from 32 x 32 to below 96 x 96
 	Large           int           `json:"boxes_large"`
 	Splits          []SplitReport `json:"splits,omitempty"`
 	Classes         []ClassReport `json:"classes"`
@@ -37,16 +37,16 @@ type SplitReport struct {
 	Boxes    int        `json:"boxes"`
 }
 
-// ClassReport counts the boxes of a class, and the pictures with one.
+// ClassReport counts the boxes of a class, and the pictures that have a box of it.
 type ClassReport struct {
 	Name     string `json:"name"`
 	Boxes    int    `json:"boxes"`
 	Pictures int    `json:"pictures"`
 }
 
-// Quantiles are the smallest value, the lower quartile, the median, the upper quartile and the
-// largest value. Each is an element of the sample: of an even number it is the lower one. All are
-// 0 without values.
+// Quantiles are the smallest value, the lower quartile, the median, the upper quartile and the largest value.
+// Each is one of the values. If a quantile is between two values, it is the lower one. All are 0 if there are
+// no values.
 type Quantiles [5]float64
 
 func quantilesOf(values []float64) (q Quantiles) {
@@ -76,7 +76,7 @@ func Survey(s *Set) *Report {
 	return r
 }
 
-// survey is a report that is being made, with the samples of its quantiles.
+// survey is a report that is being made, with the values for its quantiles.
 type survey struct {
 	set                             *Set
 	report                          *Report

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openVOC reads the annotations of a VOC folder: Annotations, JPEGImages and ImageSets/Main, or
-// pictures with their XML files next to them in a folder for each split.
+// openVOC reads the annotations of a VOC folder: Annotations, JPEGImages and ImageSets/Main. Or it reads a
+// folder with a subfolder for each split, which has the pictures and their XML files side by side.
 func openVOC(ctx context.Context, o *opening) error {
 	err := o.list(ctx, o.path, func(name string) bool {
 		return strings.EqualFold(path.Ext(name), ".xml") || isSetList(name)
@@ -39,8 +39,8 @@ func openVOC(ctx context.Context, o *opening) error {
 	return v.splits()
 }
 
-// isSetList reports whether a file of ImageSets/Main lists the pictures of a split. Lists of
-// single classes, like cat_train.txt, are not read.
+// isSetList reports whether a file of ImageSets/Main lists the pictures of a split. Lists of a single class,
+// like cat_train.txt, do not count.
 func isSetList(name string) bool {
 	if !strings.HasSuffix(path.Dir(name), "ImageSets/Main") {
 		return false
@@ -57,7 +57,7 @@ type vocReader struct {
 	pictures  map[string][]data.File // pictures by stem
 	classes   map[string]bool
 	annotated map[string]string // annotation file of each picture
-	names     [][]string        // names of the classes of each picture's objects
+	names     [][]string        // names of the classes of the objects, by picture
 }
 
 // read reads one annotation file and finds its picture.
@@ -91,8 +91,8 @@ func (v *vocReader) read(f data.File) error {
 	return nil
 }
 
-// pictureOf returns the picture of an annotation file: the one with its stem in the same
-// folder, in a folder next to it, or the only one.
+// pictureOf returns the picture that belongs to an annotation file. It has the same stem, and is in the same
+// folder, in a folder next to it, or the only picture with this stem.
 func (v *vocReader) pictureOf(name string) (data.File, bool) {
 	files := v.pictures[stem(name)]
 	for _, folder := range []string{path.Dir(name), path.Dir(path.Dir(name))} {
@@ -108,7 +108,7 @@ func (v *vocReader) pictureOf(name string) (data.File, bool) {
 	return data.File{}, false
 }
 
-// folderSplit returns the split that a folder of a path is named after; "" without one.
+// folderSplit returns the split that a folder in a path is named after, or "" if there is none.
 func folderSplit(name string) data.Split {
 	for element := range strings.SplitSeq(path.Dir(name), "/") {
 		if split := data.SplitOfFolder(element); split != "" {
@@ -118,7 +118,7 @@ func folderSplit(name string) data.Split {
 	return ""
 }
 
-// number assigns each class the index of its name in the sorted list of all names, over all splits.
+// number gives each class a number: the index of its name in the sorted list of all names in all splits.
 func (v *vocReader) number() {
 	v.set.Classes = slices.Sorted(maps.Keys(v.classes))
 	for i := range v.set.Classes {
@@ -133,8 +133,8 @@ func (v *vocReader) number() {
 	}
 }
 
-// splits reads the lists of ImageSets/Main. A picture of trainval that is in neither train nor
-// val belongs to train.
+// splits reads the lists of ImageSets/Main. If a picture is in the list trainval, but neither in train nor in
+// val, it belongs to train.
 func (v *vocReader) splits() error {
 	index := map[string]int{}
 	for i, p := range v.set.Pictures {
@@ -142,7 +142,7 @@ func (v *vocReader) splits() error {
 	}
 	files := slices.Clone(v.set.files.All)
 	slices.SortFunc(files, func(a, b data.File) int { return strings.Compare(a.Name, b.Name) })
-	for _, f := range files { // test, train, trainval, val
+	for _, f := range files { // the lists are read in the order test, train, trainval, val
 		if isSetList(f.Name) {
 			b, err := f.Read()
 			if err != nil {
@@ -162,7 +162,7 @@ func (v *vocReader) splits() error {
 // trainOrVal is the split of pictures that only trainval.txt lists.
 const trainOrVal data.Split = "trainval"
 
-// setList reads one list: a name in each line, optionally followed by 1.
+// setList reads one list. Each line has the name of a picture, which may be followed by 1.
 func (v *vocReader) setList(file, text string, index map[string]int) {
 	split, line := data.Split(stem(file)), 0
 	listed := map[int]bool{}
@@ -182,7 +182,7 @@ func (v *vocReader) setList(file, text string, index map[string]int) {
 		switch {
 		case listed[i]:
 			v.add(file, line, "remove the line", "%s is listed twice", quote(fields[0]))
-		case split == trainOrVal && p.Split == data.Train: // train.txt was read before
+		case split == trainOrVal && p.Split == data.Train: // the list train.txt was read before
 		case split == data.Val && p.Split == trainOrVal, p.Split == "":
 			p.Split = split
 		default:

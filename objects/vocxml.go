@@ -139,7 +139,7 @@ func (f *faults) vocCorners(file, name string, e *element) (box Box, ok bool) {
 	return box, false
 }
 
-// quote writes a text of a file into a message, shortened.
+// quote returns a text from a file in a shortened form, for a message.
 func quote(text string) string {
 	const most = 60
 	if len(text) > most {

@@ -17,7 +17,7 @@ type element struct {
 	children []*element
 }
 
-// maxDepth is the largest depth of nested elements; VOC needs 4.
+// maxDepth is the largest accepted depth of nested elements. VOC needs 4.
 const maxDepth = 32
 
 // parseXML returns the root element of a document, or the line of the first error.
@@ -56,7 +56,7 @@ func parseXML(b []byte) (root *element, line int, err error) {
 	return top.children[0], 0, nil
 }
 
-// plainXML removes the line of a syntax error, which the caller reports.
+// plainXML removes the number of the line from a syntax error, because the caller reports the line.
 func plainXML(err error) error {
 	if s := new(xml.SyntaxError); errors.As(err, &s) {
 		return errors.New(s.Msg)
@@ -64,7 +64,7 @@ func plainXML(err error) error {
 	return err
 }
 
-// child returns the first child with a name; nil without one.
+// child returns the first child with a name, or nil if there is none.
 func (e *element) child(name string) *element {
 	if e == nil {
 		return nil
@@ -77,7 +77,7 @@ func (e *element) child(name string) *element {
 	return nil
 }
 
-// value returns the text of the first child with a name; "" without one.
+// value returns the text of the first child with a name, or "" if there is none.
 func (e *element) value(name string) string {
 	if c := e.child(name); c != nil {
 		return c.text

@@ -13,9 +13,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openYOLO reads a folder with data.yaml, pictures and a text file for each picture with boxes.
-// The text file of images/train/a.jpg is labels/train/a.txt; without a folder images it is next
-// to the picture.
+// openYOLO reads a folder with data.yaml, pictures, and a text file for each picture with boxes. The text
+// file of images/train/a.jpg is labels/train/a.txt. If no folder of the path is named images, the text file
+// is next to the picture.
 func openYOLO(ctx context.Context, o *opening) error {
 	err := o.list(ctx, o.path, func(name string) bool {
 		extension := strings.ToLower(path.Ext(name))
@@ -50,11 +50,11 @@ func openYOLO(ctx context.Context, o *opening) error {
 type yoloReader struct {
 	*opening
 	description *yoloDescription
-	texts       map[string]data.File  // texts by name
-	lists       map[string]bool       // texts that list pictures
+	texts       map[string]data.File  // text files by name
+	lists       map[string]bool       // names of text files that list pictures
 	files       map[string]data.File  // pictures by name
 	assigned    map[string]data.Split // split of each picture
-	used        map[string]string     // picture of each text
+	used        map[string]string     // the picture that each text file belongs to
 }
 
 func (y *yoloReader) pictureFiles() map[string]data.File {
@@ -90,10 +90,10 @@ func (y *yoloReader) describe() error {
 	for i := range y.set.Classes {
 		y.set.Numbers = append(y.set.Numbers, int64(i))
 	}
-	return y.err() // classes are needed to read labels
+	return y.err() // without classes, labels cannot be read
 }
 
-// assign finds the split of each picture: by data.yaml, or else by the names of folders.
+// assign finds the split of each picture: by data.yaml or, if it lists no pictures, by the names of folders.
 func (y *yoloReader) assign() error {
 	y.assigned, y.used = map[string]data.Split{}, map[string]string{}
 	for _, split := range []data.Split{data.Train, data.Val, data.Test} {
@@ -102,7 +102,7 @@ func (y *yoloReader) assign() error {
 			if err != nil {
 				return err
 			}
-			if len(names) == 0 && split != data.Test { // Roboflow writes test without pictures
+			if len(names) == 0 && split != data.Test { // Roboflow's file names test even without pictures
 				y.add(y.description.file, y.description.lines[split], "correct the path",
 					"%s is %s, and there is no picture", split, quote(entry))
 			}
@@ -121,8 +121,9 @@ func (y *yoloReader) assign() error {
 	return nil
 }
 
-// picturesOf returns the names of the pictures of an entry like images/train, ../train/images
-// or train.txt. Paths of the author's machine are cut until they fit.
+// picturesOf returns the names of the pictures that an entry of data.yaml selects. An entry is a path like
+// images/train, ../train/images or train.txt. Leading folders of the author's machine are removed until the
+// path exists.
 func (y *yoloReader) picturesOf(entry string) ([]string, error) {
 	in := path.Dir(y.description.file)
 	full := strings.ReplaceAll(entry, `\`, "/")
@@ -145,7 +146,7 @@ func (y *yoloReader) picturesOf(entry string) ([]string, error) {
 	return nil, nil
 }
 
-// listed returns the pictures that a list names, one in each line.
+// listed returns the pictures that a list file names, one in each line.
 func (y *yoloReader) listed(f data.File) ([]string, error) {
 	b, err := f.Read()
 	if err != nil {
@@ -169,7 +170,7 @@ func (y *yoloReader) listed(f data.File) ([]string, error) {
 	return names, nil
 }
 
-// longestSuffix returns the picture that the end of a path names.
+// longestSuffix returns the picture with a name that is the end of one of the paths, as long as possible.
 func (y *yoloReader) longestSuffix(paths ...string) (string, bool) {
 	for _, name := range paths {
 		for name != "" {
@@ -182,7 +183,7 @@ func (y *yoloReader) longestSuffix(paths ...string) (string, bool) {
 	return "", false
 }
 
-// textsOf returns the names of the existing text files of a picture.
+// textsOf returns the names of those text files of a picture that exist.
 func (y *yoloReader) textsOf(picture string) (found []string) {
 	base := strings.TrimSuffix(picture, path.Ext(picture)) + ".txt"
 	candidates := []string{base}
@@ -215,7 +216,7 @@ func (y *yoloReader) read(ctx context.Context, f data.File) error {
 	}
 	p := Picture{Name: f.Name, ID: int64(len(y.set.Pictures)), Width: d.Width, Height: d.Height,
 		Split: y.assigned[f.Name], dimensions: d, read: f.Read}
-	if d.Orientation > 4 { // labels are of the upright picture
+	if d.Orientation > 4 { // labels are in coordinates of the upright picture
 		p.Width, p.Height = p.Height, p.Width
 	}
 	texts := y.textsOf(f.Name)
@@ -241,7 +242,7 @@ func (y *yoloReader) read(ctx context.Context, f data.File) error {
 	return nil
 }
 
-// checkTexts adds a fault for each text file of labels without a picture.
+// checkTexts adds a fault for each text file with labels that has no picture.
 func (y *yoloReader) checkTexts() {
 	for _, name := range slices.Sorted(maps.Keys(y.texts)) {
 		if y.used[name] != "" || y.lists[name] || !y.isLabels(name) {
@@ -251,7 +252,7 @@ func (y *yoloReader) checkTexts() {
 	}
 }
 
-// isLabels reports whether an unused text file has labels: it is in a folder labels, or its
+// isLabels reports whether an unused text file has labels. It does if it is in a folder labels, or if its
 // first field is a number.
 func (y *yoloReader) isLabels(name string) bool {
 	if base := path.Base(name); base == "classes.txt" || base == "train.txt" || base == "val.txt" ||

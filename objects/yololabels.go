@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// roundingError is the largest excess of a fraction over 1 that is not a fault: labels have six
-// decimals.
+// roundingError is the largest number by which a fraction may exceed 1 without being a fault: labels are
+// rounded to six decimals.
 const roundingError = 1e-5
 
-// parseYOLO reads the labels of a picture of width x height pixels: a class, the centre, width
-// and height in each line.
+// parseYOLO reads the labels of a picture of width x height pixels. Each line has a class, the centre of a
+// box, its width and its height.
 func (f *faults) parseYOLO(file, text string, classes, width, height int) (all []Object) {
 	line := 0
 	for row := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -34,7 +34,7 @@ func (f *faults) parseYOLO(file, text string, classes, width, height int) (all [
 	return all
 }
 
-// yoloFields adds a fault for a line that has another number of fields than a box.
+// yoloFields adds a fault if a line has another number of fields than a box needs.
 func (f *faults) yoloFields(file string, line, n int) bool {
 	switch {
 	case n == 5:
@@ -66,7 +66,7 @@ func (f *faults) yoloClass(file string, line int, text string, classes int) (cla
 	return 0, false
 }
 
-// yoloBox converts fractions into pixels.
+// yoloBox converts the fractions of a line to a box in pixels.
 func (f *faults) yoloBox(file string, line int, fields []string, width, height int) (box Box, ok bool) {
 	var v [4]float64
 	for i, name := range []string{"centre x", "centre y", "width", "height"} {

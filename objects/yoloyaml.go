@@ -17,13 +17,13 @@ import (
 // yoloDescription is the content of data.yaml.
 type yoloDescription struct {
 	file    string
-	folder  string // path:
+	folder  string // value of path:
 	classes []string
 	splits  map[data.Split][]string // folders or lists of pictures
 	lines   map[data.Split]int
 }
 
-// maxDescription is the largest data.yaml, in bytes.
+// maxDescription is the largest accepted size of data.yaml, in bytes.
 const maxDescription = 64 << 10
 
 // parseDescription reads data.yaml. Fields that describe training or downloads are ignored.
@@ -67,12 +67,12 @@ func (f *faults) parseDescription(file string, b []byte) *yoloDescription {
 	return d
 }
 
-// maxBrackets is the largest number of lists and maps in brackets. For 60,000 nested ones,
-// the parser needs seconds and much memory.
+// maxBrackets is the largest accepted number of lists and maps in brackets. The parser would need seconds and
+// much memory for 60,000 nested ones.
 const maxBrackets = 1000
 
-// yamlFault returns the line and the text of a parser's error. Its Error adds an excerpt of the file
-// in several lines.
+// yamlFault returns the line and the text of an error of the YAML parser. The method Error of this error
+// would add an excerpt of the file in several lines.
 func yamlFault(err error) (line int, text string) {
 	var e interface {
 		error
@@ -88,8 +88,8 @@ func yamlFault(err error) (line int, text string) {
 	return line, e.GetMessage()
 }
 
-// parseYAML returns the fields of a document. The parser is not ours: a panic of it on broken
-// input becomes an error.
+// parseYAML returns the fields of a document. If the YAML parser, which is from another project, panics on
+// broken input, parseYAML returns an error.
 func parseYAML(b []byte) (fields []*ast.MappingValueNode, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -140,7 +140,7 @@ func scalar(n ast.Node) string {
 	return ""
 }
 
-// scalars returns the texts of a list, or the only text.
+// scalars returns the texts of a list, or a list with the only text.
 func scalars(n ast.Node) []string {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {

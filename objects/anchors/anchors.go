@@ -1,15 +1,16 @@
-// Package anchors relates boxes to the slots of torchvision's detectors. Use New with the
-// form of a detector, Grid.Fill in training, to assign objects to slots, and
+// Package anchors relates boxes to the slots of torchvision's detectors: the places where a detector can
+// predict a box. Use New with the form of a detector, Grid.Fill in training, to assign objects to slots, and
 // Grid.Detections to read the boxes of a prediction.
 //
-// Each slot has an anchor: a box in pixels of the input. Slots are ordered as in
-// torchvision: by map, from fine to coarse, then by cell, row by row, and then by the
-// anchors of a cell. The anchors of a cell have one centre: for SSD the centre of the cell,
-// and for other forms its upper left corner. Their sides depend on the form:
+// Each slot has an anchor: a box in pixels of the input, relative to which the slot predicts. Slots are
+// ordered as in torchvision: by feature map, from fine to coarse, then by cell of the map, row by row, and
+// then by the anchors of a cell. The anchors of a cell have one centre: for SSD the centre of the cell, and
+// for other forms its upper left corner. The number and the sides of the anchors of a cell depend on the
+// form:
 //
 //   - graph.FCOSForm: a square of 8, 16, 32, 64 or 128 pixels.
-//   - graph.RetinaNetForm: nine boxes. Three are a square of 32 to 512 pixels and its multiples by the
-//     third roots of 2 and 4. The others have the same areas, and half or twice the height.
+//   - graph.RetinaNetForm: nine boxes. Three are squares with sides of s, s*2^(1/3) and s*2^(2/3), where s is
+//     32 to 512 pixels. The others have the same areas, and half or twice the ratio of height to width.
 //   - graph.SSDForm: six default boxes, which grow with the input: two squares, and boxes with sides in a
 //     ratio of 2 and 3.
 //
@@ -47,7 +48,7 @@ type Grid struct {
 // box has the corners x1, y1, x2, y2.
 type box [4]float32
 
-// step is the number that sides of inputs are multiples of.
+// step is the number of pixels that the sides of inputs must be multiples of.
 const step = 32
 
 // New returns the slots of a detector for inputs of a size.
@@ -96,7 +97,7 @@ func newAnchors(form graph.BoxForm, height, width int) (*Grid, error) {
 	return g, nil
 }
 
-// add adds the slots of a map.
+// add adds the slots of a feature map with this number of rows and columns. around has the anchors of a cell.
 func (g *Grid) add(rows, columns int, around []box) {
 	g.starts = append(g.starts, len(g.anchors))
 	down, across := g.Height/rows, g.Width/columns
@@ -135,8 +136,8 @@ func (g *Grid) Fields() int { return g.form.Fields() }
 // each class, and one for the centre of FCOS or the background of SSD.
 func (g *Grid) TargetRows(classes int) int { return g.Fields() - 4 + classes }
 
-// Assign returns the index of the object that each slot is assigned to, or a negative
-// number.
+// Assign returns for each slot the index of the object that is assigned to it, or a negative number if there
+// is none.
 func (g *Grid) Assign(objects []cells.Object) []int {
 	switch g.form {
 	case graph.FCOSForm:

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// The output of an FCOS with one class: all logits are low, except in the third column of the second row.
+// The example reads the output of an FCOS with one class. All logits are low, except in the third column of
+// the second row.
 func ExampleNew() {
 	grid, err := anchors.New(graph.FCOSForm, 64, 64)
 	if err != nil {

@@ -6,29 +6,30 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// These are values of an assignment. Other values are the index of the object that a slot
-// is assigned to.
+// These are special values in an assignment. All other values are the index of the object that is assigned to
+// a slot.
 const (
 	background = -1 // no object
 	unknown    = -2 // an ignored object, which has no loss
 )
 
-// These are the limits of assignInside, in sides of a cell.
+// These are the limits that assignInside uses, in units of the side of a cell.
 const (
 	radius    = 1.5 // distance from the centre of an object
 	low, high = 4, 8
 )
 
-// largestArea is the area in pixels from which on FCOS assigns no slots to an object.
+// largestArea is the area in pixels from which on an object gets no slots.
 const largestArea = 1e8
 
-// assignInside returns the index of the object that each slot is assigned to, or a negative
-// number. Like torchvision's FCOS (Tian et al. 2019), it needs no predictions:
+// assignInside returns for each slot the index of the object that is assigned to it, or a negative number.
+// Like torchvision's FCOS (Tian et al. 2019), it needs no predictions:
 //
-//   - An object gets slots on one map: the map where the farthest side of its box is more than low and less
-//     than high cells away. The finest map has no lower limit, and the coarsest no upper one. The object gets
-//     the slots that are inside its box and, along both axes, within radius of its centre.
-//   - A slot in several objects is assigned to the one with the smallest area; of equal areas, to the first.
+//   - An object gets slots on one feature map: the map where the farthest side of its box is more than low
+//     and less than high cells away from the slot. The finest map has no lower limit, and the coarsest no
+//     upper one. The object gets the slots that are inside its box and, along both axes, within radius of its
+//     centre.
+//   - A slot inside several objects gets the one with the smallest area; of equal areas, the first.
 //   - A slot without an object has no loss if it is inside an ignored object.
 func (g *Grid) assignInside(objects []cells.Object) []int {
 	owner := make([]int, len(g.anchors))
@@ -49,7 +50,7 @@ func (g *Grid) assignInside(objects []cells.Object) []int {
 	return owner
 }
 
-// exclude makes the background in ignored objects unknown.
+// exclude changes background to unknown where it is inside an ignored object.
 func (g *Grid) exclude(objects []cells.Object, owner []int) {
 	for _, o := range objects {
 		if !o.Ignored {
@@ -64,7 +65,7 @@ func (g *Grid) exclude(objects []cells.Object, owner []int) {
 	}
 }
 
-// holds reports whether slot i with anchor a may be assigned to the object with box o.
+// holds reports whether the object with box o may be assigned to slot i, which has the anchor a.
 func (g *Grid) holds(i int, a, o box) bool {
 	x, y := a.centre()
 	cx, cy := o.centre()
@@ -88,7 +89,8 @@ func distances(x, y float32, b box) [4]float32 {
 
 func abs(v float32) float32 { return float32(math.Abs(float64(v))) }
 
-// centreness returns the target of the centre: 1 in the middle of a box, and 0 at its sides.
+// centreness returns the target for the logit of the centre, from the distances d of a point to the sides of
+// a box: 1 in the middle of the box, and 0 at its sides.
 func centreness(d [4]float32) float32 {
 	across := float64(min(d[0], d[2])) / float64(max(d[0], d[2]))
 	down := float64(min(d[1], d[3])) / float64(max(d[1], d[3]))

@@ -8,15 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// alpha is the weight of an object in the focal loss, and 1 - alpha that of the background (Lin et al. 2017).
-// The exponent is 2.
+// alpha is the weight of an object in the focal loss, and 1 - alpha is the weight of the background (Lin et
+// al. 2017). The exponent of the focal loss is 2.
 const alpha = 0.25
 
-// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64:
-// the focal loss of the classes, and the loss of the box of each slot with an object. The
-// loss of a box is 1 - GIoU (Rezatofighi et al. 2019). FCOS adds the binary cross-entropy
-// of the centre. The first RetinaNet has the sum of absolute errors instead of 1 - GIoU.
-// See ssdLoss for SSD.
+// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64: the focal loss of
+// the classes, and the loss of the box of each slot with an object. The loss of a box is 1 - GIoU
+// (Rezatofighi et al. 2019). FCOS adds the binary cross-entropy of the centre. The first version of RetinaNet
+// uses the sum of absolute errors in place of 1 - GIoU. For SSD see ssdLoss.
 func (g *Grid) Loss(rows []float32, t cells.Targets) (sum float64) {
 	if g.form == graph.SSDForm {
 		return g.ssdLoss(rows, t)
@@ -60,8 +59,8 @@ func focal(logits, positive, negative []float32) (sum float64) {
 	return sum
 }
 
-// generalised returns the generalised intersection over union of two boxes around a point, by the distances
-// of their sides.
+// generalised returns the generalised intersection over union (GIoU) of two boxes that contain the same
+// point. a and b are the distances of their sides from this point.
 func generalised(a, b [4]float32) float64 {
 	side := func(d [4]float32, axis int) float64 { return float64(d[axis]) + float64(d[axis+2]) }
 	common, enclosing := 1.0, 1.0

@@ -8,21 +8,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// These are limits of overlaps in RetinaNet. From leastOverlap on, an anchor is assigned to
-// an object. Below mostBackground it is background.
+// These are limits of the overlap (IoU) in RetinaNet. If the overlap is leastOverlap or more, an object is
+// assigned to an anchor. If it is below mostBackground, the anchor is background.
 const (
 	leastOverlap   = 0.5
 	mostBackground = 0.4
 )
 
-// assignByOverlap returns the index of the object that each slot is assigned to, or a
-// negative number, like torchvision's RetinaNet (Lin et al. 2017):
+// assignByOverlap returns for each slot the index of the object that is assigned to it, or a negative number,
+// like torchvision's RetinaNet (Lin et al. 2017):
 //
-//   - An anchor is assigned to the object that overlaps it most (IoU), if the overlap is at least
-//     leastOverlap; of equal overlaps, to the first. Below mostBackground it is background. Between these
-//     limits it has no loss.
-//   - The anchors with the largest overlap with some object are always assigned, to the object that overlaps
-//     them most.
+//   - An anchor gets the object that overlaps it most (IoU), if the overlap is at least leastOverlap; of
+//     equal overlaps, the first object. An anchor with an overlap below mostBackground is background. Between
+//     these limits an anchor has no loss.
+//   - For each object, the anchors that overlap it most always get an object: the one that overlaps them
+//     most.
 //   - Background with a centre inside an ignored object has no loss.
 //
 // Overlaps are float32, rounded after each operation.
@@ -48,9 +48,8 @@ func (g *Grid) assignByOverlap(objects []cells.Object) []int {
 	return owner
 }
 
-// compete updates best and overlaps for the slots that object k with box b overlaps more
-// than earlier objects. It marks in closest the slots with the largest overlap with object
-// k.
+// compete compares object k, which has the box b, with the objects before it. It updates best and overlaps
+// for the slots that object k overlaps more. It marks in closest the slots that overlap object k most.
 func (g *Grid) compete(k int, b box, best []int, overlaps []float32, closest []bool) {
 	of, most := make([]float32, len(g.anchors)), float32(0)
 	for i, a := range g.anchors {
@@ -75,12 +74,11 @@ func overlap(a, b box) float32 {
 	return common / (float32(a.area()+b.area()) - common)
 }
 
-// sides returns centre, width and height of a box.
+// sides returns the centre, width and height of a box.
 func (b box) sides() (x, y, w, h float64) { return detection.Sides(b) }
 
-// offsets returns the prediction of RetinaNet for a box: the offset of its centre divided
-// by the sides of the anchor, and the logarithms of its sides divided by the sides of the
-// anchor.
+// offsets returns the numbers that RetinaNet predicts for a box: the offset of its centre divided by the
+// sides of the anchor, and the logarithms of its sides divided by the sides of the anchor.
 func offsets(anchor, b box) [4]float32 {
 	ax, ay, aw, ah := anchor.sides()
 	x, y, w, h := b.sides()
@@ -96,9 +94,8 @@ func inSides(anchor, b box) [4]float32 {
 		float32((float64(b[2]) - x) / w), float32((float64(b[3]) - y) / h)}
 }
 
-// aroundCell returns the anchors of a cell of RetinaNet around the origin. There are three
-// sizes: side, and its multiples by the third roots of 2 and 4, rounded down. Each size has
-// three ratios of height to width.
+// aroundCell returns the anchors of a cell of RetinaNet, around the origin. There are three sizes: side, and
+// side times 2^(1/3) and 2^(2/3), rounded down. For each size there are three ratios of height to width.
 func aroundCell(side int) (all []box) {
 	for _, ratio := range []float64{0.5, 1, 2} {
 		tall := float32(math.Sqrt(ratio))

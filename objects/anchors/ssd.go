@@ -10,15 +10,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The numbers of SSDlite (Liu et al. 2016, Sandler et al. 2018), as in torchvision.
+// The constants of SSDlite (Liu et al. 2016, Sandler et al. 2018), as in torchvision.
 const (
 	ssdMaps             = 6
 	ssdSmallest         = 0.2  // side of the squares of the finest map, as a share of the input's
 	ssdLargest          = 0.95 // side of the squares of the coarsest map
-	negativesOfPositive = 3    // slots of background with a loss for each slot with an object
+	negativesOfPositive = 3    // number of background slots with a loss for each slot with an object
 )
 
-// addDefaults adds the default boxes of all maps.
+// addDefaults adds the default boxes of all feature maps.
 func (g *Grid) addDefaults() {
 	scale := func(k int) float64 {
 		if k == ssdMaps {
@@ -54,13 +54,13 @@ func defaultBox(x, y float32, side [2]float32, width, height float32) box {
 		float32((y + h) * height)}
 }
 
-// assignDefaults returns the index of the object that each slot is assigned to, or a
-// negative number, like torchvision's SSD:
+// assignDefaults returns for each slot the index of the object that is assigned to it, or a negative number,
+// like torchvision's SSD:
 //
-//   - A slot is assigned to the object that overlaps it most (IoU), if the overlap is at least leastOverlap;
-//     of equal overlaps, to the first. Otherwise it is background.
-//   - The slot with the largest overlap with an object is always assigned to that object; of equal overlaps,
-//     the first slot. If this holds for several objects, the last one counts.
+//   - A slot gets the object that overlaps it most (IoU), if the overlap is at least leastOverlap; of equal
+//     overlaps, the first object. All other slots are background.
+//   - The slot that overlaps an object most always gets that object; of equal overlaps, the first slot. If a
+//     slot overlaps several objects most, it gets the last of them.
 //   - Background with a centre inside an ignored object has no loss.
 //
 // Overlaps are float32, rounded after each operation.
@@ -96,7 +96,7 @@ func (g *Grid) assignDefaults(objects []cells.Object) []int {
 	return owner
 }
 
-// defaultOffsets returns the prediction for a box.
+// defaultOffsets returns the numbers that SSD predicts for a box.
 func defaultOffsets(anchor, b box) (v [4]float32) {
 	ax, ay, aw, ah := anchor.sides()
 	x, y, w, h := b.sides()
@@ -106,9 +106,9 @@ func defaultOffsets(anchor, b box) (v [4]float32) {
 	return v
 }
 
-// fillClass writes column i, of a slot assigned to object k, to Positive and Negative.
-// Positive is 1 in the row of the class, or for background in row 0. Negative has a number
-// only for background: in row 0, the number of slots minus the index of the slot.
+// fillClass writes column i of Positive and Negative, for a slot that object k is assigned to. Positive is 1
+// in the row of the object's class, or in row 0 for background. Negative has a number only for background: in
+// row 0, the number of slots minus the index of the slot.
 func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 	n := len(g.anchors)
 	switch {
@@ -119,17 +119,16 @@ func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
 	}
 }
 
-// negative is a slot of background with its loss.
+// negative is a background slot with its loss.
 type negative struct {
 	slot int
 	loss float32
 }
 
-// ssdLoss returns the sum of the smooth absolute errors of the boxes of slots with an
-// object, and of cross-entropies. The cross-entropies are of the slots with an object and
-// of the hardest slots of background: those with the largest losses, three times the number
-// of slots with an object. Of equal losses the first slot counts. Losses are compared as
-// float32, and losses below 2^-32 are equal.
+// ssdLoss returns the sum of two losses: smooth absolute errors of the boxes of slots with an object, and
+// cross-entropies. The cross-entropies are of the slots with an object, and of the background slots with the
+// largest losses, three times as many as there are slots with an object. Of background slots with equal
+// losses the first are taken. Losses are compared as float32, and losses below 2^-32 count as equal.
 func (g *Grid) ssdLoss(rows []float32, t cells.Targets) (sum float64) {
 	n, positives := len(g.anchors), 0
 	var hard []negative

@@ -5,19 +5,18 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// Fill writes the targets for objects with one of a number of classes, and returns the
-// number of slots with an object. It overwrites all elements:
+// Fill writes the targets for objects, which have one of the given number of classes. It returns the number
+// of slots that get an object. It overwrites all elements:
 //
 //	Boxes      [4, A]   the box in the units of the form, see below
 //	Mask       [1, A]   1 for a slot with an object, otherwise 0
 //	Positive   [R, A]   weights of log(sigmoid(logit)): 1 for the class, and the target of FCOS's centre
 //	Negative   [R, A]   weights of log(1 - sigmoid(logit)): 1 for other classes, and 1 minus that target
 //
-// For FCOS, Boxes has the distances to the sides of the box, and 1 without an object. For
-// RetinaNet and SSD it has the prediction of the box, and 0 without an object. For the
-// second version of RetinaNet it has the corners relative to the centre of the anchor, in
-// units of its sides, and without an object the anchor itself. For SSD, Positive and
-// Negative are the result of fillClass.
+// For FCOS, Boxes has the distances to the sides of the box, and 1 without an object. For RetinaNet and SSD
+// it has the numbers that the network predicts for the box, and 0 without an object. For the second version
+// of RetinaNet it has the corners relative to the centre of the anchor, in units of its sides; without an
+// object these are the corners of the anchor itself. For SSD, fillClass describes Positive and Negative.
 func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (positives int) {
 	n := len(g.anchors)
 	for _, all := range [][]float32{t.Mask, t.Positive, t.Negative} {
@@ -54,7 +53,7 @@ func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (posit
 	return positives
 }
 
-// target returns the column of Targets.Boxes of slot i with object k.
+// target returns the column of Targets.Boxes for slot i, which object k is assigned to.
 func (g *Grid) target(i, k int, objects []cells.Object) (v [4]float32) {
 	if k < 0 {
 		return map[graph.BoxForm][4]float32{graph.FCOSForm: {1, 1, 1, 1},

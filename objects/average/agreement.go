@@ -5,20 +5,20 @@ import "github.com/bnctl/bnctl/objects"
 // Agreement compares the detections of two detectors on the same pictures. Two detectors of
 // equal precision may still find different objects.
 type Agreement struct {
-	Score      float64 `json:"score"`      // the counted detections have at least this score
-	Overlap    float64 `json:"overlap"`    // least overlap of two detections that agree
+	Score      float64 `json:"score"`      // only detections with at least this score are counted
+	Overlap    float64 `json:"overlap"`    // two detections must overlap at least this much to agree
 	Detections int     `json:"detections"` // number of detections of the detector
 	Others     int     `json:"others"`     // number of detections of the other detector
-	Agreeing   int     `json:"agreeing"`   // pairs of one detection of each, with the same class
-	AP         float64 `json:"ap"`         // COCO's, of the other detector
+	Agreeing   int     `json:"agreeing"`   // pairs of a detection of each detector, with the same class
+	AP         float64 `json:"ap"`         // COCO's AP of the other detector
 	AP50       float64 `json:"ap50"`
-	// APDifference and AP50Difference are the figures of the detector minus those of the
-	// other one.
+	// APDifference and AP50Difference are the figures of the detector minus the figures of the other detector.
 	APDifference   float64 `json:"ap_difference"`
 	AP50Difference float64 `json:"ap50_difference"`
 }
 
-// Agree compares the detections of two detectors. Judge pairs those that have at least a score.
+// Agree compares the detections of two detectors. Only detections with at least the given score are paired,
+// as Judge pairs objects and detections.
 func Agree(s *objects.Set, found, other []Detection, score, overlap float64) *Agreement {
 	its := &objects.Set{Classes: s.Classes, Pictures: make([]objects.Picture, len(s.Pictures))}
 	a := &Agreement{Score: score, Overlap: overlap}
@@ -43,7 +43,8 @@ func Agree(s *objects.Set, found, other []Detection, score, overlap float64) *Ag
 	return a
 }
 
-// Fraction returns the fraction of all counted detections that agree, 1 if there are none.
+// Fraction returns the fraction of the counted detections of both detectors that agree. It is 1 if there are
+// no detections.
 func (a *Agreement) Fraction() float64 {
 	if a.Detections+a.Others == 0 {
 		return 1

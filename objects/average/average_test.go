@@ -30,7 +30,7 @@ type golden struct {
 	VOC     [][2]float64    `json:"voc"`
 }
 
-// set makes a set of a case, with its pictures in another order than their numbers.
+// set returns the set of a case. Its pictures are not in the order of their numbers.
 func (g *golden) set() *objects.Set {
 	s := &objects.Set{Spec: "coco:golden", Numbers: g.Categories, Classes: make([]string, len(g.Categories))}
 	at := map[int64]int{}
@@ -70,7 +70,8 @@ func near(t *testing.T, name string, got, want float64) {
 	}
 }
 
-// The figures equal cocodataset/cocoapi's to 1e-9, and VOC's equal the development kit's.
+// COCO's figures equal the figures of cocodataset/cocoapi to 1e-9, and VOC's equal the figures of VOC's
+// development kit.
 func TestFiguresAreThoseOfTheirAuthors(t *testing.T) {
 	for _, g := range readGolden(t) {
 		s := g.set()
@@ -94,7 +95,7 @@ func TestFiguresAreThoseOfTheirAuthors(t *testing.T) {
 	}
 }
 
-// Difficult objects are neither hits nor misses, in both metrics.
+// Difficult objects are neither hits nor misses, in COCO's and in VOC's figures.
 func TestDifficult(t *testing.T) {
 	box := func(x float64) objects.Box { return objects.Box{X1: x, Y1: 0, X2: x + 50, Y2: 50} }
 	s := &objects.Set{Classes: []string{"cat"}, Numbers: []int64{0}, Pictures: []objects.Picture{{}}}
@@ -140,8 +141,8 @@ func TestBrokenResults(t *testing.T) {
 	}
 }
 
-// Pictures and classes have numbers and names. In sets of VOC and YOLO a number is the name of the file, as
-// detectors write it, and never the place of the picture in the set.
+// Results may identify pictures and classes by number or by name. In sets of VOC and YOLO the number of a
+// picture is the name of its file, as detectors write it, and never the index of the picture in the set.
 func TestNamesOfResults(t *testing.T) {
 	pictures := []objects.Picture{{ID: 0, Name: "train/a.png"}, {ID: 1, Name: "train/b.png"},
 		{ID: 2, Name: "val/b.png"}, {ID: 3, Name: "val/000001.png"}, {ID: 4, Name: "val/2.png"},
@@ -170,8 +171,8 @@ func TestNamesOfResults(t *testing.T) {
 	}
 }
 
-// Each object and detection is in one pair, the one with the largest overlap, whatever its class. Crowds and
-// difficult objects do not count.
+// Each object and each detection is in at most one pair, with the detection or object that overlaps it most,
+// whatever the classes. Crowds and difficult objects do not count.
 func TestConfusion(t *testing.T) {
 	at := func(x float64) objects.Box { return objects.Box{X1: x, X2: x + 10, Y2: 10} }
 	s := &objects.Set{Classes: []string{"cat", "dog"}, Pictures: []objects.Picture{{Objects: []objects.Object{
@@ -187,7 +188,7 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// Detections agree if they overlap and have one class. Those with a low score count only in the
+// Two detections agree if they overlap and have the same class. Detections with a low score count only in the
 // figures of precision.
 func TestAgree(t *testing.T) {
 	at := func(x float64) objects.Box { return objects.Box{X1: x, X2: x + 10, Y2: 10} }
@@ -202,7 +203,7 @@ func TestAgree(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	near(t, "AP50", a.AP50, 1)
-	near(t, "difference of AP50", a.AP50Difference, -0.5) // no dog is found
+	near(t, "difference of AP50", a.AP50Difference, -0.5) // the detector finds no dog
 	if a := Agree(s, found, found, 0.3, 0.5); a.Fraction() != 1 || a.APDifference != 0 {
 		t.Errorf("with itself: %+v", a)
 	}
@@ -211,7 +212,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// category_name comes before category_id.
+// The field category_name has priority over category_id.
 func TestCategoryName(t *testing.T) {
 	s := &objects.Set{Spec: "coco:x", Classes: []string{"cat", "dog"}, Numbers: []int64{3, 9},
 		Pictures: []objects.Picture{{ID: 7}}}
@@ -245,7 +246,7 @@ func FuzzResults(f *testing.F) {
 	})
 }
 
-// VOCClass.Recalls has the highest precision at each recall or a higher one. The test
+// VOCClass.Recalls has, for each recall, the highest precision at that recall or a higher one. The test
 // computes it separately for each recall.
 func TestRecalls(t *testing.T) {
 	for _, g := range readGolden(t) {
@@ -275,7 +276,8 @@ func TestRecalls(t *testing.T) {
 	}
 }
 
-// Each object of Judge is paired once or missed, and the counts of faults are those of the matrix.
+// Judge pairs each object once, or reports it as missed. The counts of faults equal the counts in the
+// confusion matrix.
 func TestJudge(t *testing.T) {
 	for _, g := range readGolden(t) {
 		s := g.set()

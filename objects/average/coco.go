@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/objects"
 )
 
-// COCOFigures are the twelve figures of COCO, over all classes with objects. A figure
-// without any object is -1, for example APSmall of a set without small objects.
+// COCOFigures are COCO's twelve figures, as means over all classes that have objects. A figure is -1 if there
+// is no object for it, for example APSmall of a set without small objects.
 type COCOFigures struct {
 	AP       float64 `json:"ap"` // mean over overlaps of 0.50, 0.55 ... 0.95
 	AP50     float64 `json:"ap50"`
@@ -17,7 +17,7 @@ type COCOFigures struct {
 	APSmall  float64 `json:"ap_small"` // objects with an area up to 32 x 32
 	APMedium float64 `json:"ap_medium"`
 	APLarge  float64 `json:"ap_large"` // objects from 96 x 96
-	AR1      float64 `json:"ar1"`      // recall with one detection per picture and class
+	AR1      float64 `json:"ar1"`      // average recall with at most one detection per picture and class
 	AR10     float64 `json:"ar10"`
 	AR100    float64 `json:"ar100"`
 	ARSmall  float64 `json:"ar_small"`
@@ -27,7 +27,7 @@ type COCOFigures struct {
 	Classes []COCOClass `json:"classes"`
 }
 
-// COCOClass has the figures of one class; -1 without an object.
+// COCOClass has the figures of one class. A figure without an object is -1.
 type COCOClass struct {
 	Name  string  `json:"name"`
 	AP    float64 `json:"ap"`
@@ -40,10 +40,10 @@ var (
 	overlaps  = linspace(0.5, 0.95, 10)
 	recalls   = linspace(0, 1, 101)
 	areas     = [][2]float64{{0, 1e10}, {0, 32 * 32}, {32 * 32, 96 * 96}, {96 * 96, 1e10}}
-	mostFound = []int{1, 10, 100} // detections per picture and class
+	mostFound = []int{1, 10, 100} // maximum numbers of detections per picture and class
 )
 
-// epsilon is numpy.spacing(1), which keeps a precision from 0/0.
+// epsilon is numpy.spacing(1). It is added to a denominator, so that a precision is not 0/0.
 const epsilon = 0x1p-52
 
 // linspace returns n numbers from first to last as numpy.linspace rounds them.
@@ -57,8 +57,8 @@ func linspace(first, last float64, n int) []float64 {
 	return all
 }
 
-// COCO computes the figures of detections on a set. Crowds are neither hits nor misses, and a
-// crowd may contain several detections. Difficult objects are neither hits nor misses.
+// COCO computes COCO's figures of the detections all on a set. Crowds and difficult objects are neither hits
+// nor misses. Several detections may match the same crowd.
 func COCO(s *objects.Set, all []Detection) *COCOFigures {
 	e := &cocoEvaluation{}
 	for _, pairs := range pairsOf(s, all) {
@@ -76,16 +76,16 @@ func COCO(s *objects.Set, all []Detection) *COCOFigures {
 	return f
 }
 
-// cocoClass has the curves of a class by area and by overlap.
+// cocoClass has the results of a class, by range of object areas and by overlap.
 type cocoClass struct {
-	precision [4][10][]float64 // with 100 detections; one value for each of recalls; nil without objects
+	precision [4][10][]float64 // with up to 100 detections; one value for each of recalls; nil without objects
 	recall    [4][3][10]float64
 }
 
 type cocoEvaluation struct{ classes []cocoClass }
 
-// precision returns the mean precision over classes and recalls for a prefix or range of
-// overlaps.
+// precision returns the mean precision over classes, recalls and the given overlaps, which must be
+// consecutive.
 func (e *cocoEvaluation) precision(area int, at []float64) float64 {
 	var m mean
 	first := slices.Index(overlaps, at[0])
@@ -112,7 +112,7 @@ func (e *cocoEvaluation) recall(area, most int) float64 {
 	return m.value()
 }
 
-// mean is the mean of added values; -1 without any.
+// mean is the mean of the values that were added. It is -1 if none was added.
 type mean struct {
 	sum float64
 	n   int
@@ -127,7 +127,8 @@ func (m *mean) value() float64 {
 	return m.sum / float64(m.n)
 }
 
-// evaluateClass matches the detections of a class in all pictures, and accumulates them.
+// evaluateClass matches the detections of a class with objects in all pictures, and computes the curves from
+// the matches.
 func evaluateClass(pairs []pair) (c cocoClass) {
 	last := len(mostFound) - 1
 	tables := make([][][]float64, len(pairs))
@@ -157,7 +158,8 @@ func evaluateClass(pairs []pair) (c cocoClass) {
 	return c
 }
 
-// overlapsOf returns the overlap of each detection that counts with each object.
+// overlapsOf returns the overlaps of the detections that count: a row for each detection, with an overlap for
+// each object.
 func overlapsOf(p pair) [][]float64 {
 	table := make([][]float64, min(len(p.detections), mostFound[len(mostFound)-1]))
 	for d := range table {
@@ -171,13 +173,13 @@ func overlapsOf(p pair) [][]float64 {
 // match is the result of one detection.
 type match struct {
 	score  float64
-	rank   int // among the detections of its picture
+	rank   int // index among the detections of its picture, by score
 	hit    bool
 	ignore bool // neither a hit nor a miss
 }
 
-// matchPicture matches the detections of one picture, the highest score first, each with the object
-// that it overlaps most (evaluateImg of cocoeval.py). It also returns the number of objects that
+// matchPicture matches the detections of one picture, the highest score first. Each is matched with the
+// object that it overlaps most (evaluateImg of cocoeval.py). It also returns the number of objects that
 // count.
 func matchPicture(p pair, table [][]float64, area [2]float64, threshold float64) (all []match, count int) {
 	order, ignored := sortIgnored(p.objects, area)
@@ -203,7 +205,8 @@ func matchPicture(p pair, table [][]float64, area [2]float64, threshold float64)
 	return all, count
 }
 
-// sortIgnored returns the indices of objects with the ignored ones last, and which are ignored.
+// sortIgnored returns the indices of objects, sorted so that ignored objects are last. ignored reports for
+// each object whether it is ignored.
 func sortIgnored(all []objects.Object, area [2]float64) (order []int, ignored []bool) {
 	for i, o := range all {
 		order = append(order, i)
@@ -221,8 +224,9 @@ func sortIgnored(all []objects.Object, area [2]float64) (order []int, ignored []
 	return order, ignored
 }
 
-// bestObject returns the object that a detection overlaps most, the last of equal ones; -1 if all
-// overlaps are below the threshold. An object that counts comes before all ignored ones.
+// bestObject returns the object that a detection overlaps most, or the last of several with equal overlaps.
+// It returns -1 if all overlaps are below the threshold. It chooses an ignored object only if no other object
+// reaches the threshold.
 func bestObject(all []objects.Object, row []float64, order []int, ignored, matched []bool,
 	threshold float64) int {
 	best, most := -1, min(threshold, 1-1e-10)
@@ -240,8 +244,8 @@ func bestObject(all []objects.Object, row []float64, order []int, ignored, match
 	return best
 }
 
-// accumulate returns the interpolated precision at each of recalls, and the final recall, of the
-// first detections of each picture.
+// accumulate returns the interpolated precision at each of recalls, and the final recall. It uses at most the
+// first most detections of each picture.
 func accumulate(matches []match, most, objects int) (precision []float64, recall float64) {
 	var sorted []match
 	for _, m := range matches {

@@ -2,19 +2,20 @@ package average
 
 import "github.com/bnctl/bnctl/objects"
 
-// The limits of a confusion matrix: the default score of predict, and VOC's overlap.
+// ConfusedScore and ConfusedOverlap are the limits for a confusion matrix: the default score of predict, and
+// VOC's overlap.
 const ConfusedScore, ConfusedOverlap = 0.3, 0.5
 
 // Confusion counts objects by their class and by the class of their detection. Counts has a
 // row for each class of objects, and a column for each class of detections. The last row
 // counts detections without an object, and the last column objects without a detection.
 type Confusion struct {
-	Score   float64 `json:"score"`   // detections have at least this score
-	Overlap float64 `json:"overlap"` // least overlap of an object and its detection
+	Score   float64 `json:"score"`   // only detections with at least this score are counted
+	Overlap float64 `json:"overlap"` // an object and its detection overlap at least this much
 	Counts  [][]int `json:"counts"`
 }
 
-// Confuse counts the objects and detections that Judge pairs.
+// Confuse returns the confusion matrix of the objects and detections that Judge pairs.
 func Confuse(s *objects.Set, all []Detection, score, overlap float64) *Confusion {
 	background := len(s.Classes)
 	c := &Confusion{Score: score, Overlap: overlap, Counts: make([][]int, background+1)}

@@ -15,8 +15,8 @@ type Detection struct {
 	Score   float64
 }
 
-// overlap returns the area in common divided by the area of the union. If truth is a crowd it is
-// divided by the area of the detection (bbIou of cocoapi's maskApi.c).
+// overlap returns the area that two boxes have in common, divided by the area of their union. If the object
+// truth is a crowd, the divisor is the area of the detection instead (bbIou of cocoapi's maskApi.c).
 func overlap(found, truth objects.Box, crowd bool) float64 {
 	common := found.Intersect(truth)
 	if common <= 0 {
@@ -28,14 +28,14 @@ func overlap(found, truth objects.Box, crowd bool) float64 {
 	return common / (found.Area() + truth.Area() - common)
 }
 
-// pair has the objects and detections of a class in one picture. Detections are sorted by score,
-// the highest first.
+// pair has the objects and the detections of one class in one picture. Detections are sorted by score, the
+// highest first.
 type pair struct {
 	objects    []objects.Object
 	detections []Detection
 }
 
-// pairsOf returns the pairs of each class, with pictures in the order of their numbers.
+// pairsOf returns for each class the pairs of all pictures, in the order of the pictures' numbers.
 func pairsOf(s *objects.Set, all []Detection) [][]pair {
 	order := make([]int, len(s.Pictures))
 	for i := range order {

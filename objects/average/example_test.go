@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/objects/average"
 )
 
-// One of two cells is found, and a third box is wrong.
+// The detector finds one of two cells, and another box that is wrong.
 func ExampleCOCO() {
 	box := func(x float64) objects.Box { return objects.Box{X1: x, Y1: 0, X2: x + 100, Y2: 100} }
 	set := &objects.Set{Classes: []string{"cell"}, Pictures: []objects.Picture{{Name: "a.png",

@@ -7,21 +7,21 @@ import (
 	"github.com/bnctl/bnctl/objects"
 )
 
-// Judged is a picture with its detections, the highest score first.
+// Judged is a picture with its detections, sorted by score, the highest first.
 type Judged struct {
 	Picture    int // index in the set
 	Detections []Detection
-	// Objects has the index of the object of each detection; -1 without one, and Ignored for a detection that
-	// does not count.
+	// Objects has for each detection the index of its object. It is -1 for a detection without an object, and
+	// Ignored for a detection that does not count.
 	Objects []int
 	Missed  []int // indices of the objects without a detection
 }
 
-// Ignored is the element of Judged.Objects for a detection of a crowd or of a difficult object.
+// Ignored is the element of Judged.Objects for a detection that matches a crowd or a difficult object.
 const Ignored = -2
 
-// Faults returns how many objects are missed, how many detections have no object, and how many have an object
-// of another class in picture p.
+// Faults returns the number of missed objects in picture p, the number of detections without an object, and
+// the number of detections with an object of another class.
 func (j *Judged) Faults(p *objects.Picture) (missed, invented, confused int) {
 	for i, o := range j.Objects {
 		switch {
@@ -34,11 +34,11 @@ func (j *Judged) Faults(p *objects.Picture) (missed, invented, confused int) {
 	return len(j.Missed), invented, confused
 }
 
-// Judge pairs the objects of each picture with detections of any class that have at least
-// the given score. An object and a detection are in one pair at most. Pairs with the
-// largest overlap come first; of equal overlaps the pair with the higher score, and then
-// the earlier object. Crowds and difficult objects do not count. Neither does a detection
-// without another object that overlaps one of these at least by overlap.
+// Judge pairs the objects of each picture with detections of any class that have at least the given score. An
+// object or a detection is in one pair at most. Pairs are formed in the order of their overlap, the largest
+// first; of equal overlaps the detection with the higher score, and then the earlier object. Crowds and
+// difficult objects do not count. A detection that gets no object does not count either if it overlaps one of
+// these at least by overlap.
 func Judge(s *objects.Set, all []Detection, score, overlap float64) []Judged {
 	judged := make([]Judged, len(s.Pictures))
 	for _, d := range all {
@@ -60,7 +60,7 @@ type contact struct {
 	overlap           float64
 }
 
-// pair finds the object of each detection. Detections are sorted by score.
+// pair finds the object of each detection. least is the least overlap. Detections are sorted by score.
 func (j *Judged) pair(truth []objects.Object, least float64) {
 	var all []contact
 	j.Objects = make([]int, len(j.Detections))

@@ -17,7 +17,7 @@ import (
 type result struct {
 	Image    name      `json:"image_id"`
 	Category name      `json:"category_id"`
-	Name     string    `json:"category_name"` // "" without one
+	Name     string    `json:"category_name"` // "" if the entry does not have this field
 	Box      []float64 `json:"bbox"`
 	Score    *float64  `json:"score"`
 }
@@ -41,12 +41,11 @@ func (n *name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadResults reads detections in COCO's results format, a list of image_id, category_id,
-// bbox and score. Pictures are identified by the name of the file, by that name without
-// folder and extension, or by a number: COCO's, and in other sets the number that is the
-// name (5 of 000005.jpg). Classes are identified by number or by name. If an entry has the
-// field category_name, which predict writes, this name identifies the class, because
-// category_id is then the number of the class in the model.
+// ReadResults reads detections in COCO's results format, a list of entries with image_id, category_id, bbox
+// and score. An entry names its picture by the name of the file, by that name without folder and extension,
+// or by a number. The number is COCO's. In a set that is not COCO's, the number is the name of the file (5
+// for 000005.jpg). An entry names its class by number or by name. If it has the field category_name, which
+// predict writes, this name counts, because category_id is then the number of the class in the model.
 func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 	const advice = `write [{"image_id": 1, "category_id": 1, "bbox": [x, y, width, height], "score": 0.9}, ...]`
 	var entries []result
@@ -65,7 +64,7 @@ func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 	return all, nil
 }
 
-// ambiguous is the index of a name that two pictures have.
+// ambiguous is the index that is stored for a name of two pictures.
 const ambiguous = -1
 
 // names has the indices of pictures or classes by their numbers and texts.
@@ -73,7 +72,7 @@ type names struct{ numbers, texts map[string]int }
 
 func newNames() names { return names{map[string]int{}, map[string]int{}} }
 
-// find returns the index of a name. A text that names nothing may be a number.
+// find returns the index that belongs to a name. If a text is not a known name, it may be a number.
 func (n names) find(x name) (at int, ok bool) {
 	if at, ok = n.texts[x.text]; ok && !x.isNumber {
 		return at, true
@@ -117,7 +116,7 @@ func classesOf(s *objects.Set) names {
 	return all
 }
 
-// detection checks an entry.
+// detection checks an entry, and converts it to a detection.
 func (r result) detection(s *objects.Set, pictures, classes names) (d Detection, err error) {
 	if r.Image.text == "" || r.Category.text == "" || r.Score == nil {
 		return d, errors.New("image_id, category_id or score is missing")

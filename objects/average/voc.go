@@ -7,23 +7,23 @@ import (
 	"github.com/bnctl/bnctl/objects"
 )
 
-// VOCFigures are the figures of PASCAL VOC at an overlap of 0.5: means over the classes with
-// objects; -1 without any.
+// VOCFigures are the figures of PASCAL VOC at an overlap of 0.5, as means over the classes that have objects.
+// They are -1 if no class has objects.
 type VOCFigures struct {
 	AP50       float64    `json:"ap50"`          // area below the precision-recall curve (VOC 2010)
-	AP50Points float64    `json:"ap50_11points"` // precision at recalls of 0, 0.1 ... 1 (VOC 2007)
+	AP50Points float64    `json:"ap50_11points"` // mean precision at recalls of 0, 0.1 ... 1 (VOC 2007)
 	Classes    []VOCClass `json:"classes"`
 }
 
-// VOCClass has the figures of one class. Curve has a point for each detection that counts, and F1
-// is the largest harmonic mean of precision and recall on it, at scores of Threshold or more. Recalls
-// has a point for each recall of 0, 0.01 ... 1 that is reached: the highest precision at that recall
-// or a higher one, and the score there.
+// VOCClass has the figures of one class. Curve is the precision-recall curve, with a point for each detection
+// that counts. F1 is the largest harmonic mean of precision and recall on the curve, which is reached if
+// detections have a score of Threshold or more. Recalls has a point for each recall of 0, 0.01 ... 1 that is
+// reached: the highest precision at that recall or a higher one, and the score there.
 type VOCClass struct {
 	Name       string  `json:"name"`
 	AP50       float64 `json:"ap50"`
 	AP50Points float64 `json:"ap50_11points"`
-	Objects    int     `json:"objects"` // difficult and crowd ones do not count
+	Objects    int     `json:"objects"` // number of objects, without difficult ones and crowds
 	F1         float64 `json:"f1"`
 	Threshold  float64 `json:"threshold"`
 	Curve      []Point `json:"-"`
@@ -39,9 +39,9 @@ type Point struct {
 	hits int
 }
 
-// VOC computes VOC's figures of detections on a set: a detection belongs to the object of its
-// class that it overlaps most. It is a hit if the overlap is at least 0.5 and the object was not
-// hit before. Detections of difficult objects do not count.
+// VOC computes VOC's figures of the detections all on a set. A detection is compared with the object of its
+// class that it overlaps most. It is a hit if the overlap is at least 0.5 and no earlier detection has hit
+// the object. Detections of difficult objects do not count.
 func VOC(s *objects.Set, all []Detection) *VOCFigures {
 	f := &VOCFigures{}
 	var area, points mean
@@ -57,7 +57,7 @@ func VOC(s *objects.Set, all []Detection) *VOCFigures {
 	return f
 }
 
-// vocClass evaluates one class.
+// vocClass computes the figures of one class.
 func vocClass(name string, pairs []pair) VOCClass {
 	c := VOCClass{Name: name, AP50: -1, AP50Points: -1, Recalls: []Point{}}
 	var matches []match
@@ -104,7 +104,7 @@ func vocMatches(p pair) (all []match) {
 	return all
 }
 
-// curveOf returns the curve of matches in all pictures.
+// curveOf returns the precision-recall curve of the matches in all pictures.
 func curveOf(matches []match, objects int) (curve []Point) {
 	slices.SortStableFunc(matches, func(a, b match) int { return cmp.Compare(b.score, a.score) })
 	hits, found := 0, 0
@@ -122,8 +122,8 @@ func curveOf(matches []match, objects int) (curve []Point) {
 	return curve
 }
 
-// areaBelow returns the area below the curve, with each precision raised to the highest one at
-// the same or a higher recall (VOCap.m of VOC 2010).
+// areaBelow returns the area below the curve. Each precision is first raised to the highest precision at the
+// same or a higher recall (VOCap.m of VOC 2010).
 func areaBelow(curve []Point) (area float64) {
 	highest := 0.0
 	for i := len(curve) - 1; i >= 0; i-- {
@@ -137,8 +137,8 @@ func areaBelow(curve []Point) (area float64) {
 	return area
 }
 
-// elevenPoints returns the mean of the highest precisions at recalls of at least 0, 0.1 ... 1 (VOC
-// 2007). Recalls are compared as integers.
+// elevenPoints returns the mean of eleven precisions: for each of 0, 0.1 ... 1, the highest precision at this
+// recall or a higher one (VOC 2007). Recalls are compared as integers.
 func elevenPoints(curve []Point, objects int) float64 {
 	sum := 0.0
 	for tenth := range 11 {
@@ -153,8 +153,8 @@ func elevenPoints(curve []Point, objects int) float64 {
 	return sum / 11
 }
 
-// recallsOf returns the points of VOCClass.Recalls. Of equal precisions the first point, with the highest
-// score, counts.
+// recallsOf returns the points of VOCClass.Recalls. Of points with equal precision it takes the first, which
+// has the highest score.
 func recallsOf(curve []Point, objects int) []Point {
 	all, best := make([]Point, 0, 101), Point{}
 	at := len(curve) - 1
@@ -172,8 +172,9 @@ func recallsOf(curve []Point, objects int) []Point {
 	return all
 }
 
-// bestThreshold returns the largest harmonic mean of precision and recall, and its score. Of equal
-// ones it is the highest score. Detections of one score are counted together.
+// bestThreshold returns the largest harmonic mean of precision and recall, and the score from which on
+// detections must be kept to reach it. If several scores reach it, it returns the highest. Detections with
+// equal scores are kept together.
 func bestThreshold(curve []Point) (f1, threshold float64) {
 	for i, p := range curve {
 		if i+1 < len(curve) && curve[i+1].Score == p.Score || p.hits == 0 {

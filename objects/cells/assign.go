@@ -2,35 +2,35 @@ package cells
 
 import "math"
 
-// Object is an annotated object of an input, with the corners x1, y1, x2, y2 of its box in pixels.
-// Ignored objects are neither objects nor background.
+// Object is an annotated object of an input. Corners are the corners x1, y1, x2, y2 of its box in pixels. An
+// ignored object counts neither as an object nor as background.
 type Object struct {
 	Corners [4]float32
 	Class   int
 	Ignored bool
 }
 
-// These are values of an assignment. Other values are the index of the object that a cell
-// is assigned to.
+// These are special values in an assignment. All other values are the index of the object that is assigned to
+// a cell.
 const (
 	background = -1 // no object
 	unknown    = -2 // an ignored object, which has no loss
 )
 
-// These are the limits of assign. A map is used for boxes with a longer side of low to high cells. The
-// finest map has no lower limit, and the coarsest no upper one. The ranges of neighbouring maps
-// overlap, so that no size is on the border between two maps.
+// These are the limits that assign uses. A feature map is used for boxes if the longer side is low to high
+// cells of the map. The finest map has no lower limit, and the coarsest no upper one. The ranges of
+// neighbouring maps overlap, so that no size is on the border between two maps.
 const (
 	low, high = 3, 12
-	radius    = 1.5 // cells around the centre of a box, along both axes
+	radius    = 1.5 // distance from the centre of a box in cells, along both axes
 )
 
-// assign returns the index of the object that each cell is assigned to, or background or
-// unknown. Like FCOS (Tian et al. 2019), it needs no predictions:
+// assign returns for each cell the index of the object that is assigned to it, or background or unknown. Like
+// FCOS (Tian et al. 2019), it needs no predictions:
 //
-//   - An object gets the cells with a centre inside its box and within radius of its centre, on each map for
-//     its size. It always gets the cell that contains its centre on the map that fits best.
-//   - A cell in several objects is assigned to the one with the smallest area; of equal areas, to the first.
+//   - An object gets the cells with a centre inside its box and within radius of the object's centre, on each
+//     feature map for its size. On the map that fits best, it always gets the cell that contains its centre.
+//   - A cell in several objects gets the one with the smallest area; of equal areas, the first.
 //   - A cell without an object is unknown if its centre is inside an ignored object.
 func (g *Grid) assign(objects []Object) []int {
 	owner, areas := make([]int, len(g.cells)), make([]float32, len(g.cells))
@@ -54,7 +54,7 @@ func (o *Object) area() float32 {
 	return float32((o.Corners[2] - o.Corners[0]) * (o.Corners[3] - o.Corners[1]))
 }
 
-// claim assigns cells to object k.
+// claim assigns object k to its cells.
 func (g *Grid) claim(k int, o Object, owner []int, areas []float32) {
 	side := max(o.Corners[2]-o.Corners[0], o.Corners[3]-o.Corners[1])
 	take := func(i int) {
@@ -77,8 +77,8 @@ func (g *Grid) claim(k int, o Object, owner []int, areas []float32) {
 	}
 }
 
-// bestMap returns the coarsest map that a side covers with at least twice the lower limit of cells, or the
-// finest map.
+// bestMap returns the coarsest feature map on which a side has at least twice the lower limit of cells. If
+// there is none, it returns the finest map.
 func bestMap(side float32) int {
 	for m := len(strides) - 1; m > 0; m-- {
 		if side >= float32(2*low*strides[m]) {
@@ -88,7 +88,7 @@ func bestMap(side float32) int {
 	return 0
 }
 
-// centre returns the cell that contains the centre of an object on a map.
+// centre returns the cell of map m that contains the centre of an object.
 func (g *Grid) centre(o Object, m int) int {
 	s := strides[m]
 	cell := func(a, b float32, count int) int {
@@ -98,8 +98,8 @@ func (g *Grid) centre(o Object, m int) int {
 	return g.starts[m] + y*(g.Width/s) + x
 }
 
-// near calls visit for the cells of a map with a centre inside the box of an object and within
-// radius cells of its centre, along both axes.
+// near calls visit for each cell of map m with a centre inside the box of an object and, along both axes,
+// within radius cells of the object's centre.
 func (g *Grid) near(o Object, m int, visit func(i int)) {
 	s := float32(strides[m])
 	cx, cy := (o.Corners[0]+o.Corners[2])/2, (o.Corners[1]+o.Corners[3])/2
@@ -108,7 +108,7 @@ func (g *Grid) near(o Object, m int, visit func(i int)) {
 	g.inside(m, left, top, right, bottom, visit)
 }
 
-// inside calls visit for the cells of a map with a centre between borders.
+// inside calls visit for each cell of map m with a centre between the given borders.
 func (g *Grid) inside(m int, left, top, right, bottom float32, visit func(i int)) {
 	s := strides[m]
 	columns, rows := g.Width/s, g.Height/s
@@ -124,7 +124,7 @@ func (g *Grid) inside(m int, left, top, right, bottom float32, visit func(i int)
 	}
 }
 
-// exclude makes the background in an ignored object unknown.
+// exclude changes background to unknown where it is inside an ignored object.
 func (g *Grid) exclude(o Object, owner []int) {
 	for m := range strides {
 		g.inside(m, o.Corners[0], o.Corners[1], o.Corners[2], o.Corners[3], func(i int) {

@@ -6,8 +6,8 @@ const Columns = 6
 // PerCell is the number of rows in Candidates.Cells.
 const PerCell = 5
 
-// Candidates are the inputs of SimOTA for one sample with at most M objects, row-major.
-// They depend on labels alone:
+// Candidates are the inputs of SimOTA, the assignment of objects to cells on a device, for one sample with at
+// most M objects. They are row-major, and depend on labels alone:
 //
 //	Objects  [M, 6]   corners in pixels; 1 for an object, otherwise 0; M minus the index. A row without an
 //	                  object has a box with an area too, so that its overlap with any prediction is defined
@@ -18,7 +18,7 @@ const PerCell = 5
 //	                  background, 0 if it is in an ignored object
 type Candidates struct{ Objects, Classes, Near, Cells []float32 }
 
-// Sides returns the number of rows and columns of each map.
+// Sides returns the number of rows and the number of columns of each feature map.
 func (g *Grid) Sides() (all [][2]int) {
 	for _, s := range strides {
 		all = append(all, [2]int{g.Height / s, g.Width / s})
@@ -26,7 +26,7 @@ func (g *Grid) Sides() (all [][2]int) {
 	return all
 }
 
-// AllSides returns the number of rows and columns of all maps together.
+// AllSides returns the number of rows plus the number of columns, summed over all feature maps.
 func (g *Grid) AllSides() (n int) {
 	for _, s := range g.Sides() {
 		n += s[0] + s[1]
@@ -34,8 +34,8 @@ func (g *Grid) AllSides() (n int) {
 	return n
 }
 
-// FillCandidates writes the candidates for objects with one of a number of classes. All elements are
-// overwritten. Objects after the first M are left out.
+// FillCandidates writes the candidates for objects, which have one of the given number of classes. It
+// overwrites all elements. Objects after the first M are left out.
 func (g *Grid) FillCandidates(c Candidates, objects []Object, classes int) {
 	for _, all := range [][]float32{c.Objects, c.Classes, c.Near} {
 		clear(all)
@@ -62,12 +62,12 @@ func (g *Grid) FillCandidates(c Candidates, objects []Object, classes int) {
 	g.fillCells(c.Cells, objects)
 }
 
-// fillNear writes the row of Candidates.Near of an object.
+// fillNear writes the row of Candidates.Near for an object.
 func (g *Grid) fillNear(near []float32, o Object) {
 	at := 0
 	for m, sides := range g.Sides() {
 		s := float32(strides[m])
-		for axis, count := range sides { // rows are along y
+		for axis, count := range sides { // first the rows, along y
 			centre := (o.Corners[1-axis] + o.Corners[3-axis]) / 2
 			for i := range count {
 				if d := (float32(i)+0.5)*s - centre; d < radius*s && d > -radius*s {

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 )
 
-// A prediction with one object.
+// The example reads a prediction with one object.
 func ExampleGrid_Detections() {
 	grid, err := cells.New(64, 64)
 	if err != nil {

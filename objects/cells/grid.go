@@ -1,9 +1,9 @@
-// Package cells relates boxes to the cells of a detector. Each cell of its maps predicts one box. Use
+// Package cells relates boxes to the cells of a detector. Each cell of its feature maps predicts one box. Use
 // Grid.Fill in training, to assign boxes to cells, and Grid.Detections to read the boxes of a prediction.
 //
 // Cells are ordered by map, from fine to coarse, and row by row within a map. A prediction is the output
-// "yolox" of package models, f32 [5+C, A] for C classes and A cells. The rows for a cell of s pixels in
-// column x and row y of its map are
+// "yolox" of package models, f32 [5+C, A] for C classes and A cells. For a cell of s pixels in column x and
+// row y of its map, the rows are
 //
 //	0, 1      (centre of the box)/s - (x, y)
 //	2, 3      logarithms of width/s and height/s
@@ -22,7 +22,7 @@ import (
 // Fields is the number of rows of a prediction before the rows of classes.
 const Fields = 5
 
-// strides are the sides of the cells of the maps, in pixels.
+// strides are the sides of the cells of each feature map, in pixels.
 var strides = []int{8, 16, 32}
 
 // Grid has the cells for inputs of one size.

@@ -10,7 +10,8 @@ import (
 const boxWeight = 5
 
 // Loss returns the sum of the losses of one prediction [5+C, A] with its targets, in float64: binary
-// cross-entropies, and boxWeight*(1 - GIoU) (Rezatofighi et al. 2019) for each cell with an object.
+// cross-entropies of objects and classes, and boxWeight*(1 - GIoU) (Rezatofighi et al. 2019) for each cell
+// with an object.
 func (g *Grid) Loss(rows []float32, t Targets) (sum float64) {
 	n := len(g.cells)
 	for i, logit := range rows[4*n:] {
@@ -34,8 +35,8 @@ func (g *Grid) Loss(rows []float32, t Targets) (sum float64) {
 }
 
 // MatchedLoss returns the sum of the losses of one prediction with the objects that Match assigns, and the
-// number of cells with an object: binary cross-entropies, with the overlap as target of a cell's class, and
-// boxWeight*(1 - IoU*IoU).
+// number of cells with an object. The losses are binary cross-entropies, and boxWeight*(1 - IoU*IoU) for each
+// cell with an object. The target of such a cell's class is the overlap.
 func (g *Grid) MatchedLoss(rows []float32, objects []Object, most int) (sum float64, positives int) {
 	n := len(g.cells)
 	owner, overlaps := g.Match(rows, objects, most)
@@ -60,8 +61,9 @@ func (g *Grid) MatchedLoss(rows []float32, objects []Object, most int) (sum floa
 	return sum, positives
 }
 
-// Generalised returns the generalised intersection over union of a prediction, the first four rows, and
-// corners, both in cells from the same origin: IoU - 1 + union/enclosing box.
+// Generalised returns the generalised intersection over union of a predicted box and corners: IoU - 1 +
+// union/(area of the enclosing box). raw has the first four rows of the prediction. Both boxes are in cells
+// from the same origin.
 func Generalised(raw, corners [4]float32) float64 {
 	x, y := float64(raw[0]), float64(raw[1])
 	w, h := tensor.Exp(float64(raw[2])), tensor.Exp(float64(raw[3]))

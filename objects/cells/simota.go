@@ -6,21 +6,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// SimOTA (Ge et al. 2021, YOLOX) assigns objects to cells by a prediction:
+// SimOTA (Ge et al. 2021, YOLOX) uses a prediction to assign objects to cells:
 //
 //   - The candidates are the cells with a centre within radius of the centre of any object, along both axes.
 //   - Object m gets k cells. k is the sum of its ten largest overlaps (IoU) with predictions of candidates,
 //     rounded down, and at least 1.
-//   - These are the candidates with the lowest cost. The cost is the binary cross-entropy of the classes,
-//     with the root of P(object)*P(class) as probability, plus 3*(-log(IoU + 1e-8)), plus a million for a
-//     cell that is not near object m itself.
-//   - If several objects get the same cell, it is assigned to the object with the lowest cost at this cell,
-//     of all objects.
+//   - These k cells are the candidates with the lowest cost. The cost is the binary cross-entropy of the
+//     classes, with the square root of P(object)*P(class) as probability, plus 3*(-log(IoU + 1e-8)), plus a
+//     million for a cell that is not near object m itself.
+//   - If several objects get the same cell, the cell keeps the object with the lowest cost at this cell among
+//     all objects.
 //
-// Of equal costs the lower index is first, both of cells and of objects. Every number is
-// float32, rounded after each operation, in the order of the training function of package
-// parallel. A device computes exponentials and logarithms by its kernel class, so that its
-// assignment may differ where two costs differ only by their rounding.
+// Of equal costs the lower index is first, both of cells and of objects. Every number is float32, rounded
+// after each operation, in the order of the training function of package parallel. A device computes
+// exponentials and logarithms by its kernel class. So its assignment may differ where two costs differ only
+// by their rounding.
 const (
 	mostOverlaps = 10
 	overlapCost  = 3
@@ -28,10 +28,9 @@ const (
 	noCost       = 1e30 // cost of cells that are not candidates
 )
 
-// Match returns the object of each cell for a prediction [5+C, A], as SimOTA assigns it: an
-// index of objects, or background or unknown, which are negative. overlaps has the IoU of a
-// cell's prediction with its object. most limits the number of objects that count: the
-// first ones that are not ignored.
+// Match returns the object that SimOTA assigns to each cell for a prediction [5+C, A]: an index of objects,
+// or background or unknown, which are negative. overlaps has the IoU of each cell's prediction with its
+// object. Only the first most objects that are not ignored count.
 func (g *Grid) Match(rows []float32, objects []Object, most int) (owner []int, overlaps []float32) {
 	n := len(g.cells)
 	s := &simOTA{grid: g, rows: rows, boxes: make([][4]float32, n), candidate: make([]bool, n)}
@@ -58,7 +57,7 @@ func (g *Grid) Match(rows []float32, objects []Object, most int) (owner []int, o
 	return owner, overlaps
 }
 
-// simOTA is the state of Match.
+// simOTA is the state of Match during a call.
 type simOTA struct {
 	grid      *Grid
 	rows      []float32
@@ -67,7 +66,7 @@ type simOTA struct {
 	boxes     [][4]float32
 	candidate []bool
 	near      [][]bool
-	overlaps  [][]float32 // [objects][cells], 0 where there is no candidate
+	overlaps  [][]float32 // [objects][cells]; 0 if the cell is not a candidate
 	costs     [][]float32
 }
 
@@ -99,7 +98,7 @@ func (s *simOTA) prepare() {
 	}
 }
 
-// nearOn marks the cells of a map near an object.
+// nearOn marks the cells of map m that are near an object.
 func (s *simOTA) nearOn(near []bool, o Object, m int) {
 	side := float32(strides[m])
 	x, y := (o.Corners[0]+o.Corners[2])/2, (o.Corners[1]+o.Corners[3])/2
@@ -110,7 +109,7 @@ func (s *simOTA) nearOn(near []bool, o Object, m int) {
 	}
 }
 
-// rounded returns the corners of a prediction in pixels, rounded after each operation.
+// rounded returns the corners in pixels of a predicted box. It rounds after each operation.
 func (p cell) rounded(x, y, w, h float32) [4]float32 {
 	s := float32(p.stride)
 	cx, cy := float32((x+float32(p.x))*s), float32((y+float32(p.y))*s)
@@ -128,7 +127,7 @@ func overlap(box [4]float32, o Object) float32 {
 	return common / (o.area() + area - common)
 }
 
-// cost returns the cost of cell i for object k.
+// cost returns the cost of assigning object k to cell i.
 func (s *simOTA) cost(k, i int, overlap float32) float32 {
 	n := len(s.grid.cells)
 	object := sigmoid(s.rows[4*n+i])
@@ -154,7 +153,7 @@ func sigmoid(v float32) float32 { return float32(probability(v)) }
 
 func logOf(v float32) float32 { return float32(tensor.Log(float64(v))) }
 
-// logarithm returns log(p), and at least -100, as PyTorch's cross-entropy.
+// logarithm returns log(p), but not less than -100, like PyTorch's cross-entropy.
 func logarithm(p float32) float32 { return max(logOf(p), -100) }
 
 // match returns the object of each cell, or -1.
@@ -189,7 +188,7 @@ func (s *simOTA) match() []int {
 	return owner
 }
 
-// count returns the number of cells of an object.
+// count returns the number of cells that object k gets before conflicts are resolved.
 func (s *simOTA) count(k int) int {
 	left := append([]float32(nil), s.overlaps[k]...)
 	var sum float32

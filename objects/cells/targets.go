@@ -7,11 +7,12 @@ package cells
 //	Positive  [1+C, A]   weights of log(sigmoid(logit)), for an object and for each class
 //	Negative  [1+C, A]   weights of log(1 - sigmoid(logit))
 //
-// Without an object the box is the unit box around the origin, which zeros predict.
+// For a cell without an object, Boxes has the unit box around the origin. A prediction of zeros means the
+// same box.
 type Targets struct{ Boxes, Mask, Positive, Negative []float32 }
 
-// Fill writes the targets for objects with one of a number of classes, and returns the number of cells
-// that have one. All elements are overwritten.
+// Fill writes the targets for objects, which have one of the given number of classes. It returns the number
+// of cells that get an object. It overwrites all elements.
 func (g *Grid) Fill(t Targets, objects []Object, classes int) (positives int) {
 	n := len(g.cells)
 	for _, all := range [][]float32{t.Boxes, t.Mask, t.Positive, t.Negative} {
@@ -41,7 +42,7 @@ func (g *Grid) Fill(t Targets, objects []Object, classes int) (positives int) {
 	return positives
 }
 
-// relative returns the corners of a box in cells, from the upper left corner of the cell.
+// relative returns the corners of a box relative to the upper left corner of the cell, in units of its side.
 func (p cell) relative(corners [4]float32) (c [4]float32) {
 	for i, v := range corners {
 		at := p.x

@@ -16,8 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Box is a detected object. Corners are x1, y1, x2, y2 in pixels of the picture, from 0 to its width or
-// height.
+// Box is a detected object. Corners are x1, y1, x2, y2 in pixels of the picture, within the picture.
 type Box struct {
 	Label   string     `json:"label"`
 	Index   int        `json:"index"` // index of the class
@@ -25,7 +24,7 @@ type Box struct {
 	Corners [4]float64 `json:"box"`
 }
 
-// Detector makes boxes of the output of a model.
+// Detector converts the output of a model to boxes.
 type Detector struct {
 	model   *models.Model
 	layout  models.Layout // layout of another program; "" for detectors of the zoo
@@ -36,7 +35,7 @@ type Detector struct {
 	options cells.Options
 }
 
-// Default are the options for people. Evaluations use ForEvaluation.
+// Default are the options for boxes that are shown to people. Evaluations use ForEvaluation.
 var (
 	Default       = cells.Options{Score: 0.3, Overlap: 0.45, Most: 300}
 	ForEvaluation = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
@@ -48,7 +47,7 @@ func Detects(m *models.Model) bool {
 	return native || m.BoxLayout() != models.NoLayout
 }
 
-// New returns a detector of a model that Detects.
+// New returns a detector for a model for which Detects returns true.
 func New(m *models.Model, o cells.Options) (*Detector, error) {
 	d := &Detector{model: m, layout: m.BoxLayout(), first: m.BoxOutput(), options: o,
 		frames: fit.Transform(m, data.Info{DType: tensor.U8})}
@@ -83,11 +82,11 @@ func isFinite(all []float32) bool {
 // Layout returns the form of the outputs of another program's detector; "" for detectors of the zoo.
 func (d *Detector) Layout() models.Layout { return d.layout }
 
-// InputSize returns the height and width of the model's input. If Boxes is called with this
-// size, it returns boxes in pixels of the input.
+// InputSize returns the height and width of the model's input. If Boxes is called with this size as the size
+// of the picture, it returns boxes in pixels of the input.
 func (d *Detector) InputSize() (height, width int) { return d.frames.Height, d.frames.Width }
 
-// detections returns the boxes of the outputs, in pixels of the input.
+// detections returns the boxes in the outputs, in pixels of the input.
 func (d *Detector) detections(outs []tensor.Tensor) ([]cells.Detection, error) {
 	if d.slots != nil && len(outs[0].Shape) == 1 {
 		return d.found(outs[0])
@@ -106,15 +105,15 @@ func (d *Detector) detections(outs []tensor.Tensor) ([]cells.Detection, error) {
 	return d.read(outs)
 }
 
-// notFinite returns the error of an output.
+// notFinite returns the error for an output with numbers that are not finite.
 func (d *Detector) notFinite(output int) error {
 	return &answer.NotFinite{Output: d.model.Outputs()[output].Name}
 }
 
-// Boxes returns the boxes of the outputs for a picture of a size, the highest score first. The outputs are
-// those of the model, or of a program of OnDevice with the same limits. Boxes are cut at the border of the
-// picture, and a box outside of it is left out. The error is an *answer.NotFinite, or a *problem.Error if
-// the numbers are not the boxes that their form suggests.
+// Boxes returns the boxes in the outputs for a picture of a size, the highest score first. The outputs are
+// the model's, or those of a program of OnDevice with the same limits. Boxes are cut at the border of the
+// picture, and a box outside of it is left out. The error is an *answer.NotFinite, or a *problem.Error if the
+// numbers of an output are not boxes of its layout.
 func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {
 	found, err := d.detections(outs)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OnDevice returns the program of a detector of the zoo that ends in graph.Detect, with its state: boxes
-// leave the device instead of the predictions of all slots. p predicts with m, and most is the maximum
-// number of boxes. The program has a second input, see LimitRows. ok is false for other models.
+// OnDevice returns a program that predicts with a detector of the zoo and computes the boxes on the device
+// (graph.Detect), and the state of this program. So only boxes are read from the device, not the predictions
+// of all slots. p is the program that predicts with m, and most is the maximum number of boxes. The program
+// has a second input: see LimitRows. ok is false for models that are not detectors of the zoo.
 func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program,
 	state map[string]tensor.Tensor, ok bool, err error) {
 	main := p.Function(graph.Predict)
@@ -23,7 +24,7 @@ func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program
 	height, width := m.PictureSides()
 	slots, err := anchors.New(m.BoxForm(), height, width)
 	if err != nil || slots.Len() != m.Computed(0).Type.Shape[1] {
-		return nil, nil, false, nil // New names the reason
+		return nil, nil, false, nil // New reports the reason
 	}
 	d := slots.Detector(most)
 	boxes = &graph.Program{Name: p.Name, State: append([]graph.State(nil), p.State...)}
@@ -50,7 +51,8 @@ func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program
 	return boxes, state, true, boxes.Check()
 }
 
-// LimitRows returns the second input of a program of OnDevice, [rows, 2].
+// LimitRows returns the second input of a program of OnDevice, [rows, 2]: the least score and the largest
+// overlap of o in each row.
 func LimitRows(rows int, o cells.Options) tensor.Tensor {
 	t := tensor.New(tensor.F32, rows, 2)
 	for i := range rows {

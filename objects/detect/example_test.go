@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The output of a detector for a picture of 128 x 96 pixels, which fills 64 x 48 pixels of the input.
+// The example reads the output of a detector for a picture of 128 x 96 pixels, which fills 64 x 48 pixels of
+// the input.
 func ExampleDetector_Boxes() {
 	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// candidates are boxes of a detector of another program, in pixels of the input.
+// candidates are the predicted boxes of a detector from another program, in pixels of the input.
 type candidates struct {
-	least   float32 // scores are greater
+	least   float32 // only boxes with a greater score are added
 	highest float32 // maximum of all scores
 	boxes   []suppress.Corners
 	scores  []float32
 	classes []int
 }
 
-// add adds a box of finite numbers. Its corners may have overflowed: they are limited.
+// add adds a box of finite numbers. Corners that have overflowed float32 are limited: see Corners.Limited.
 func (c *candidates) add(box suppress.Corners, score float32, class int) {
 	if !(score > c.least) {
 		return
@@ -27,11 +27,12 @@ func (c *candidates) add(box suppress.Corners, score float32, class int) {
 	c.boxes, c.scores, c.classes = append(c.boxes, box), append(c.scores, score), append(c.classes, class)
 }
 
-// before is the maximum number of candidates of a class that compete: the best ones.
+// before is the maximum number of candidates of a class that are kept before overlapping boxes are removed:
+// the best ones.
 const before = 1000
 
-// suppress returns the selected boxes. If done is set, the file has suppressed boxes
-// already, and suppress removes no overlapping ones.
+// suppress removes overlapping boxes and returns the others. If done is set, the model itself has already
+// removed overlapping boxes, and suppress keeps all.
 func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection) {
 	overlap := o.Overlap
 	if done {
@@ -44,8 +45,8 @@ func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection
 	return all
 }
 
-// read returns the boxes in the outputs of a layout. The error is a *problem.Error if the scores are not
-// probabilities.
+// read returns the boxes in outputs of the detector's layout. The error is a *problem.Error if the scores are
+// not probabilities.
 func (d *Detector) read(outs []tensor.Tensor) ([]cells.Detection, error) {
 	c, out := &candidates{least: d.options.Score}, outs[d.first]
 	switch d.layout {
@@ -74,15 +75,15 @@ func (d *Detector) read(outs []tensor.Tensor) ([]cells.Detection, error) {
 	return c.suppress(d.options, d.layout == models.Suppressed), nil
 }
 
-// centred returns the corners of a box with a centre and a size.
+// centred returns the corners of the box with the centre v[0], v[1] and the size v[2], v[3].
 func centred(_ int, v [4]float32) suppress.Corners {
 	w, h := v[2]/2, v[3]/2
 	return suppress.Corners{v[0] - w, v[1] - h, v[0] + w, v[1] + h}
 }
 
-// yolo reads count boxes of four numbers, with probabilities of the classes after them.
-// With 5 fields the probability of an object comes first. A box has only its most probable
-// class; of equal ones, the first. at returns the index of a field of box n.
+// yolo reads count boxes of four numbers, followed by the probabilities of the classes. If fields is 5, the
+// probability of an object comes before these. A box has only its most probable class, the first of several
+// equal ones. at returns the index of a field of box n.
 func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int, count int,
 	corners func(n int, v [4]float32) suppress.Corners) {
 	x, classes := t.F32(), t.Count()/count-fields
@@ -103,8 +104,8 @@ func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int
 	}
 }
 
-// checkCorners returns an error if the boxes of an SSD are not corners: offsets from anchors have the same
-// form, but their third number is often less than the first.
+// checkCorners returns an error if the boxes of an SSD do not seem to be corners but offsets from anchors.
+// Offsets have the same form, but their third number is often less than the first.
 func (d *Detector) checkCorners(outs []tensor.Tensor) error {
 	if d.layout != models.SSD {
 		return nil
@@ -124,8 +125,8 @@ func (d *Detector) checkCorners(outs []tensor.Tensor) error {
 			"from anchors", d.model.Outputs()[boxes].Name, turned, len(b)/4)
 }
 
-// ssd reads corners as fractions of the input, and scores, the first of which is of the
-// background. A box may have several classes. Class numbers do not count the background.
+// ssd reads boxes, with corners as fractions of the input, and their scores. The first score of a box is the
+// background's. A box may have several classes. The numbers of classes do not include the background.
 func (c *candidates) ssd(boxes, scores tensor.Tensor, width, height float32) {
 	b, s, classes := boxes.F32(), scores.F32(), scores.Shape[1]
 	for n := range scores.Shape[0] {

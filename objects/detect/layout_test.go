@@ -13,7 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foreign returns a model with the outputs of another program's detector, of pictures of 64 x 96 pixels.
+// foreign returns a model for pictures of 64 x 96 pixels, with the outputs of a detector from another
+// program.
 func foreign(t *testing.T, outputs ...models.OutputInfo) *models.Model {
 	t.Helper()
 	var table []graph.State
@@ -41,11 +42,11 @@ func floats(name string, shape ...int) models.OutputInfo {
 	return models.OutputInfo{Name: name, Type: graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: shape}}
 }
 
-// cellsOf is the number of cells of 8, 16 and 32 pixels of 64 x 96.
+// cellsOf is the number of cells in a picture of 64 x 96 pixels, with cells of 8, 16 and 32 pixels.
 const cellsOf = 8*12 + 4*6 + 2*3
 
-// TestLayouts puts one box with the corners 16, 24, 48, 56 and class 1 of 2 into the outputs of each
-// layout. A picture of 192 x 128 fills the input, so that coordinates are doubled.
+// TestLayouts puts one box, with the corners 16, 24, 48, 56 and class 1 of 2, into the outputs of each
+// layout. The picture has twice the size of the input, so that the coordinates in the result are doubled.
 func TestLayouts(t *testing.T) {
 	for _, c := range []struct {
 		want    models.Layout
@@ -61,7 +62,8 @@ func TestLayouts(t *testing.T) {
 		{models.YOLOv5, []models.OutputInfo{floats("output", 3*cellsOf, 7)}, func(outs []tensor.Tensor) {
 			copy(outs[0].F32()[7*300:], []float32{32, 40, 32, 32, 0.5, 0.25, 0.75})
 		}, 0.375},
-		// Cell 2, 3 of 16 pixels: (2+0)*16, (2.5+0)*16, and e^v * 16.
+		// The cell in column 2 and row 3 has 16 pixels. The centre is (2+0)*16, (2.5+0)*16, and the sides are e^v *
+		// 16.
 		{models.YOLOX, []models.OutputInfo{floats("output", cellsOf, 7)}, func(outs []tensor.Tensor) {
 			side := float32(math.Log(2))
 			copy(outs[0].F32()[7*(96+2*6+2):], []float32{0, 0.5, side, side, 0.5, 0.25, 0.75})
@@ -95,8 +97,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestBoxesBeyondFloat32: boxes with sides or corners that overflow float32 are cut at the
-// border of the picture, like all large boxes. Two of them suppress each other.
+// TestBoxesBeyondFloat32: boxes with sides or corners that overflow float32 are cut at the border of the
+// picture, like all large boxes. Of two such boxes that overlap, one is removed.
 func TestBoxesBeyondFloat32(t *testing.T) {
 	const huge = math.MaxFloat32
 	for name, c := range map[string]struct {
@@ -109,7 +111,7 @@ func TestBoxesBeyondFloat32(t *testing.T) {
 		}},
 		"centres": {[]models.OutputInfo{floats("output0", 6, cellsOf)}, func(outs []tensor.Tensor) {
 			for row, v := range []float32{-huge, 30, huge, huge, 0.25, 0.375} {
-				outs[0].F32()[row*cellsOf+17] = v // ends at -huge/2: outside of the picture
+				outs[0].F32()[row*cellsOf+17] = v // the box ends at -huge/2, outside of the picture
 			}
 			for row, v := range []float32{huge / 4, 30, huge, huge, 0.25, 0.375} {
 				outs[0].F32()[row*cellsOf+18] = v
@@ -137,7 +139,8 @@ func TestBoxesBeyondFloat32(t *testing.T) {
 	}
 }
 
-// TestOffsetsAreNotCorners: offsets from anchors have the form of an SSD's corners, and are refused.
+// TestOffsetsAreNotCorners: an output with offsets from anchors is refused, although it has the form of an
+// SSD's corners.
 func TestOffsetsAreNotCorners(t *testing.T) {
 	d, err := detect.New(foreign(t, floats("scores", 10, 3), floats("boxes", 10, 4)), detect.Default)
 	if err != nil {
@@ -154,7 +157,7 @@ func TestOffsetsAreNotCorners(t *testing.T) {
 	}
 }
 
-// TestSuppressedLayout reads the outputs of a file that suppresses boxes itself.
+// TestSuppressedLayout reads the outputs of a model that itself removes overlapping boxes.
 func TestSuppressedLayout(t *testing.T) {
 	m := foreign(t, floats("head", 10, 4))
 	m.Tail = &models.Tail{Outputs: []models.OutputInfo{floats("boxes", -1, 4), floats("scores", -1),
@@ -172,7 +175,7 @@ func TestSuppressedLayout(t *testing.T) {
 }
 
 // TestChosenLayouts: if the layout of the outputs is not recognised, the user names it. The outputs have one
-// object: box 2 of 5, with the corners 16, 24, 48, 56 and class 1 of 2.
+// object, with the corners 16, 24, 48, 56 and class 1 of 2, as box 2 of 5.
 func TestChosenLayouts(t *testing.T) {
 	box := []float32{32, 40, 32, 32}
 	for _, c := range []struct {
@@ -221,7 +224,8 @@ func TestChosenLayouts(t *testing.T) {
 	}
 }
 
-// TestChosenLayoutsThatDoNotFit: a layout needs its shapes, and scores that are probabilities.
+// TestChosenLayoutsThatDoNotFit: the outputs must have the shapes of the layout that the user names, and
+// scores that are probabilities.
 func TestChosenLayoutsThatDoNotFit(t *testing.T) {
 	m := foreign(t, floats("y", cellsOf, 7))
 	for name, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/objects/samples"
 )
 
-// The label of a picture has all its boxes.
+// The label of a picture has all of its boxes.
 func ExampleOpenData() {
 	src, err := samples.OpenData(context.Background(), "coco:testdata/two.json", data.Options{EXIF: true})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package samples makes data sources of sets with boxes. Use OpenData to open any data by its spec, for
+// Package samples makes data sources from sets with boxes. Use OpenData to open any data by its spec, for
 // training a detector or another model.
 package samples
 
@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// source has the pictures of one split of a set. All labels have the same shape in all
-// splits: they have room for the largest number of boxes in a picture.
+// source has the pictures of one split of a set. All labels of all splits have the same shape, with room for
+// the largest number of boxes that a picture of the set has.
 type source struct {
 	set      *objects.Set // set with the files of all splits
 	selected *objects.Set
@@ -38,9 +38,9 @@ func OpenData(ctx context.Context, spec string, o data.Options) (data.Source, er
 	return openBoxes(ctx, spec, o.Split)
 }
 
-// openBoxes opens a split of a set with boxes, for example voc:FOLDER or coco:FILE@val. Without a suffix
-// it is the given split, or all pictures if the set has no splits or split is "". Test replaces a missing
-// Val, and Val a missing Test.
+// openBoxes opens a split of a set with boxes, for example voc:FOLDER or coco:FILE@val. If the spec has no
+// suffix, it opens the given split, or all pictures if the set has no splits or split is "". If the set has
+// no Val, Test replaces it, and the other way round.
 func openBoxes(ctx context.Context, spec string, split data.Split) (data.Source, error) {
 	form, suffix := objects.CutSplit(spec)
 	set, err := objects.Open(ctx, form, objects.Options{})
@@ -82,7 +82,7 @@ func newSource(set *objects.Set, form string, suffix, split data.Split) (*source
 	return s, nil
 }
 
-// choose returns the split that a spec without a suffix means.
+// choose returns the split to open for a spec without a suffix.
 func choose(set *objects.Set, split data.Split) data.Split {
 	if split == "" {
 		return ""
@@ -95,12 +95,12 @@ func choose(set *objects.Set, split data.Split) data.Split {
 	case other != "" && has(other):
 		return other
 	case has(data.Train) || has(data.Val) || has(data.Test):
-		return split // Select refuses it
+		return split // Select returns the error
 	}
 	return ""
 }
 
-// sizeOf returns the shape of the pictures if all have one.
+// sizeOf returns the shape of the pictures, or nil if their shapes differ.
 func sizeOf(set *objects.Set) []int {
 	first := set.Pictures[0]
 	for _, p := range set.Pictures {
@@ -111,7 +111,8 @@ func sizeOf(set *objects.Set) []int {
 	return []int{first.Height, first.Width, 3}
 }
 
-// label returns the boxes of a picture, within the picture. Empty boxes are left out.
+// label returns the boxes of a picture as a label. Boxes are cut at the border of the picture, and empty
+// boxes are left out.
 func label(p objects.Picture, most int) []int32 {
 	all := make([]int32, 0, most*data.BoxFields)
 	put := func(b data.Box) {
@@ -170,14 +171,14 @@ func (s *source) Fingerprint(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// OpenHeldOut does the same as data.OpenHeldOut for the data that OpenData opens.
+// OpenHeldOut is like data.OpenHeldOut, for all data that OpenData opens.
 func OpenHeldOut(ctx context.Context, spec string, o data.Options, h data.Holdout, fingerprint string) (
 	data.Source, error) {
 	return data.Opener(OpenData).OpenHeldOut(ctx, spec, o, h, fingerprint)
 }
 
-// Set returns the set that a source of OpenData or OpenHeldOut reads, and whether it reads one. Its pictures
-// are those of the source.
+// Set returns the set of boxes that a source of OpenData or OpenHeldOut reads, with only the pictures of the
+// source. ok is false if the source reads no set of boxes.
 func Set(src data.Source) (set *objects.Set, ok bool) {
 	if whole, indices, is := data.PartOf(src); is {
 		all, ok := Set(whole)
@@ -198,7 +199,7 @@ func Set(src data.Source) (set *objects.Set, ok bool) {
 	return s.selected, true
 }
 
-// LacksSplit reports whether src is a source of a set with boxes that has no picture of a split.
+// LacksSplit reports whether src comes from a set with boxes, and this set has no picture in a split.
 func LacksSplit(src data.Source, split data.Split) bool {
 	s, ok := src.(*source)
 	return ok && !hasSplit(s.set, split)
@@ -208,7 +209,7 @@ func hasSplit(set *objects.Set, split data.Split) bool {
 	return slices.ContainsFunc(set.Pictures, func(p objects.Picture) bool { return p.Split == split })
 }
 
-// checkOptions refuses options of data that a set with boxes does not have.
+// checkOptions returns an error if options are set that do not apply to a set with boxes.
 func checkOptions(spec string, o data.Options) error {
 	refuse := func(option, value string) error {
 		return problem.New(option, value, spec+" is a set with boxes, which has no such option", "leave it off")

@@ -25,7 +25,7 @@ import (
 	"github.com/bnctl/bnctl/objects/samples"
 )
 
-// picture returns a PNG of 8x8 pixels: a mask of 0 and 1, or colours.
+// picture returns a PNG of 8x8 pixels: a mask with the classes 0 and 1, or a colour picture.
 func picture(t *testing.T, seed int, mask bool) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 8, 8))
@@ -47,7 +47,8 @@ func picture(t *testing.T, seed int, mask bool) []byte {
 	return b.Bytes()
 }
 
-// dataSets returns the files of four pictures in each layout, by path. Names have spaces and accents.
+// dataSets returns data sets of four pictures in each layout, as files by path. Names have spaces and
+// accents.
 func dataSets(t *testing.T) map[string][]byte {
 	t.Helper()
 	const xml = "<annotation><filename>%s.png</filename><size><width>8</width><height>8</height><depth>3</depth>" +
@@ -93,7 +94,7 @@ func dataSets(t *testing.T) map[string][]byte {
 	return files
 }
 
-// shardOf returns the files below a folder as a gzipped tar.
+// shardOf returns the files below a folder as a gzipped tar archive.
 func shardOf(t *testing.T, files map[string][]byte, folder string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -117,7 +118,7 @@ func shardOf(t *testing.T, files map[string][]byte, folder string) []byte {
 	return b.Bytes()
 }
 
-// identity describes a source as a recipe does, and names its samples.
+// identity has the properties by which a recipe identifies a source, and the names of its samples.
 type identity struct {
 	kind, sum, classes string
 	split              data.Split
@@ -144,8 +145,8 @@ func identityOf(t *testing.T, spec string) (id identity) {
 	return id
 }
 
-// TestStores opens each kind of data on disk and in a bucket, and compares the samples, their order and
-// their fingerprints.
+// TestStores opens each kind of data on disk and in a bucket. The samples, their order and their fingerprints
+// must be the same.
 func TestStores(t *testing.T) {
 	dir, server := t.TempDir(), storetest.S3(t, "bucket")
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")

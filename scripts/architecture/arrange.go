@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// layout is the drawing: rows from top to bottom, and the arrows that do not follow from other arrows.
+// layout is the arrangement of a drawing: rows of folders from top to bottom, and those arrows that do not
+// follow from other arrows.
 type layout struct {
 	rows   [][]string
 	arrows [][2]string
 }
 
-// arranged gives every folder a row below all folders that need it. Folders that need each other share a
-// row.
+// arranged puts every folder into a row below all folders that need it. Folders that need each other are in
+// the same row.
 func arranged(needs graph) layout {
 	for _, name := range ground {
 		delete(needs, name)
@@ -45,7 +46,7 @@ func arranged(needs graph) layout {
 	return l
 }
 
-// closure returns the folders that each folder needs, directly or through others.
+// closure returns for each folder the folders that it needs, directly or through others.
 func closure(needs graph) graph {
 	reach := graph{}
 	for name := range needs {
@@ -65,8 +66,8 @@ func closure(needs graph) graph {
 	return reach
 }
 
-// follows reports whether the arrow between two folders follows from other arrows: from needs a third folder
-// that needs to, and the third folder does not need from.
+// follows reports whether the arrow between two folders follows from other arrows. This is so if from needs a
+// third folder that needs to, and the third folder does not need from.
 func follows(reach, needs graph, from, to string) bool {
 	for dep := range needs[from] {
 		if dep != to && reach[dep][to] && !reach[to][dep] && !reach[dep][from] {
@@ -76,7 +77,8 @@ func follows(reach, needs graph, from, to string) bool {
 	return false
 }
 
-// untangle orders each row by the positions of the folders that need it.
+// untangle sorts the folders of each row by the positions of the folders that need them, so that fewer arrows
+// cross.
 func (l layout) untangle() {
 	index := map[string]int{}
 	for _, row := range l.rows {

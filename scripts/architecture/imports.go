@@ -16,11 +16,12 @@ const module = "github.com/bnctl/bnctl"
 // graph has, for each folder, the folders that it needs.
 type graph map[string]map[string]bool
 
-// onlyTests is a package that only tests of plugins import: it trains on the device that they give it.
+// onlyTests is a package that only tests of plugins import. It trains on the device that the tests give it.
 const onlyTests = "plugins/internal/bitwise"
 
-// imports reads the files below root that are neither tests nor examples, and returns which
-// top folder needs which. Scripts and docs are not part of the program.
+// imports reads the Go files below root, except tests and examples. It returns for each top folder the top
+// folders that it imports. The folders scripts and docs are left out, because they are not part of the
+// program.
 func imports(root string) (graph, error) {
 	needs := graph{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -42,7 +43,7 @@ func imports(root string) (graph, error) {
 	return needs, err
 }
 
-// entered returns fs.SkipDir for a folder that is not part of the program.
+// entered returns nil if a folder is part of the program, and otherwise fs.SkipDir.
 func entered(name, rel string) error {
 	base := filepath.Base(rel)
 	_, nested := os.Stat(filepath.Join(name, "go.mod"))
@@ -56,7 +57,7 @@ func entered(name, rel string) error {
 	return nil
 }
 
-// read adds the imports of a file of a folder.
+// read adds the imports of one file to the folder from, which contains it.
 func (g graph) read(name, from string) error {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 	if err != nil {
@@ -78,7 +79,7 @@ func (g graph) read(name, from string) error {
 	return nil
 }
 
-// folder is the top folder of a path, "bnctl" for the root itself.
+// folder returns the top folder of a path, or "bnctl" for the root folder.
 func folder(path string) string {
 	top, _, _ := strings.Cut(path, "/")
 	if top == "" || top == "." {

@@ -1,7 +1,7 @@
-// Architecture draws docs/architecture.svg: the folders at the top of the tree, and which
-// needs which, according to the imports. Folders that need others are drawn above them;
-// arrows that follow from other arrows are left out. Its test fails when the picture is out
-// of date; go run ./scripts/architecture draws it again.
+// Architecture draws docs/architecture.svg: the folders at the top of the tree, and which folder imports
+// which. Folders are drawn above the folders that they need, and arrows that follow from other arrows are
+// left out. The test fails when the picture is out of date. The command go run ./scripts/architecture draws
+// it again.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// picture is the file that is drawn.
+// picture is the path of the file that is drawn.
 const picture = "docs/architecture.svg"
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The picture agrees with the imports.
+// The picture in docs agrees with the imports of the present code.
 func TestPictureIsCurrent(t *testing.T) {
 	want, err := drawn("../..")
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	boxHeight = 44
 )
 
-// centre is the middle of box i of n in a row.
+// centre returns the middle of box i in a row of n boxes, in pixels.
 func centre(i, n int) int { return width * (2*i + 1) / (2 * n) }
 
 const style = `<style>
@@ -27,7 +27,7 @@ svg{background:#fff} text{font:13px sans-serif;fill:#1b1f24;text-anchor:middle}
 <path d="M0,0 L8,4 L0,8 z" fill="#7d8590"/></marker></defs>
 `
 
-// svg draws a layout: arrows first, so that boxes cover the lines that cross them.
+// svg draws a layout. Arrows are drawn first, so that boxes cover the lines behind them.
 func svg(l layout) string {
 	height := rowHeight*len(l.rows) + rowHeight
 	var b strings.Builder

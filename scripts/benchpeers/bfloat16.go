@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// halfInferRows are predictions at precision bf16 compared with the best alternatives:
-// PyTorch at bfloat16, and ONNX Runtime, which only has f32 on a CPU.
+// halfInferRows compare predictions at precision bf16 with the best alternative: PyTorch at bfloat16, or ONNX
+// Runtime, which computes only in f32 on a CPU.
 func halfInferRows() []row {
 	var list []row
 	for _, name := range []string{"resnet18", "resnet50"} {
@@ -27,7 +27,8 @@ func halfInferRows() []row {
 	return list
 }
 
-// halfTrainRows are training steps at precision bf16 against the best of PyTorch with autocast and in f32.
+// halfTrainRows compare training steps at precision bf16 with the better of two forms of PyTorch: with
+// autocast, and in f32.
 func halfTrainRows() []row {
 	var list []row
 	for _, t := range trainings {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// coldRows are process start to first prediction: time, and memory of all
-// processes together at its peak.
+// coldRows compare the time from the start of a process to its first prediction, and the largest memory of
+// all its processes together.
 func coldRows() []row {
 	const model, pixels = "resnet50", 224
 	bnctl := func(measure func(*bench, *exec.Cmd) (float64, error)) side {
@@ -39,8 +39,8 @@ func coldRows() []row {
 	}
 }
 
-// coldOurs returns the command for a prediction of one image by bnctl. It names the device of the other
-// rows, because the peer does not look for other devices either.
+// coldOurs returns the command line of bnctl that predicts one image. It names the same device as other rows,
+// so that bnctl does not look for devices, because the peer does not do that either.
 func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 	file, err := b.file(model)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 		"--format", "json"), nil
 }
 
-// coldTheirs returns the command for a cold prediction by ONNX Runtime.
+// coldTheirs returns the command line of ONNX Runtime that predicts one image.
 func (b *bench) coldTheirs(model string, pixels int) *exec.Cmd {
 	file := filepath.Join(b.models, model+".onnx")
 	cmd := exec.CommandContext(b.ctx, "node", "scripts/peers/cold.js", file, fmt.Sprint(pixels))
@@ -64,7 +64,7 @@ func (b *bench) coldTheirs(model string, pixels int) *exec.Cmd {
 	return cmd
 }
 
-// coldTime runs cmd and returns the seconds it took.
+// coldTime runs cmd and returns its duration in seconds.
 func (b *bench) coldTime(cmd *exec.Cmd) (float64, error) {
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -105,9 +105,9 @@ func family(process int) []int {
 	for _, e := range entries {
 		text, err := os.ReadFile(e)
 		if err != nil {
-			continue // gone
+			continue // the process has ended
 		}
-		// The name of the program, in parentheses, may hold anything.
+		// The name of the program is in parentheses, and may contain spaces and parentheses itself.
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(e)))
 		parent, _ := strconv.Atoi(fields[1])

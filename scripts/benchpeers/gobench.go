@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// inputRows are the input pipeline on one core.
+// inputRows measure reading and augmenting samples on one core.
 func inputRows() []row {
 	loader := func(name string) func(*bench) (float64, error) {
 		return func(b *bench) (float64, error) { return b.goBench("./data", name, "images/s", "-cpu", "1") }
@@ -22,8 +22,8 @@ func inputRows() []row {
 	}
 }
 
-// goBench runs one Go benchmark of a package and returns one of its figures. flags are additional flags of
-// go test.
+// goBench runs one Go benchmark of a package, and returns the figure that has the given unit. flags are
+// additional flags of go test.
 func (b *bench) goBench(pkg, name, unit string, flags ...string) (float64, error) {
 	return b.goBenchWith(nil, pkg, name, unit, flags...)
 }

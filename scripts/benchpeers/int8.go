@@ -8,19 +8,21 @@ import (
 	"slices"
 )
 
-// int8File is a placeholder for the int8 template of a network, which bench.int8 makes.
+// int8File returns a placeholder for the int8 template of a network in a command line. bench.int8 makes the
+// file.
 func int8File(name string) string { return "INT8:" + name }
 
-// int8Networks are the networks that are measured in int8, and the required ratio to bnctl's f32. In f32,
-// Winograd saves most of the products of resnet18.
+// int8Networks are the networks that are measured in int8, each with the required ratio of its speed to
+// bnctl's speed in f32. For resnet18 the ratio is lower, because in f32 the Winograd algorithm saves most of
+// its products.
 var int8Networks = []struct {
-	name, group string // the group of its rows that compare with f32
+	name, group string // group of the rows that compare int8 with f32
 	must, aim   float64
 }{{"resnet50", "infer-int8-own", 1.8, 2.5}, {"mobilenetv2", "infer-int8-own", 1.8, 2.5},
 	{"efficientnet-b0", "infer-int8-own", 1.8, 2.5}, {"resnet18", "infer-int8-resnet18", 1.4, 1.8}}
 
-// int8Rows are predictions in int8 against the better of ONNX Runtime's two forms, and
-// against our f32.
+// int8Rows compare predictions in int8 with the faster of ONNX Runtime's two forms of int8, and with bnctl's
+// f32.
 func int8Rows() (list []row) {
 	for _, n := range int8Networks {
 		for _, batch := range []int{1, 8} {
@@ -45,7 +47,8 @@ func int8Rows() (list []row) {
 	return list
 }
 
-// quantised predicts with ONNX Runtime from a file in QDQ form that ONNX Runtime's quantiser made.
+// quantised returns the side that predicts with ONNX Runtime, from a file in QDQ form that ONNX Runtime's
+// quantiser has made.
 func quantised(name, form string, batch, threads int) []side {
 	list := onnxRuntimes(name+"."+form, batch, threads)
 	for i := range list {
@@ -71,7 +74,7 @@ func (b *bench) qdq(name, form string) error {
 	if err != nil {
 		return err
 	}
-	// -P, because a script of this folder has the name of a Python package.
+	// The flag -P is necessary because a script in this folder has the same name as a Python package.
 	words := slices.Concat(enter, []string{"python3", "-P", "quantise.py", "/models/" + name + ".onnx",
 		"/models/" + file, form})
 	if out, err := exec.CommandContext(b.ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
@@ -80,7 +83,7 @@ func (b *bench) qdq(name, form string) error {
 	return nil
 }
 
-// int8 returns the int8 template of a network, made from its batch norms alone.
+// int8 returns the int8 template of a network. Its ranges of values are estimated from the batch norms alone.
 func (b *bench) int8(name string) (string, error) {
 	file := filepath.Join(b.models, name+".int8.bnm")
 	if _, err := os.Stat(file); err == nil {

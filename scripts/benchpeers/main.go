@@ -1,12 +1,12 @@
-// Benchpeers compares the speed of bnctl with the programs that its users would use
-// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch and oneDNN to train,
-// each in the versions of this system, of npm and of an additional Debian 13. The
-// sides of a row are measured in turn, A B A B, and medians are compared. A side
-// that is far slower than the best of the others after one round is not measured again.
-// The rate of multiply-adds before and after every row shows the state of the machine.
+// Benchpeers compares the speed of bnctl with the programs that its users could use instead, its peers: ONNX
+// Runtime, oneDNN and PyTorch to predict, and PyTorch and oneDNN to train. They are used in the versions of
+// this system, of npm and of an additional Debian 13. The sides of a row, bnctl and its peers, are measured
+// alternately in several rounds, and their medians are compared. A side that is far slower than the best of
+// its kind after one round is not measured again. The rate of multiply-adds, which is measured before and
+// after every row, shows the state of the machine.
 //
-// make bench-peers builds and installs everything that is needed and runs it. JSON= keeps
-// the figures; make results prints the tables of docs/results from them.
+// make bench-peers builds and installs everything that is needed and runs the program. JSON= keeps the
+// figures in a file, from which make results prints the tables of docs/results.
 package main
 
 import (
@@ -25,19 +25,18 @@ import (
 
 // options are the flags.
 type options struct {
-	bnctl   string // the program
+	bnctl   string // path of the bnctl program
 	models  string // folder with NAME.onnx and NAME.pth
-	modules string // NODE_PATH
+	modules string // value of NODE_PATH, for the npm packages of peers
 	python  string
-	debian  string // the output of scripts/debian13.sh; if empty, its peers are left out
+	debian  string // output of scripts/debian13.sh; if empty, the peers of Debian 13 are left out
 	rows    string
 	only    string
 	without string
 	isa     string
 	rounds  int
 	seconds float64
-	// patience is the time limit of an answer from a peer: some compilers need minutes, or
-	// never end.
+	// patience is how long a peer may take to answer. Some compilers need minutes, or never end.
 	patience time.Duration
 	json     string // file for the figures
 }
@@ -79,13 +78,13 @@ func run(ctx context.Context, o options) (err error) {
 	if err := hold(o.isa); err != nil {
 		return err
 	}
-	if err := os.Setenv("MODELS", o.models); err != nil { // /models, in Debian 13
+	if err := os.Setenv("MODELS", o.models); err != nil { // Debian 13 has this folder as /models
 		return err
 	}
 	b := &bench{options: o, peers: map[string]*peer{}, overdue: map[string]bool{}}
 	defer b.close()
 	var done []result
-	defer func() { err = errors.Join(err, b.keep(done)) }() // keeps the measured rows if a later row fails
+	defer func() { err = errors.Join(err, b.keep(done)) }() // keeps the measured rows even if a later row fails
 	for _, r := range all {
 		began := time.Now()
 		result, err := b.measure(ctx, r)
@@ -108,7 +107,8 @@ func (b *bench) keep(done []result) error {
 	return m.Write(b.json)
 }
 
-// hold sets the variables that limit child processes to the instructions of a processor.
+// hold sets environment variables so that child processes use only the instructions of a processor with the
+// instruction set isa.
 func hold(isa string) error {
 	switch isa {
 	case "":
@@ -128,7 +128,7 @@ func hold(isa string) error {
 	return all
 }
 
-// chosen returns the rows that the flags pick.
+// chosen returns the rows that the flags select.
 func chosen(o options) ([]row, error) {
 	all := rows()
 	if o.rows == "" {

@@ -16,26 +16,26 @@ type bench struct {
 	options
 	ctx     context.Context
 	peers   map[string]*peer // peers by command
-	once    []string         // peers that do not stay loaded: "oneDNN 2.6.3"
+	once    []string         // names of peers that do not stay loaded: "oneDNN 2.6.3"
 	files   map[string]string
 	lacks   []string        // measurements that peers cannot make
-	overdue map[string]bool // forms of PyTorch that gave no answer in time, by model and batch
+	overdue map[string]bool // forms of PyTorch that did not answer in time, by model and batch
 }
 
-// result is the result of a row.
+// result has the figures that were measured for a row.
 type result struct {
 	row
 	bnctl, theirs report.Sample // theirs is empty if the row has one side only
-	against       string        // name of the other side
-	overdue       []string      // names of sides that gave no answer in time
+	against       string        // name of the best peer
+	overdue       []string      // names of peers that did not answer in time
 	before        probe
 	after         probe
 }
 
-// pause lets threads of the other side that still spin go to sleep.
+// pause is the time after each measurement in which threads of the measured side that still spin go to sleep.
 const pause = 50 * time.Millisecond
 
-// measure measures the sides of a row in turn.
+// measure measures the sides of a row alternately, in several rounds.
 func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	b.ctx = ctx
 	out := result{row: r}
@@ -73,7 +73,8 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	return out, nil
 }
 
-// again measures a side again. If a peer lacks a form, this is noted.
+// again measures a side once more and adds the figure to s. If a peer does not have the requested form, this
+// is noted.
 func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error) {
 	v, err := of.measure(b)
 	var none missing
@@ -91,7 +92,7 @@ func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error
 	return append(s, v), nil
 }
 
-// near reports whether a side that was measured once may still be the best of its side of the row. The speed
+// near reports whether a peer that was measured once may still turn out to be the best of the row. The speed
 // of the machine varies, but by less than the factor within.
 func (r row) near(s report.Sample, others []report.Sample) bool {
 	const within = 0.7
@@ -100,7 +101,7 @@ func (r row) near(s report.Sample, others []report.Sample) bool {
 	})
 }
 
-// missed records, once, a measurement that a peer cannot make.
+// missed records a measurement that a peer cannot make, unless it is already recorded.
 func (b *bench) missed(what string) {
 	if !slices.Contains(b.lacks, what) {
 		b.lacks = append(b.lacks, what)
@@ -108,7 +109,7 @@ func (b *bench) missed(what string) {
 	}
 }
 
-// ratio returns the factor by which bnctl is better.
+// ratio returns the factor by which bnctl is better than the best peer.
 func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
 
 func (b *bench) close() {

@@ -7,17 +7,17 @@ import (
 	"os/exec"
 )
 
-// oneDNN predicts layer by layer with oneDNN, each with its batch norm, addition
-// and relu fused, and the changes of layout between them.
+// oneDNN returns the side that predicts layer by layer with oneDNN. Batch norm, addition and relu are fused
+// with the layer before them. The time includes changes of layout between layers.
 func oneDNN(model string, batch, threads int) side { return layersBy("onednn", model, batch, threads) }
 
-// oneDNNTraining is the sum of oneDNN's layers in a step of training: forward, backward for inputs
-// and weights, batch norms in both directions; loss and update are left out.
+// oneDNNTraining returns the side that runs the layers of a training step with oneDNN: forward, backward for
+// inputs and weights, and batch norms in both directions. It leaves out the loss and the update.
 func oneDNNTraining(model string, batch, threads int) side {
 	return layersBy("onednn_train", model, batch, threads)
 }
 
-// layersBy runs a program of scripts/peers in Debian 13.
+// layersBy returns the side that runs the given program of scripts/peers in Debian 13.
 func layersBy(program, model string, batch, threads int) side {
 	return side{"oneDNN", func(b *bench) (float64, error) {
 		words, err := b.enter()

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// modelFile is a placeholder for the template of a network of the peers, which bench.file
-// makes.
+// modelFile returns a placeholder, in a command line, for the template of a network that the peers have too.
+// bench.file makes the file.
 func modelFile(name string) string { return "FILE:" + name }
 
-// bnctlRate runs bnctl bench and returns its images per second.
+// bnctlRate returns a function that runs bnctl bench and returns its images per second.
 func bnctlRate(args ...string) func(*bench) (float64, error) {
 	return func(b *bench) (float64, error) {
 		line := []string{"bench", "--seconds", fmt.Sprint(b.seconds)}
@@ -45,8 +45,8 @@ func bnctlRate(args ...string) func(*bench) (float64, error) {
 	}
 }
 
-// run runs bnctl with --json and decodes the lines that it prints into event. A field that
-// a line does not have keeps its value from the line before.
+// run runs bnctl with --json and decodes each line that it prints into event. If a line does not have a
+// field, the value from the line before stays.
 func (b *bench) run(event any, args ...string) error {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, b.bnctl, append(args, "--json", "--quiet")...)
@@ -62,7 +62,7 @@ func (b *bench) run(event any, args ...string) error {
 	return nil
 }
 
-// file returns the template with the same weights as the peer's model.
+// file returns the path of a template with the same weights as the peer's model.
 func (b *bench) file(name string) (string, error) {
 	if f, ok := b.files[name]; ok {
 		return f, nil
@@ -83,14 +83,14 @@ func (b *bench) file(name string) (string, error) {
 	return file, nil
 }
 
-// probe is the speed of the machine at a moment.
+// probe has the speed of the machine at one time.
 type probe struct {
 	Kernels string  `json:"kernels"`
 	Gflops  float64 `json:"gflops"`
 	GBs     float64 `json:"gb_per_s"`
 }
 
-// probe measures the rates that this number of threads has now.
+// probe measures the rates that this number of threads reaches now.
 func (b *bench) probe(threads int) (p probe, err error) {
 	err = b.run(&p, "devices", "bench", "cpu", "--case", "limit", "--threads", fmt.Sprint(threads))
 	return p, err

@@ -15,17 +15,17 @@ import (
 	"syscall"
 )
 
-// peer is another program that stays loaded and measures on request: a line of JSON in, a
-// line of JSON out.
+// peer is another program that stays loaded and measures on request. It reads a line of JSON for each
+// question, and answers with a line of JSON.
 type peer struct {
-	about string // "PyTorch 1.13.0"
+	about string // name and version, "PyTorch 1.13.0"
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
 }
 
-// ask sends one question to the peer with these words, and starts it if necessary. A peer that ends
-// without an answer, for example because memory is short, is left out of the row, and so is a late one.
+// ask sends one question to the peer that words start, and starts it if necessary. If the peer ends without
+// an answer, for example because memory is short, or does not answer in time, it is left out of the row.
 func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	key := strings.Join(words, " ")
 	p := b.peers[key]
@@ -49,7 +49,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	if stop(); b.ctx.Err() != nil {
 		return b.ctx.Err()
 	}
-	if err != nil { // the next question starts it again
+	if err != nil { // ends the peer, so that the next question starts it again
 		delete(b.peers, key)
 		p.kill()
 		p.close()
@@ -66,7 +66,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 func start(env, words []string) (*peer, error) {
 	p := &peer{cmd: exec.Command(words[0], words[1:]...)}
 	p.cmd.Env, p.cmd.Stderr = append(environ(), env...), os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // including the compilers that it starts
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to kill it with its children
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func start(env, words []string) (*peer, error) {
 	return p, nil
 }
 
-// environ returns the environment without variables that limit OpenBLAS to another
-// processor's kernels.
+// environ returns the environment without the variables that make OpenBLAS use the kernels of another
+// processor.
 func environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "OPENBLAS_CORETYPE=") || strings.HasPrefix(s, "OPENBLAS_L2_SIZE=")
@@ -110,13 +110,13 @@ func (p *peer) close() {
 	p.cmd.Wait()
 }
 
-// rate is the answer of all peers.
+// rate is the form in which all peers answer.
 type rate struct {
 	Images float64 `json:"images_per_s"`
 	Error  string
 }
 
-// missing is the error of a peer that does not have the requested form, or was late: its
+// missing is the error for a peer that does not have the requested form, or that did not answer in time. Its
 // side is left out of the row.
 type missing struct {
 	why     string
@@ -136,7 +136,7 @@ func (b *bench) askRate(question map[string]any, env []string, words ...string) 
 	return r.Images, nil
 }
 
-// onnxRuntimes predict with ONNX Runtime, both npm's and Debian 13's.
+// onnxRuntimes returns the sides that predict with the two ONNX Runtimes, of npm and of Debian 13.
 func onnxRuntimes(model string, batch, threads int) []side {
 	ask := func(b *bench, more map[string]any, words ...string) (float64, error) {
 		question := map[string]any{"model": model, "batch": batch, "threads": threads, "seconds": b.seconds}
@@ -157,13 +157,13 @@ func onnxRuntimes(model string, batch, threads int) []side {
 	}}}
 }
 
-// pyTorch trains or predicts with PyTorch in a format of scripts/peers/pytorch.py. The sizes of PyTorch's
-// two thread pools are fixed when it starts.
+// pyTorch returns the side that trains or predicts with this system's PyTorch, in one of the formats of
+// scripts/peers/pytorch.py. The number of threads is fixed when PyTorch starts.
 func pyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch "+format, task, model, batch, threads, format, (*bench).system)
 }
 
-// newPyTorch returns the side that runs the PyTorch of Debian 13.
+// newPyTorch returns the side that does the same with the PyTorch of Debian 13.
 func newPyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch of Debian 13 "+format, task, model, batch, threads, format, (*bench).newer)
 }
@@ -182,7 +182,7 @@ func torch(name, task, model string, batch, threads int, format string,
 		if err != nil {
 			return 0, err
 		}
-		if b.overdue[form] { // it would also be late with this number of threads
+		if b.overdue[form] { // it was late with another number of threads, and would be late again
 			return 0, missing{fmt.Sprintf("%s, batch %d: no answer within %v before", model, batch, b.patience), true}
 		}
 		n := fmt.Sprint(threads)
@@ -200,8 +200,8 @@ func (b *bench) system() ([]string, error) {
 	return []string{b.python, "scripts/peers/pytorch.py"}, nil
 }
 
-// enter returns the start of a command line that runs a program inside Debian 13. The program's
-// command follows.
+// enter returns the beginning of a command line that runs a program inside Debian 13. The caller appends the
+// program and its arguments.
 func (b *bench) enter() ([]string, error) {
 	if b.debian == "" {
 		return nil, missing{why: "there is no Debian 13 (scripts/debian13.sh)"}

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// pixelRows are networks that give each pixel a class, batch 4 of 256 by 256: training against
-// PyTorch, predictions against the best of ONNX Runtime and PyTorch.
+// pixelRows measure networks that give each pixel a class, with batches of 4 pictures of 256 by 256: training
+// compared with PyTorch, and predictions compared with the best of ONNX Runtime and PyTorch.
 func pixelRows() []row {
 	var list []row
 	const batch, input = 4, "3,256,256"

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// row is one line of the table. Its two sides are measured in turn.
+// row is one line of the table. Its sides, bnctl and the peers, are measured alternately.
 type row struct {
 	group   string
 	name    string
-	threads int // threads of the corresponding probe
+	threads int // number of threads for the probe of the machine before and after the row
 	unit    string
 	less    bool // smaller figures are better
 	must    float64
 	aim     float64
-	note    string // the required value of a row with one side
+	note    string // the required value, for a row without peers
 	bnctl   side
-	theirs  []side // the best of them counts; empty for a row with one side
+	theirs  []side // the peers, of which the best counts; empty for a row without peers
 }
 
-// side measures one side of a row once.
+// side is one of the programs that a row compares. measure measures it once.
 type side struct {
 	name    string
 	measure func(b *bench) (float64, error)
 }
 
-// groups lists the groups of rows in order.
+// groups lists the groups of rows in the order of the table.
 func groups() []string {
 	var names []string
 	for _, r := range rows() {
@@ -46,13 +46,13 @@ func rows() []row {
 
 var threadCounts = []int{1, 2}
 
-// predicted is a network that predicts, and the batches that are measured.
+// predicted is a network, and the batches with which its predictions are measured.
 type predicted struct {
 	name    string
 	batches []int
 }
 
-// inferRows are predictions against the best of two ONNX Runtimes, oneDNN, two PyTorchs and XNNPACK. The
+// inferRows compare predictions with the best of two ONNX Runtimes, oneDNN, two PyTorchs and XNNPACK. The
 // ONNX Runtimes have the same weights as bnctl.
 func inferRows() []row {
 	return predictions("infer", 1.3, 2, predicted{"resnet20", []int{1, 32, 256}},
@@ -60,13 +60,14 @@ func inferRows() []row {
 		predicted{"mobilenetv2", []int{1, 8, 32}})
 }
 
-// untunedRows are predictions of networks that no kernel was tuned for.
+// untunedRows measure predictions of networks for which no kernel of bnctl was tuned.
 func untunedRows() []row {
 	return predictions("infer-untuned", 1.2, 1.6, predicted{"resnet34", []int{1, 16}},
 		predicted{"resnet101", []int{1, 16}}, predicted{"vgg16-bn", []int{1, 16}})
 }
 
-// predictions returns the rows of networks, each on one thread and on two.
+// predictions returns the rows of networks, each on one thread and on two threads. must is the required ratio
+// and aim the desired one.
 func predictions(group string, must, aim float64, networks ...predicted) (list []row) {
 	for _, m := range networks {
 		for _, batch := range m.batches {
@@ -83,7 +84,7 @@ func predictions(group string, must, aim float64, networks ...predicted) (list [
 	return list
 }
 
-// predictors are PyTorch's ways to predict in f32.
+// predictors returns the sides that predict with PyTorch in f32, one for each way to do so.
 func predictors(model string, batch, threads int) (list []side) {
 	for _, format := range []string{"frozen", "xnnpack"} {
 		list = append(list, pyTorch("infer", model, batch, threads, format))
@@ -94,13 +95,13 @@ func predictors(model string, batch, threads int) (list []side) {
 	return list
 }
 
-// training is the training that a row measures.
+// training is a training that a row measures.
 type training struct {
 	name                     string
 	batch, replicas, threads int
 }
 
-// arguments returns the arguments of bnctl bench.
+// arguments returns the arguments of bnctl bench that measure the training.
 func (t training) arguments(more ...string) []string {
 	return append([]string{t.name, "--mode", "train", "--batch", fmt.Sprint(t.batch), "--replicas",
 		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, more...)
@@ -109,7 +110,7 @@ func (t training) arguments(more ...string) []string {
 // theirs returns the sides that do the same training with PyTorch, in f32.
 func (t training) theirs() []side { return trainers(t.name, t.batch, t.threads) }
 
-// trainers are PyTorch's ways to train in f32.
+// trainers returns the sides that train with PyTorch in f32, one for each way to do so.
 func trainers(model string, batch, threads int) []side {
 	list := []side{pyTorch("train", model, batch, threads, "nchw"),
 		pyTorch("train", model, batch, threads, "nhwc")}
@@ -126,7 +127,7 @@ func (t training) String() string {
 var trainings = []training{{"resnet20", 128, 8, 1}, {"resnet20", 128, 8, 2}, {"resnet18", 16, 2, 1},
 	{"resnet18", 16, 2, 2}, {"lenet-bn", 128, 8, 1}, {"lenet-bn", 128, 8, 2}}
 
-// trainRows are training steps against the best of PyTorch.
+// trainRows compare training steps with the best way to train with PyTorch.
 func trainRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: t.threads,
@@ -135,8 +136,9 @@ func trainRows() (list []row) {
 	return list
 }
 
-// layerRows are training steps compared with the sum of oneDNN's layers. The sum is a lower bound to
-// approach: it does not include loss, update and the exchanges between layers.
+// layerRows compare training steps with the sum of the times of oneDNN's layers. The sum is a lower bound
+// that a step can approach but not reach: it does not include the loss, the update and the exchange of data
+// between layers.
 func layerRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train-layers", unit: "img/s", must: 1, aim: 1.3, threads: t.threads,
@@ -146,7 +148,7 @@ func layerRows() (list []row) {
 	return list
 }
 
-// deviceRows compare two devices with one.
+// deviceRows compare two devices with one device.
 func deviceRows() []row {
 	scaled := func(devices string) func(*bench) (float64, error) {
 		return bnctlRate("resnet20", "--mode", "train", "--batch", "128", "--replicas", "8", "--devices", devices,
@@ -161,7 +163,7 @@ func deviceRows() []row {
 		waiting("memory", "two threads that go over 4 MiB each and meet as often, waiting")}
 }
 
-// waiting measures how unevenly the machine runs two threads that do the same work.
+// waiting returns a row that measures how unevenly the machine runs two threads that do the same work.
 func waiting(work, name string) row {
 	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true,
 		note: "the machine's", bnctl: side{"shared memory", func(b *bench) (float64, error) {
@@ -169,7 +171,7 @@ func waiting(work, name string) row {
 		}}}
 }
 
-// blocked is the share of a step of two devices that they wait for each other.
+// blocked returns the share of a training step in percent for which two devices wait for each other.
 func blocked(b *bench) (float64, error) {
 	var e struct {
 		Sync float64 `json:"sync_share"`
@@ -179,8 +181,8 @@ func blocked(b *bench) (float64, error) {
 	return 100 * e.Sync, err
 }
 
-// processRows compare the plugin process with the same device in process, in turn
-// within each round.
+// processRows compare a device in the process of a plugin with the same device in bnctl's process. Each round
+// measures both.
 func processRows() []row {
 	predict := func(batch, unit string) side {
 		return side{"bnctl", func(b *bench) (float64, error) {
@@ -198,7 +200,7 @@ func processRows() []row {
 	}
 }
 
-// callRows are predictions of package inprocess, a call for each row, against the ONNX Runtimes.
+// callRows compare predictions of package inprocess, with one call for each row, with the ONNX Runtimes.
 func callRows() (list []row) {
 	for _, name := range []string{"resnet20", "resnet18", "resnet50", "mobilenetv2"} {
 		list = append(list, row{group: "in-process", unit: "img/s", must: 1.3, aim: 2, threads: 1,
@@ -215,7 +217,7 @@ func callRows() (list []row) {
 	return list
 }
 
-// count writes "1 thread", "2 threads".
+// count returns a number with its noun: "1 thread", "2 threads".
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"

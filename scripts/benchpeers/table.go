@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// verdict is a row's outcome in a few words.
+// verdict returns the outcome of a row in a few words.
 func (r result) verdict() string {
 	if len(r.theirs) == 0 {
 		return fmt.Sprintf("%s %s", report.Number(r.bnctl.Median()), r.unit)
@@ -23,7 +23,7 @@ func (r result) verdict() string {
 		r.unit, r.ratio())
 }
 
-// measurement returns the measurement in the form in which it is kept.
+// measurement returns the results in the form in which they are stored.
 func (b *bench) measurement(done []result) *report.Measurement {
 	m := &report.Measurement{Processor: fmt.Sprintf("%s, %s, %s", processor(),
 		count(runtime.NumCPU(), "logical CPU"), runtime.GOOS), Command: b.command(),
@@ -45,7 +45,7 @@ func (b *bench) measurement(done []result) *report.Measurement {
 	return m
 }
 
-// command is the command that a reader types to repeat the measurement.
+// command returns the command line that repeats the measurement.
 func (o options) command() string {
 	line := "make bench-peers"
 	for _, v := range [][2]string{{"ROWS", o.rows}, {"ONLY", o.only}, {"WITHOUT", o.without}, {"ISA", o.isa}} {
@@ -56,7 +56,7 @@ func (o options) command() string {
 	return line
 }
 
-// commit returns the commit of the tree, or "" if it has none.
+// commit returns the commit of the source tree, or "" if git does not know it.
 func commit() string {
 	out, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
 	if err != nil {
@@ -77,7 +77,7 @@ func printTables(w io.Writer, m *report.Measurement) {
 	}
 }
 
-// processor returns the name that the processor gives itself.
+// processor returns the name of the processor, as it reports it itself.
 func processor() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -36,7 +36,7 @@ func TestMeasurement(t *testing.T) {
 	}
 }
 
-// Every row can be selected, and names the programs that it compares.
+// Every row can be selected by a flag, and names the programs that it compares.
 func TestRows(t *testing.T) {
 	for _, g := range groups() {
 		list, err := chosen(options{rows: g})
@@ -71,7 +71,8 @@ func TestWriteImage(t *testing.T) {
 	}
 }
 
-// A peer that lacks a form is left out of the row and named; a row that no peer has is an error.
+// A peer that does not have the form of a row is left out of the row, and its name is noted. If no peer has
+// the form, the row is an error.
 func TestMissing(t *testing.T) {
 	rate := func(v float64) func(*bench) (float64, error) {
 		return func(*bench) (float64, error) { return v, nil }
@@ -92,7 +93,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A side that is far slower after one round is not measured again.
+// A peer that is far slower than the best after one round is not measured again.
 func TestNear(t *testing.T) {
 	speed, span := row{}, row{less: true}
 	for _, c := range []struct {
@@ -109,7 +110,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// writeProbe writes a program that answers the probe of a row.
+// writeProbe writes a program that answers the probe of the machine like bnctl.
 func writeProbe(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bnctl")
@@ -119,7 +120,7 @@ func writeProbe(t *testing.T) string {
 	return file
 }
 
-// A peer that ends instead of answering is left out, and started again for the next question.
+// A peer that ends without an answer is left out of the row, and started again for the next question.
 func TestPeerThatEnds(t *testing.T) {
 	b := &bench{ctx: t.Context(), options: options{patience: time.Minute}, peers: map[string]*peer{}}
 	defer b.close()
@@ -135,8 +136,8 @@ case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
 	}
 }
 
-// A peer that does not answer in time is ended with all of its child processes. It is not
-// measured again, also not with other numbers of threads, and the row of the table names it.
+// A peer that does not answer in time is killed together with its child processes. It is not measured again,
+// not even with another number of threads, and the table names it in the row.
 func TestPeerThatIsLate(t *testing.T) {
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t), patience: 100 * time.Millisecond},
 		peers: map[string]*peer{}, overdue: map[string]bool{}}

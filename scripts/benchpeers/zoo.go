@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// graphFile is a placeholder for the ONNX file of a network of scripts/peers/zoo.py, which
-// bnctl reads unchanged.
+// graphFile returns a placeholder, in a command line, for the ONNX file of a network of scripts/peers/zoo.py.
+// bnctl reads this file unchanged.
 func graphFile(name string) string { return "GRAPH:" + name }
 
 // zoo are the networks with activations other than relu.
@@ -11,7 +11,7 @@ var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", 
 	"yolov8n",
 	"yolox-nano"}
 
-// every lists all networks of the zoo for classes that torchvision has; networks.py writes their files.
+// every lists all networks of bnctl's zoo that torchvision has too. networks.py writes their files.
 var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152",
 	"resnext50-32x4d",
 	"resnext101-32x8d", "wide-resnet50-2", "mobilenetv2", "mobilenetv3-small",
@@ -23,20 +23,21 @@ var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152
 	"squeezenet1-1", "vgg11-bn",
 	"vgg13-bn", "vgg16-bn", "vgg19-bn", "convnext-tiny", "vit-b-16", "swin-t"}
 
-// These groups need an hour or more, and are measured if -rows names them.
+// These groups of rows need an hour or more. They are measured only if the flag -rows names them.
 const (
 	everyGroup      = "infer-zoo-all"
 	everyTorchGroup = "infer-zoo-pytorch"
 )
 
-// zooInferRows are predictions of the zoo against the best of two ONNX Runtimes, from one file.
+// zooInferRows compare predictions of the networks in zoo with the better of two ONNX Runtimes, which read
+// the same file.
 func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
 
-// everyInferRows returns the rows of inference for all networks.
+// everyInferRows returns the rows of predictions for the networks in every.
 func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
 
-// everyTorchRows are predictions of all networks (the list every) on one thread, against the best of two
-// PyTorchs, with frozen weights.
+// everyTorchRows compare predictions of the networks in every, on one thread, with the better of two PyTorchs
+// with frozen weights.
 func everyTorchRows() (list []row) {
 	const batch = 8
 	for _, name := range every {
@@ -65,8 +66,8 @@ func graphRows(group string, must, aim float64, networks []string) (list []row) 
 	return list
 }
 
-// trained are networks of the zoo with measured training. bnctl trains the file of
-// scripts/peers/zoo.py if that has the network, else its built-in graph.
+// trained are the networks for which training is measured. bnctl trains the file of scripts/peers/zoo.py if
+// there is one for the network, and otherwise its built-in graph.
 var trained = []struct{ name, graph string }{
 	{"efficientnet-b0", graphFile("efficientnet-b0.train")},
 	{"mobilenetv3-large", graphFile("mobilenetv3-large.train")},
@@ -74,7 +75,8 @@ var trained = []struct{ name, graph string }{
 	{"mobilenetv2", "mobilenetv2"}, {"densenet121", "densenet121"}, {"regnet-y-400mf", "regnet-y-400mf"},
 }
 
-// zooTrainRows are training steps of networks of the zoo, at 224x224, against the best of PyTorch.
+// zooTrainRows compare training steps of the networks in trained, at 224x224, with the best way to train with
+// PyTorch.
 func zooTrainRows() (list []row) {
 	for _, n := range trained {
 		for _, threads := range threadCounts {

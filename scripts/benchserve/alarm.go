@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm wakes a goroutine to within some ten microseconds: Go's timers are up to a
-// millisecond late when nothing else runs.
+// alarm wakes a goroutine with a precision of some ten microseconds. Go's timers are up to a millisecond late
+// when nothing else runs.
 type alarm struct {
 	*os.File
 	timer int
@@ -17,7 +17,7 @@ type alarm struct {
 func newAlarm() *alarm {
 	timer, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		panic("benchserve: " + err.Error()) // no file can be opened any more
+		panic("benchserve: " + err.Error()) // the process can open no more files
 	}
 	return &alarm{os.NewFile(uintptr(timer), "timer"), timer}
 }

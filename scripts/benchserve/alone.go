@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// alone prints the figures of bnctl serve for a network.
+// alone measures bnctl serve with a network, without other servers, and prints the figures.
 func (b *bench) alone(n network) error {
 	path, err := b.file(n)
 	if err != nil {
@@ -48,13 +48,13 @@ func (b *bench) alone(n network) error {
 	return nil
 }
 
-// wants reports whether a part should be measured.
+// wants reports whether the flags select a section of the measurement.
 func (b *bench) wants(section string) bool {
 	return slices.Contains(strings.Split(b.sections, ","), section)
 }
 
-// halfLoaded sends requests at a rate in rows per second, in several turns. If only one turn is slow, other
-// work of the machine is the cause, and not the server.
+// halfLoaded sends requests at a rate in rows per second, in several turns. If only one turn is slow, the
+// cause is other work of the machine, not the server.
 func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
 	before, all := s.use(), []*outcome{}
 	for range b.rounds {
@@ -79,7 +79,8 @@ func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byt
 			ms(quantile(delayed, 0.5)), ms(quantile(delayed, 0.99)), half, used))
 }
 
-// saturated sends more requests than the server can answer, alternating with bnctl bench.
+// saturated sends more requests than the server can answer. These loads alternate with runs of bnctl bench,
+// for comparison.
 func (b *bench) saturated(path string, n network, s *server, ways []way, want []byte) (float64, error) {
 	rates, used := map[string][]float64{}, map[string]string{}
 	for range b.rounds {
@@ -109,7 +110,7 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 	return best, nil
 }
 
-// overloaded requests twice the capacity.
+// overloaded sends requests at twice the rate that the server can answer.
 func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *server) {
 	out := load(w, want, 2*capacity, b.overload, s, 0)
 	memory := "too short for memory"
@@ -123,12 +124,12 @@ func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *s
 		ms(out.quantile(0.99))), memory+"; "+out.String())
 }
 
-// String summarises the outcome of the requests.
+// String returns the numbers of answered, refused, wrong and lost requests.
 func (o *outcome) String() string {
 	return fmt.Sprintf("%d answered, %d refused, %d wrong, %d lost", len(o.took), o.busy, o.wrong, o.failed)
 }
 
-// clean returns an error if a request was lost, or answered wrongly.
+// clean returns an error if a request was lost or answered wrongly.
 func (o *outcome) clean() error {
 	if o.wrong+o.failed == 0 {
 		return nil
@@ -136,11 +137,12 @@ func (o *outcome) clean() error {
 	return fmt.Errorf("%v: %w", o, o.why)
 }
 
-// more returns a rate above the given one. Random arrivals of the given rate exceed it in no turn. It is not
-// higher than necessary, because rejected requests also use the core of the front.
+// more returns a rate that is higher than the given one, so that requests with random arrival times exceed
+// the given rate in every turn. It is not higher than necessary, because rejected requests also use the core
+// of the front, the process that receives requests.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
-// long returns the duration of a load at a rate that yields a reliable p99.
+// long returns how long a load at a rate must last to give a reliable p99.
 func (b *bench) long(rate float64) time.Duration {
 	const requests = 1000
 	return min(max(b.turn, time.Duration(requests/rate*float64(time.Second))), 6*b.turn)

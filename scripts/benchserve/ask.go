@@ -9,9 +9,9 @@ import (
 	"net/http"
 )
 
-// asker requests the prediction of one row; many goroutines may use it.
+// asker requests the prediction of one row. Several goroutines may use it.
 type asker interface {
-	// ask returns the outputs. The error is busy if the queue of the server is full.
+	// ask returns the outputs. The error is busy if the server rejects the request because its queue is full.
 	ask() ([]byte, error)
 	close()
 }
@@ -19,7 +19,7 @@ type asker interface {
 // busy is the error of a request that the server rejects because of its load.
 var busy = fmt.Errorf("busy")
 
-// overHTTP sends requests by HTTP/1.1. The bytes of a request are made only once.
+// overHTTP sends requests by HTTP/1.1. The bytes of the request are made once, and sent for every request.
 type overHTTP struct {
 	dial
 	address string
@@ -33,7 +33,7 @@ type connection struct {
 	from *bufio.Reader
 }
 
-// newHTTP returns a client that posts a body.
+// newHTTP returns a client that sends a body by POST.
 func newHTTP(s *server, d dial, body []byte, headers string) *overHTTP {
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n", s.url, s.http, headers,
 		len(body))

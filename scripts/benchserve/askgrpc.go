@@ -6,13 +6,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// overGRPC sends requests by gRPC. The bytes of the frames are made only once, as in overHTTP:
-// grpc-go's client would use as much time of the shared core as the server.
+// overGRPC sends requests by gRPC. As in overHTTP, the bytes of the frames are made only once. The client of
+// grpc-go would use as much time of the core as the server with which it shares the core.
 type overGRPC struct {
 	dial
 	address string
-	calls   [2]written // frames of the first call of a connection, and of later ones
-	message int        // bytes of a call that count for flow-control windows
+	calls   [2]written // frames of the first call of a connection, and of its later calls
+	message int        // bytes of a call that flow control counts
 	idle    connections[*stream]
 }
 
@@ -54,7 +54,7 @@ func (g *overGRPC) connect() (*stream, error) {
 
 func (g *overGRPC) close() { g.idle.close() }
 
-// message is the ModelInferRequest of server/proto for a row of n.
+// message returns the ModelInferRequest of server/proto for a row of the network.
 func (n network) message() []byte {
 	text := func(b []byte, field protowire.Number, v string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)

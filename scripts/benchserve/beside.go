@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// side is a server that is compared with others.
+// side is one of the servers that are compared.
 type side struct {
 	name string
 	*server
 	asker
 	rates []float64
 	used  string
-	loads []*outcome // loads at half the best peer's rate
+	loads []*outcome // loads at half the rate of the best peer
 }
 
 func (s *side) close() {
@@ -28,8 +28,8 @@ func (s *side) close() {
 	s.server.close()
 }
 
-// compare prints the results of bnctl serve and of other servers, which all may use every
-// core. Peers get rows of float32, the input of their networks, and bnctl gets pixels.
+// compare measures bnctl serve and other servers, the peers, and prints the results. Every server may use all
+// cores. Peers get rows of float32, the input of their networks, and bnctl gets pixels.
 func (b *bench) compare(n network) error {
 	sides, err := b.sides(n)
 	defer func() {
@@ -72,7 +72,7 @@ func (b *bench) compare(n network) error {
 	return nil
 }
 
-// latency describes the latency of the requests of all loads; "" without requests.
+// latency describes the latency of the requests of all loads. It returns "" if there were no requests.
 func (s *side) latency() string {
 	if len(s.loads) == 0 {
 		return ""
@@ -88,7 +88,7 @@ func (s *side) latency() string {
 		ms(quantile(took, 0.999)), ms(quantile(delays, 0.99)), each)
 }
 
-// sides starts all servers, bnctl's first.
+// sides starts all servers. The first is bnctl's.
 func (b *bench) sides(n network) (all []*side, err error) {
 	path, err := b.shared(n)
 	if err != nil {
@@ -122,7 +122,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 	return all, nil
 }
 
-// peer starts a server that prints its address.
+// peer starts another server, which prints its address when it is ready.
 func (b *bench) peer(threads string, words []string) (*server, error) {
 	env := []string{"NODE_PATH=" + b.modules, "OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads,
 		"PYTHONWARNINGS=ignore"}
@@ -136,8 +136,8 @@ func (b *bench) peer(threads string, words []string) (*server, error) {
 	return s, err
 }
 
-// closed simulates enough clients for three batches. Each sends its next request after the previous
-// answer, until the duration is over.
+// closed simulates clients until a duration is over. Each client sends its next request after the answer to
+// its previous one. There are enough clients for three batches.
 func closed(a asker, batch int, long time.Duration) *outcome {
 	var all sync.WaitGroup
 	out, began := &outcome{}, time.Now()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// connections are the idle connections.
+// connections are connections to a server that are idle at present, to be used again.
 type connections[C io.Closer] struct {
 	mu   sync.Mutex
 	idle []C

@@ -11,11 +11,11 @@ import (
 // dial connects to an address.
 type dial func(address string) (net.Conn, error)
 
-// dialShared opens a connection for many requests at a time.
+// dialShared opens a connection that carries many requests at the same time.
 func dialShared(address string) (net.Conn, error) { return net.Dial("tcp", address) }
 
-// dialBare opens a connection for one request at a time: its thread waits in the kernel, not in Go's
-// runtime, which would cost tens of microseconds on the server's core.
+// dialBare opens a connection that carries one request at a time. Its thread waits in the kernel. Waiting in
+// Go's runtime would cost tens of microseconds on the server's core.
 func dialBare(address string) (net.Conn, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -30,7 +30,7 @@ func dialBare(address string) (net.Conn, error) {
 
 type bare struct {
 	net.Conn
-	file *os.File // blocks
+	file *os.File // reads and writes block the thread
 }
 
 // Read implements net.Conn, as Write does.

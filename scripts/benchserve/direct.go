@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// direct returns the images per second of bnctl bench with its device on the device's core.
+// direct returns the images per second of bnctl bench, with its device on the core that the server's device
+// uses.
 func (b *bench) direct(path string, n network, more ...string) (float64, error) {
 	args := append([]string{"bench", path, "--json", "--quiet", "--batch", strconv.Itoa(n.batch), "--seconds",
 		fmt.Sprint(b.turn.Seconds())}, more...)

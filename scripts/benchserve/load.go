@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// outcome is the result of a load.
+// outcome has the results of a load, a series of requests.
 type outcome struct {
 	mu     sync.Mutex
-	took   []time.Duration // times of answered requests since they were due; sorted at the end
-	ended  []time.Duration // since the beginning, when it was answered
-	calm   []time.Duration // took of requests during which no other machine had the cores; sorted
-	delays []time.Duration // delays of sending, which are part of took; sorted
+	took   []time.Duration // time from when each answered request was due to its answer; sorted at the end
+	ended  []time.Duration // when each request was answered, since the beginning
+	calm   []time.Duration // elements of took for times when no other machine had the cores; sorted
+	delays []time.Duration // how late each request was sent, a part of took; sorted
 	busy   int
-	wrong  int // answered with other bits
+	wrong  int // number of answers with other bits
 	failed int // neither answered nor refused because of the load
 	why    error
-	memory []float64 // MiB, each second
+	memory []float64 // memory of the server in MiB, every second
 }
 
-// load sends requests at a rate for a time and returns when all have ended. It sends the first ones at once.
-// All answers must equal want; nil permits any answer. It records the memory of s every second, which
-// keeps a core busy for milliseconds. s is nil where latency is measured.
+// load sends requests at a rate for the time long, and returns when all have ended. At the beginning, it sends
+// several requests at once: first is their number. All answers must equal want; nil permits any answer. It
+// records the memory of s every second, which keeps a core busy for milliseconds, so s is nil where latency is
+// measured.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup
@@ -54,7 +55,7 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 	return out
 }
 
-// watch notes the memory of a server every second.
+// watch records the memory of a server every second, until ends is closed.
 func (o *outcome) watch(s *server, ends chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -68,7 +69,7 @@ func (o *outcome) watch(s *server, ends chan struct{}) {
 	}
 }
 
-// ask sends one request, which was due a time after the beginning.
+// ask sends one request. due is the time after the beginning at which it had to be sent.
 func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
 	delay := time.Since(began) - due
 	got, err := a.ask()
@@ -88,8 +89,8 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	}
 }
 
-// rate returns the answers per second after the first fifth of a load. Answers arrive in batches, so it
-// counts from the end of one batch to the end of the last.
+// rate returns the answers per second, without the first fifth of a load. Answers arrive in batches, so rate
+// counts them from the end of one batch to the end of the last batch.
 func (o *outcome) rate(long time.Duration, batch int) float64 {
 	slices.Sort(o.ended)
 	from, _ := slices.BinarySearch(o.ended, long/5)
@@ -100,7 +101,7 @@ func (o *outcome) rate(long time.Duration, batch int) float64 {
 	return float64(to-from-batch) / (o.ended[to-1] - o.ended[from]).Seconds()
 }
 
-// quantile returns the time within which this share of the answers came.
+// quantile returns the time within which a share q of the answers arrived.
 func (o *outcome) quantile(q float64) time.Duration { return quantile(o.took, q) }
 
 func quantile(sorted []time.Duration, q float64) time.Duration {

@@ -1,11 +1,11 @@
-// Benchserve measures bnctl serve under open-loop load: requests are sent at the times of
-// a Poisson process, regardless of the answers so far, and the time of a request
-// counts from that moment. Bodies are binary.
+// Benchserve measures bnctl serve under open-loop load: requests are sent at the times of a Poisson process,
+// whether or not earlier requests have been answered. The time of a request counts from the moment when it
+// was due. Bodies are binary.
 //
-// make bench-serve runs it on one core, together with the front: the process of bnctl serve that
-// receives requests. The process of the device has another core. make bench-serve-peers gives all
-// cores in turn to bnctl and to the servers that users would write themselves without it. The tables
-// that it prints go into docs/results/serving.md.
+// make bench-serve runs it on one core, which it shares with the front: the process of bnctl serve that
+// receives requests. The process of the device has another core. make bench-serve-peers compares bnctl with
+// servers that users would otherwise write themselves. Each server in turn may use all cores. The printed
+// tables go into docs/results/serving.md.
 package main
 
 import (
@@ -23,19 +23,19 @@ import (
 
 // options are the flags.
 type options struct {
-	bnctl    string // the program
+	bnctl    string // path of the bnctl program
 	networks string
 	sections string
-	device   int           // the core of the device; -1: any
-	overload time.Duration // duration at twice the capacity
-	capacity float64       // images a second, if it is known
-	turn     time.Duration // duration of a rate
+	device   int           // number of the device's core; -1: any
+	overload time.Duration // duration of the load at twice the capacity
+	capacity float64       // capacity in images per second, if it is known
+	turn     time.Duration // duration of a load
 	rounds   int
 	peers    bool
 	theirs   string // selected peers
 	with     string // additional flags of bnctl serve
 	models   string // folder with NAME.onnx and NAME.pth, for peers
-	modules  string // NODE_PATH
+	modules  string // value of NODE_PATH, for the npm packages of peers
 	python   string
 }
 
@@ -58,7 +58,7 @@ func main() {
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch, fastapi and uvicorn")
 	flag.Parse()
-	debug.SetGCPercent(-1) // a collection here would be on the server's core
+	debug.SetGCPercent(-1) // a garbage collection here would use the server's core
 	debug.SetMemoryLimit(1 << 30)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -91,11 +91,11 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// bench is a run.
+// bench is the state of a run of this program.
 type bench struct {
 	options
 	ctx    context.Context
-	folder string // folder of the templates that it makes
+	folder string // folder for the templates that the run makes
 }
 
 // say prints a row of the table.

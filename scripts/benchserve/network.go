@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// network is a network to be measured.
+// network is a network that is served and measured.
 type network struct {
 	name  string
-	shape []int // shape of a row of UINT8, [H,W,C]
-	batch int   // batch size beyond which throughput does not grow
+	shape []int // shape of a row, which is UINT8: [H,W,C]
+	batch int   // larger batches do not give a higher throughput
 }
 
 var networks = []network{
@@ -34,7 +34,7 @@ func (n network) pixels() []byte {
 	return row
 }
 
-// floats returns the numbers of pixels as float32.
+// floats returns the pixels as numbers of type float32.
 func (n network) floats() (row []byte) {
 	for _, v := range n.pixels() {
 		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(float32(v)))
@@ -57,7 +57,7 @@ func (b *bench) file(n network) (string, error) {
 	return path, err
 }
 
-// shared returns a template with the weights that peers have.
+// shared returns the path of a template that has the same weights as the peers' models.
 func (b *bench) shared(n network) (string, error) {
 	path := filepath.Join(b.folder, n.name+".bnm")
 	weights := filepath.Join(b.models, n.name+".pth")

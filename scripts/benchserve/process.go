@@ -17,15 +17,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// server is a server that runs.
+// server is a running server.
 type server struct {
 	cmd        *exec.Cmd
 	http, grpc string // addresses; grpc may be ""
 	url        string // URL for inference requests
 }
 
-// serve starts bnctl serve with the model, and moves its device to the device's core. output gets the
-// server's standard error, unless it is nil.
+// serve starts bnctl serve with the model, and moves its device to the device's core. The server's standard
+// error is written to output, unless output is nil.
 func (b *bench) serve(path string, n network, output io.Writer, more ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
 		"--max-batch", strconv.Itoa(n.batch)}, more...)
@@ -72,7 +72,7 @@ func (s *server) close() {
 	_ = s.cmd.Wait() // the exit status does not matter
 }
 
-// pin moves the child processes of a process, the devices, to their core.
+// pin moves the child processes of a process, which are the devices, to the device's core.
 func (b *bench) pin(parent int) error {
 	if b.device < 0 {
 		return nil
@@ -104,7 +104,7 @@ func family(process int) []int {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // gone
+			continue // the process has ended
 		}
 		_, rest, _ := strings.Cut(string(text), ") ")
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(process) {
@@ -115,7 +115,7 @@ func family(process int) []int {
 	return all
 }
 
-// memory returns the MiB that a server and its devices have for themselves.
+// memory returns the sum of the proportional set sizes of a server and its devices, in MiB.
 func (s *server) memory() (mib float64) {
 	for _, p := range family(s.cmd.Process.Pid) {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p))

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// single sends requests of one row, one after another, in every way, and returns the median by HTTP.
-// The server writes the time on the device into the log of each request, which costs some microseconds.
+// single sends requests of one row, one after another, in every way, and returns the median time by HTTP. For
+// each request the server writes the time on the device into its log, which costs some microseconds.
 func (b *bench) single(path string, n network) (first time.Duration, err error) {
 	log, err := newLog()
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) single(path string, n network) (first time.Duration, err error) 
 			return 0, err
 		}
 		used := s.use().each(before, len(out.took))
-		time.Sleep(100 * time.Millisecond) // wait for the last line
+		time.Sleep(100 * time.Millisecond) // wait until the server has written the last line
 		queue, device, encode := log.take()
 		p50 := out.quantile(0.5)
 		say("one in flight, "+w.name, fmt.Sprintf("p50 %s, p99 %s ms", ms(p50), ms(out.quantile(0.99))),
@@ -66,8 +66,8 @@ func one(a asker, long time.Duration) (*outcome, error) {
 	return out, nil
 }
 
-// lines has the server's log of its requests, in memory: a reader of a pipe would take
-// turns with the server on its core, and a disk costs it time.
+// lines keeps the server's log of its requests in memory. If another process read it from a pipe, it would
+// take turns with the server on its core, and writing it to disk would cost the server time.
 type lines struct {
 	*os.File
 	from *bufio.Reader

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// written is a call in the form that is sent over a connection.
+// written is a gRPC call as the bytes that are sent over a connection.
 type written struct {
 	bytes  []byte
-	frames []int // offset of each frame
+	frames []int // offset of each frame in the bytes
 }
 
 // write stores the frames of two calls with a message: the first call of a connection, and any later call.
-// In a later call the headers are shorter, because the server has them in its table.
+// The headers of a later call are shorter, because the server has them in its table of headers.
 func (g *overGRPC) write(message []byte) {
 	var block bytes.Buffer
 	table := hpack.NewEncoder(&block)
@@ -36,7 +36,7 @@ func (g *overGRPC) write(message []byte) {
 	g.message = 5 + len(message)
 }
 
-// framed returns the frames of a call with a block of headers and a message.
+// framed returns the frames of a call with the given encoded headers and message.
 func framed(headers, message []byte) (w written) {
 	var out bytes.Buffer
 	to := http2.NewFramer(&out, nil)
@@ -45,7 +45,7 @@ func framed(headers, message []byte) (w written) {
 	rest := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 	for len(rest) > 0 {
 		w.frames = append(w.frames, out.Len())
-		n := min(len(rest), 16<<10) // a size that every server accepts
+		n := min(len(rest), 16<<10) // every server accepts frames of this size
 		_ = to.WriteData(1, n == len(rest), rest[:n])
 		rest = rest[n:]
 	}
@@ -53,7 +53,7 @@ func framed(headers, message []byte) (w written) {
 	return w
 }
 
-// on returns the frames of the call with the number of a stream.
+// on returns the frames of the call with the given stream number in them.
 func (w written) on(stream uint32) []byte {
 	for _, at := range w.frames {
 		binary.BigEndian.PutUint32(w.bytes[at+5:], stream)
@@ -61,13 +61,13 @@ func (w written) on(stream uint32) []byte {
 	return w.bytes
 }
 
-// stream is a connection of HTTP/2 with one call at a time.
+// stream is a connection of HTTP/2 that carries one call at a time.
 type stream struct {
 	net.Conn
 	*http2.Framer
 	calls  [2]written // frames of the first call, and of later calls
-	last   uint32     // stream
-	window int        // bytes of calls that the server accepts now
+	last   uint32     // number of the last stream
+	window int        // bytes of calls that the server's flow control permits now
 }
 
 func newStream(c net.Conn, calls [2]written) *stream {
@@ -79,7 +79,7 @@ func newStream(c net.Conn, calls [2]written) *stream {
 	return s
 }
 
-// greet opens the connection. It permits 2 GiB of answers in total, which no run reaches.
+// greet opens the connection. Its flow control permits 2 GiB of answers in total, more than any run receives.
 func (s *stream) greet() error {
 	_, err := io.WriteString(s.Conn, http2.ClientPreface)
 	if err == nil {
@@ -91,8 +91,8 @@ func (s *stream) greet() error {
 	return err
 }
 
-// call sends the request, which has that number of bytes of data, and returns the
-// answer.
+// call sends the request and returns the answer. data is the number of bytes of the request that flow control
+// counts.
 func (s *stream) call(data int) (answer []byte, err error) {
 	for s.window < data {
 		if _, err := s.read(); err != nil {
@@ -123,7 +123,7 @@ func (s *stream) call(data int) (answer []byte, err error) {
 // next prepares the stream for the next call.
 func (s *stream) next() { s.calls[0], s.last = s.calls[1], s.last+2 }
 
-// message returns the contents of a gRPC message, if the call succeeded.
+// message returns the gRPC message in an answer, or an error if the call failed.
 func message(answer []byte, end *http2.MetaHeadersFrame) ([]byte, error) {
 	said := map[string]string{}
 	for _, h := range end.Fields {
@@ -138,7 +138,7 @@ func message(answer []byte, end *http2.MetaHeadersFrame) ([]byte, error) {
 	return answer[5:], nil
 }
 
-// read returns the next frame, and answers frames about the connection.
+// read returns the next frame that belongs to a call. It answers frames that concern the connection.
 func (s *stream) read() (http2.Frame, error) {
 	frame, err := s.ReadFrame()
 	if err != nil {

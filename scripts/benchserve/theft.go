@@ -2,16 +2,16 @@ package main
 
 import "time"
 
-// theft is a time, since the beginning of a load, in which other machines of the same host
-// had cores of this one: requests in this time show little about the server.
+// theft is an interval of time, since the beginning of a load, in which other machines on the same host used
+// cores of this machine. Requests in this time say little about the server.
 type theft struct{ from, to time.Duration }
 
-// glance is the interval between two measurements of stolen time. Linux counts it in
-// hundredths of a second.
+// glance is the interval between two readings of the stolen time. Linux counts stolen time in hundredths of a
+// second.
 const glance = 50 * time.Millisecond
 
-// thefts records thefts until ends is closed. A request that waits for the cores is also late after they
-// come back, so a theft is recorded as longer by a glance.
+// thefts records thefts until ends is closed. A request that waits for the cores is also late for some time
+// after they are available again. So a theft is recorded as longer by one glance.
 func thefts(began time.Time, ends chan struct{}) (all []theft) {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
@@ -31,8 +31,8 @@ func thefts(began time.Time, ends chan struct{}) (all []theft) {
 	}
 }
 
-// calm returns the times of the answers that were computed entirely between thefts. Answer
-// i ended at time ended[i] since the beginning, and was computed in took[i].
+// calm returns the times of those requests that were sent and answered while no theft happened. Request i was
+// answered at time ended[i] since the beginning, took[i] after it was due.
 func calm(took, ended []time.Duration, thefts []theft) (rest []time.Duration) {
 	for i, d := range took {
 		hit := false

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// usage is the computing time of the threads of processes.
+// usage has the processor times of the processes of a measurement, up to a moment.
 type usage struct {
 	when                time.Time
 	device, front, load time.Duration
 	waited              time.Duration // how long the devices waited for a core that other processes used
-	stolen, unused      time.Duration // time of other machines on the same host; idle time; of all cores
+	stolen, unused      time.Duration // over all cores: time of other machines on the host, and idle time
 }
 
-// use returns the usage so far of the devices and the front of s, and of this process.
+// use returns the usage so far by the devices and the front of s, and by this process, which makes the load.
 func (s *server) use() usage {
 	all := family(s.cmd.Process.Pid)
 	u := usage{when: time.Now()}
@@ -31,7 +31,7 @@ func (s *server) use() usage {
 	return u
 }
 
-// since describes the part of a core that each process has used since before.
+// since describes the share of a core that each process has used since the usage before.
 func (u usage) since(before usage) string {
 	perRequest := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()
@@ -41,15 +41,15 @@ func (u usage) since(before usage) string {
 		perRequest(u.load, before.load), perRequest(u.stolen, before.stolen))
 }
 
-// each describes the computing time of the server and of the load generator since before, per request.
+// each describes the processor time of the server and of this process since the usage before, per request.
 func (u usage) each(before usage, requests int) string {
 	perRequest := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
 	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", perRequest(u.front, before.front),
 		perRequest(u.load, before.load))
 }
 
-// of describes the cost of a request since before, and the share of all cores' time that
-// other processes had.
+// of describes the cost of a request since the usage before, the idle time, and the share of the cores' time
+// that other machines had.
 func (u usage) of(before usage, requests int) string {
 	return fmt.Sprintf("device %.0f us, %s; nobody had %.2f of a core, other machines %.2f",
 		us(u.device-before.device)/float64(requests), u.each(before, requests),
@@ -57,8 +57,8 @@ func (u usage) of(before usage, requests int) string {
 		(u.stolen-before.stolen).Seconds()/u.when.Sub(before.when).Seconds())
 }
 
-// machine returns the time that other machines on the host used the cores while this machine wanted
-// them, and the idle time of the cores.
+// machine returns two times since the start of the system, summed over all cores: the time in which other
+// machines on the host used a core that this machine wanted, and the idle time.
 func machine() (stolen, unused time.Duration) {
 	text, _ := os.ReadFile("/proc/stat")
 	first, _, _ := strings.Cut(string(text), "\n")
@@ -73,8 +73,8 @@ func machine() (stolen, unused time.Duration) {
 	return ticks(8), ticks(4) + ticks(5)
 }
 
-// computed returns the time that the threads of a process ran on a core, and the time that
-// they waited for one.
+// computed returns the time for which the threads of a process ran on a core, and the time for which they
+// waited for one.
 func computed(process int) (on, waited time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))
 	for _, path := range tasks {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// way is a way of sending requests.
+// way is a method of sending requests.
 type way struct {
 	name string
 	asker
 }
 
-// ways returns the ways to request the prediction of one row, and its outputs. All ways return equal
-// outputs.
+// ways returns the methods of requesting the prediction of one row, and the outputs of this row. All methods
+// must return these outputs.
 func (b *bench) ways(s *server, n network, d dial) (all []way, want []byte, err error) {
 	all = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
 		{"gRPC", newGRPC(s, d, n)}, {"JSON", newHTTP(s, d, n.json(), "")}}
@@ -34,7 +34,7 @@ func closeAll(ways []way) {
 	}
 }
 
-// json is the request in JSON.
+// json returns the request in JSON.
 func (n network) json() []byte {
 	data := strings.Join(strings.Fields(fmt.Sprint(n.pixels())), ",")
 	shape := strings.ReplaceAll(fmt.Sprint(n.shape), " ", ",")

@@ -1,5 +1,5 @@
-// Browserpage builds docs/examples/browser into one HTML file that contains the program: a page from file://
-// may not fetch other files.
+// Browserpage builds docs/examples/browser into one HTML file that contains the program, because a page that
+// is opened from file:// must not fetch other files.
 //
 //	go run ./scripts/browserpage bin/bnctl.html
 package main
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// build writes the page: page.html with its scripts in it.
+// build writes the page: page.html with its scripts and the program inside it.
 func build(output string) error {
 	program, err := compiled()
 	if err != nil {
@@ -62,13 +62,13 @@ func build(output string) error {
 	return os.WriteFile(output, page, 0o666)
 }
 
-// inline replaces the reference to a file by its content. The content is after the tag's other attributes.
+// inline replaces the reference to a file by the content of the file. The tag keeps its other attributes.
 func inline(page []byte, name string, content []byte) []byte {
 	return bytes.Replace(page, fmt.Appendf(nil, " src=%q></script>", name),
 		slices.Concat([]byte(">"), content, []byte("</script>")), 1)
 }
 
-// compiled returns the program of the page.
+// compiled returns the program of the page as WebAssembly.
 func compiled() (program []byte, err error) {
 	folder, err := os.MkdirTemp("", "browserpage")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Kerneltable prints a table of the kernels of plugins/gpu, from their PTX alone. The figures are estimates:
-// the driver's compiler decides. Registers are the largest number of values that are live at one point, in
-// words of 4 bytes. The inner loop is the innermost loop with the most fused multiply-adds. A round is one
-// iteration of this loop, as clang has unrolled it.
+// Kerneltable prints a table of the kernels of plugins/gpu, computed from their PTX alone. The figures are
+// estimates, because the driver's compiler makes the final code. "Registers" is the largest number of values
+// that are needed at one point, in words of 4 bytes. The inner loop is the innermost loop with the most fused
+// multiply-adds. A round is one iteration of this loop, as clang has unrolled it.
 //
 //	go run ./scripts/kerneltable
 package main
@@ -62,7 +62,8 @@ func read(body string) kernel {
 	return k
 }
 
-// round counts the instructions in one iteration of a loop, and the bytes that it moves.
+// round has the counts for one iteration of a loop: all instructions, fused multiply-adds, and the bytes that
+// it moves.
 type round struct{ all, fma, bytes int }
 
 // innermost returns the innermost loop with the most fused multiply-adds.
@@ -102,8 +103,9 @@ func (k kernel) round(from, to int) (r round) {
 	return r
 }
 
-// live returns the largest number of words in registers. A value lives from its first occurrence to its
-// last, and to the end of a loop if it is used in the loop and comes from before it.
+// live returns the largest number of words that are in registers at one point. A value is in registers from
+// its first occurrence to its last. If it is used in a loop and comes from before the loop, it is in
+// registers to the end of the loop.
 func (k kernel) live() int {
 	first, last := map[string]int{}, map[string]int{}
 	for i, s := range k.lines {

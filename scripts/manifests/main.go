@@ -1,7 +1,6 @@
-// Manifests checks manifests of Kubernetes by the types of its API, like kubectl with
-// --validate=strict: kinds, names and types of fields, and fields that occur twice. It also
-// checks that a selector matches pods, that the named ports and volumes exist, and that every
-// container has limits.
+// Manifests checks manifests of Kubernetes against the types of its API, like kubectl with --validate=strict:
+// kinds, names and types of fields, and fields that occur twice. It also checks that every selector matches a
+// pod, that the named ports and volumes exist, and that every container has limits.
 //
 //	manifests FILE...
 //
@@ -104,7 +103,7 @@ func checkObjects(all []runtime.Object) (problems []error) {
 	return problems
 }
 
-// checkService checks that a service finds pods with its ports.
+// checkService checks that a service selects at least one pod, and that the pods have its ports.
 func checkService(s *corev1.Service, pods []corev1.PodTemplateSpec) (problems []error) {
 	for _, port := range s.Spec.Ports {
 		found := slices.ContainsFunc(pods, func(p corev1.PodTemplateSpec) bool {

@@ -9,7 +9,7 @@ import (
 
 const deploy = "../../server/deploy/"
 
-// TestManifests: the manifests of the project are right.
+// TestManifests: the project's own manifests have no mistakes.
 func TestManifests(t *testing.T) {
 	for _, name := range []string{"devices.yaml", "kubernetes.yaml"} {
 		if n, err := checkFile(deploy + name); err != nil || n < 2 {
@@ -18,7 +18,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestMistakes: each mistake in a manifest is found.
+// TestMistakes: each kind of mistake in a manifest is found.
 func TestMistakes(t *testing.T) {
 	text, err := os.ReadFile(deploy + "devices.yaml")
 	if err != nil {

@@ -14,12 +14,13 @@ import (
 	"time"
 )
 
-// binary is the test binary of one package, with the mutants of p.
+// binary is the test binary of one package. It contains the mutants of the package under test.
 type binary struct{ dir, path string }
 
-// run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB, and returns the processor
-// time that they used. It ends tests that have used so much more than the usual time that they would not end
-// by themselves, and tests that have been idle for too long. The error is a *failure.
+// run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB of memory. It returns the
+// processor time that they used. usual is the time that they normally use. run ends tests that have used so
+// much more than usual that they will not end by themselves, and tests that have been idle for too long. The
+// error is a *failure.
 func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
 	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -46,7 +47,7 @@ func (b binary) run(mutant int, note string, usual time.Duration, names ...strin
 	return took, &failure{err, string(named[1])}
 }
 
-// failure reports that a test fails or does not end.
+// failure is the error for a test that fails or does not end.
 type failure struct {
 	error
 	test string // the first test that fails
@@ -54,9 +55,9 @@ type failure struct {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// endIdle ends a process that has been idle for the time patience, checked every second. A
-// process that waits for a processor is not idle: on a busy machine nothing else
-// distinguishes a slow test from one that does not end.
+// endIdle ends a process that has been idle for the time patience. It checks the process every second. A
+// process that waits for a processor is not idle. On a busy machine only this distinguishes a slow test from
+// a test that does not end.
 func endIdle(ctx context.Context, end context.CancelFunc, pid int, patience time.Duration) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -75,8 +76,8 @@ func endIdle(ctx context.Context, end context.CancelFunc, pid int, patience time
 	end()
 }
 
-// scheduled returns for how many nanoseconds the threads of a process ran or could have run (Linux;
-// 0 elsewhere).
+// scheduled returns the time in nanoseconds for which the threads of a process ran, or were ready to run. It
+// is 0 on systems other than Linux.
 func scheduled(pid int) (sum int64) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range files {

@@ -1,23 +1,24 @@
-// Mutate lists the changes of a package that its tests do not notice.
+// Mutate changes a package in many ways, one at a time, and lists those changes that its tests do not notice.
+// A changed package is called a mutant.
 //
 //	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
 //		[-skip PATTERN] [-slow D] [-most D] [-at-once N] ./bn [...]
 //
 // All mutants of a package are compiled into one test binary, and an environment variable selects one. So a
-// mutant costs a run of tests, but no compilation. At first every test runs once by itself, and the mutants
-// that it reaches are recorded. A mutant is then run with these tests only, until one fails. The tests that
-// have found the most mutants of the file per second run first. -with adds the tests of packages that use
-// the mutated package. Two runs are quicker than one: a first run with -most 1s, and a second run with
-// -again, the output of the first, and more time or packages.
+// mutant costs a run of tests, but no compilation. First every test runs once by itself, and the mutants that
+// it reaches are recorded. A mutant is then run with these tests only, until one fails. The tests that have
+// found the most mutants of the file per second run first. -with adds the tests of packages that use the
+// mutated package. Two runs of this program are quicker than one: a first run with -most 1s, and a second run
+// with -again, which names a file with the output of the first, and with more time or packages.
 //
-// Lines on standard output are survivors, except for those with a reason in
-// survivors.txt; then come the counts. Mutants are
+// The lines on standard output are survivors: mutants that no test notices. Mutants with a reason in
+// survivors.txt are not printed. The counts follow. Mutants are
 //   - comparisons that include, or exclude, the equal case, or are reversed;
 //   - + for -, * for /, && for ||, and the other way round;
 //   - conditions err != nil that are never met;
 //   - assignments and calls that are left out.
 //
-// Constants, and code that only affects speed, are treated like the rest.
+// Constants, and code that only affects speed, are treated like all other code.
 package main
 
 import (
@@ -41,7 +42,7 @@ type wanted struct {
 	slow, most time.Duration
 	atOnce     int
 	reasons    map[string]string
-	again      map[string]bool // keys of the mutants to try; nil: all
+	again      map[string]bool // keys of the mutants to try; nil: all mutants
 }
 
 func main() {
@@ -78,7 +79,7 @@ func main() {
 	}
 }
 
-// pattern returns the function of a flag that sets a pattern.
+// pattern returns a function that parses the value of a flag as a pattern and stores it in p.
 func pattern(p **regexp.Regexp) func(string) error {
 	return func(s string) (err error) {
 		*p, err = regexp.Compile(s)
@@ -118,7 +119,7 @@ func (w *wanted) try(dir string) error {
 	return nil
 }
 
-// each tries mutants, in parallel up to the number in the flags.
+// each calls try for mutants, in parallel up to the number that the flags set.
 func (w *wanted) each(numbers []int, try func(int)) {
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -136,7 +137,7 @@ func (w *wanted) each(numbers []int, try func(int)) {
 	workers.Wait()
 }
 
-// chosen returns the numbers of the mutants that the flags choose.
+// chosen returns the numbers of the mutants that the flags select.
 func (w *wanted) chosen(p *mutated) (numbers []int) {
 	for i, m := range p.mutants {
 		if i%w.every == 0 && w.only.MatchString(m.at) && (w.again == nil || w.again[m.key()]) {

@@ -16,20 +16,20 @@ import (
 	"strings"
 )
 
-// mutant is one change: its place, by file and line and by function, and its description.
+// mutant is one change: its place by file and line, its place by function, and its description.
 type mutant struct{ at, in, what string }
 
-// key names a mutant in a way that does not change when lines are added elsewhere.
+// key returns a name for a mutant that does not change when lines are added elsewhere in the file.
 func (m mutant) key() string { return m.position() + ": " + m.what }
 
-// position names the function that a mutant is in.
+// position returns the file and the function that a mutant is in.
 func (m mutant) position() string {
 	file, _, _ := strings.Cut(m.at, ":")
 	return file + " " + m.in
 }
 
-// choice is the source of the file that selects a mutant, and records those that are
-// reached.
+// choice is the source of a file that is added to the mutated package. It selects a mutant, and records the
+// mutants that tests reach.
 const choice = `package %s
 
 import (
@@ -61,18 +61,18 @@ func mutantChosen(first, behind int) int {
 // mutated is a package with files that contain all mutants.
 type mutated struct {
 	dir     string
-	files   map[string][]byte // files by absolute name
+	files   map[string][]byte // source of the files, by absolute name
 	mutants []mutant
 }
 
-// edit is a text to be inserted into a file. Texts at the same place are in the order of rank.
+// edit is a text to be inserted into a file. Texts at the same position are sorted by rank.
 type edit struct {
 	at   int
 	rank int
 	text string
 }
 
-// writer makes the mutants of one file.
+// writer adds the mutants of one file to its source.
 type writer struct {
 	p      *mutated
 	set    *token.FileSet
@@ -80,11 +80,11 @@ type writer struct {
 	pkg    *types.Package
 	source []byte
 	edits  []edit
-	in     string // name of the function
+	in     string // name of the function that is being visited
 	file   *ast.File
 }
 
-// mutate makes all mutants of the package in a folder.
+// mutate returns the package in a folder with all of its mutants.
 func mutate(dir string) (*mutated, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *writer) text(n ast.Node) string {
 	return string(w.source[w.offset(n.Pos()):w.offset(n.End())])
 }
 
-// add notes a mutant and returns its number.
+// add records a mutant and returns its number.
 func (w *writer) add(n ast.Node, what string) int {
 	at := w.set.Position(n.Pos())
 	w.p.mutants = append(w.p.mutants,
@@ -142,13 +142,14 @@ func (w *writer) add(n ast.Node, what string) int {
 	return len(w.p.mutants) - 1
 }
 
-// around puts text before and after a node; text around an inner node is placed inside.
+// around inserts text before and after a node. Text around an inner node is placed inside of the text around
+// an outer one.
 func (w *writer) around(n ast.Node, before, behind string) {
 	from, to := w.offset(n.Pos()), w.offset(n.End())
 	w.edits = append(w.edits, edit{from, -to, before}, edit{to, -from - 1<<30, behind})
 }
 
-// visit makes the mutants of a node.
+// visit makes the mutants that change a node.
 func (w *writer) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
@@ -161,7 +162,7 @@ func (w *writer) visit(n ast.Node) bool {
 	return true
 }
 
-// others are the replacements of each operator.
+// others lists for each operator the operators that replace it in mutants.
 var others = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -170,7 +171,7 @@ var others = map[token.Token][]token.Token{
 	token.LAND: {token.LOR}, token.LOR: {token.LAND},
 }
 
-// binary replaces an operator.
+// binary makes the mutants that replace the operator of an expression.
 func (w *writer) binary(n *ast.BinaryExpr) {
 	tv, zero := w.info.Types[n], w.info.Types[n.Y].Value
 	if len(others[n.Op]) == 0 || tv.Value != nil || tv.Type == nil || strings.Contains(w.text(n), "func(") ||
@@ -194,8 +195,8 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 		len(w.p.mutants), cases), ") }()")
 }
 
-// named returns the name of a package, and makes the file import it. It is "" for the
-// file's package.
+// named returns the name by which the file can refer to a package, and makes the file import it. It returns
+// "" for the file's own package.
 func (w *writer) named(p *types.Package) string {
 	if p == w.pkg {
 		return ""
@@ -208,10 +209,10 @@ func (w *writer) named(p *types.Package) string {
 	return p.Name()
 }
 
-// operand returns the text of an operand, in brackets.
+// operand returns the source of an operand, in brackets.
 func (w *writer) operand(x ast.Expr) string { return "(" + w.text(x) + ")" }
 
-// leaveOut leaves out assignments and calls.
+// leaveOut makes the mutants that leave out an assignment or a call.
 func (w *writer) leaveOut(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -233,7 +234,7 @@ func (w *writer) leaveOut(list []ast.Stmt) {
 	}
 }
 
-// result returns the file with all mutants.
+// result returns the source of the file with all mutants.
 func (w *writer) result() []byte {
 	slices.SortStableFunc(w.edits, func(a, b edit) int {
 		if a.at != b.at {

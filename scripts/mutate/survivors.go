@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// reasons reads the reasons why mutants survive, by their keys. A line of the file
-// is "= REASON", which holds for the keys of the lines below it, or a key.
-// Lines that are empty, or begin with #, are for the reader.
+// reasons reads the file with the reasons why mutants survive. It returns the reasons by the keys of the
+// mutants. A line is either "= REASON", which holds for the keys in the lines below it, or a key. Lines that
+// are empty, or begin with #, are ignored.
 func reasons(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func reasons(path string) (map[string]string, error) {
 	return found, lines.Err()
 }
 
-// survivors reads the keys in the second column of the output of a run.
+// survivors reads the keys of mutants from the second column of the output of an earlier run.
 func survivors(path string) (map[string]bool, error) {
 	b, err := os.ReadFile(path)
 	keys := map[string]bool{}

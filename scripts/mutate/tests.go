@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Environment variables: the number of the mutant to make, plus one, and the file to which
-// a run without a mutant appends the numbers of the mutants that it reaches.
+// Names of environment variables. The first has the number of the mutant to make, plus one. The second has a
+// file, to which a run without a mutant appends the numbers of the mutants that it reaches.
 const (
 	chosen  = "BNCTL_MUTANT"
 	reached = "BNCTL_MUTANTS_REACHED"
@@ -29,21 +29,21 @@ type test struct {
 	took time.Duration
 }
 
-// suite has the tests that reach each mutant, the time limit per mutant, and by place the
-// tests that noticed mutants there.
+// suite has the tests that reach each mutant, the time limit per mutant and, for each place in the code, the
+// test that last noticed a mutant there.
 type suite struct {
 	most   time.Duration
 	reach  map[int][]test
-	killer sync.Map // names of tests, by mutant.place
+	killer sync.Map // name of a test, by the position of a mutant
 	mu     sync.Mutex
-	record map[string]record // records by files and names of tests
+	record map[string]record // records of tests, by file of the mutants and name of the test
 }
 
-// record counts the mutants that a test ran with, and those that it noticed.
+// record has the number of mutants that a test ran with, and the number of these that it noticed.
 type record struct{ run, noticed int }
 
-// promising returns tests in another order: the tests that noticed the most mutants of a file for their
-// running time come first.
+// promising returns the tests in another order: first those that have noticed the most mutants of a file in
+// proportion to their running time.
 func (s *suite) promising(of []test, file string) []test {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *suite) promising(of []test, file string) []test {
 	return of
 }
 
-// result records that tests ran with a mutant of a file, and which one noticed it, or "".
+// result records that tests ran with a mutant of a file. noticed is the test that noticed the mutant, or "".
 func (s *suite) result(file string, names []string, noticed string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +65,13 @@ func (s *suite) result(file string, names []string, noticed string) {
 		if name == noticed {
 			r.noticed++
 		}
-		if name == noticed || noticed == "" { // otherwise the test may not have run
+		if name == noticed || noticed == "" { // if another test noticed the mutant, this test may not have run
 			s.record[file+name] = record{r.run + 1, r.noticed}
 		}
 	}
 }
 
-// tests compiles the tests and runs each once, without a mutant.
+// tests compiles the test binaries and runs each test once, without a mutant.
 func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	overlay, err := p.overlay(work)
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	return s, nil
 }
 
-// overlay writes the mutated files, and the list of the files that they replace.
+// overlay writes the mutated files, and a list that tells go build which files they replace.
 func (p *mutated) overlay(work string) (string, error) {
 	list := struct{ Replace map[string]string }{map[string]string{}}
 	for name, source := range p.files {
@@ -147,8 +147,8 @@ func (w *wanted) reached(s *suite, b binary, work string) error {
 }
 
 // notice reports whether a test fails with a mutant. First it runs the test that noticed another mutant in
-// the same function. Then it runs other tests, the most promising ones first, until the time limit, but at
-// least one. Quick tests share a process.
+// the same function. Then it runs other tests until the time limit, the most promising ones first, and at
+// least one. Quick tests run together in one process.
 func (s *suite) notice(mutant int, position string) bool {
 	file, _, _ := strings.Cut(position, " ")
 	of, last := s.promising(s.reach[mutant], file), ""
@@ -176,7 +176,7 @@ func (s *suite) notice(mutant int, position string) bool {
 	return false
 }
 
-// names returns the names of tests, the first of them if they are many.
+// names lists the names of tests, or only the first names if there are many.
 func names(of []test) string {
 	const most = 5
 	var all []string

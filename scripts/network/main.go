@@ -1,7 +1,7 @@
-// Network computes how well training scales over machines: the exchanges that
-// package parallel plans for a model, on a network of some latency and bandwidth,
-// with one batch per machine. It prints efficiencies: the time that
-// one machine needs for its share, divided by the time of a step of all.
+// Network computes how well training scales over several machines. It takes the exchanges of data that
+// package parallel plans for a model, and assumes a network of some latency and bandwidth, and one batch per
+// machine. It prints efficiencies: the time that one machine needs for its share of a step, divided by the
+// time of the step on all machines.
 //
 //	go run ./scripts/network -model resnet50 -images 60 -batch 64
 package main
@@ -26,23 +26,24 @@ var (
 	message = flag.Float64("message", 6, "microseconds that a rank works for a message that it sends or gets")
 )
 
-// machines and speeds are the columns and rows of the table, in ranks and Gbit/s.
+// machines are the columns of the table, in ranks, and speeds are its rows, in Gbit/s.
 var (
 	machines = []int{2, 4, 8, 16, 32, 64, 128, 256, 512}
 	speeds   = []float64{10, 25, 100}
 )
 
-// shared is the number of bytes above which members divide a sum, as in package fabric.
+// shared is the number of bytes above which the members of an exchange divide the computation of a sum among
+// them, as in package fabric.
 const shared = 16 << 10
 
-// backward is the share of a step that can hide the transfer of gradients.
+// backward is the part of a step during which gradients can be transferred without waiting.
 const backward = 2.0 / 3
 
-// plan has the exchanges of a step.
+// plan has the sizes of the exchanges of a step.
 type plan struct {
-	waited     []int // bytes of the exchanges that the devices wait for
-	overlapped []int // bytes of those during the backward pass, in their order
-	report     int   // bytes of the moments that a replica reports
+	waited     []int // bytes of each exchange that the devices wait for
+	overlapped []int // bytes of each exchange during the backward pass, in their order
+	report     int   // bytes of the moments that each replica reports
 }
 
 func planOf(mode bn.Mode) (*plan, error) {
@@ -94,9 +95,9 @@ func bytesOf(f *graph.Function, v graph.Value) int {
 	return n
 }
 
-// exchange returns the seconds of one exchange of that number of bytes over p machines, and the bytes that
-// each machine sends. It assumes the exchange of fabric.Uplink, with the replicas of each machine as one
-// node of the tree.
+// exchange returns the seconds that one exchange of some bytes over p machines takes, and the bytes that each
+// machine sends. It assumes the exchange of fabric.Uplink, where the replicas of a machine are one node of a
+// tree.
 func exchange(bytes, p int, gbit float64) (seconds, sent float64) {
 	peers, rounds := float64(p-1), 1.0
 	sent = float64(bytes) * peers
@@ -106,7 +107,7 @@ func exchange(bytes, p int, gbit float64) (seconds, sent float64) {
 	return rounds*(*latency+2*peers**message)*1e-6 + sent*8/(gbit*1e9), sent
 }
 
-// step returns the efficiency of p machines, and the bytes that each sends.
+// step returns the efficiency of a step on p machines, and the bytes that each machine sends.
 func (pl *plan) step(p int, gbit float64) (efficiency, sent float64) {
 	alone := float64(*batch) / *images
 	wait, overlapped, last := 0.0, 0.0, 0.0

@@ -20,8 +20,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TestBytesOfAStep compares the bytes that a rank sends in a step with the calculation on
-// the page of figures: the lower bound of a sum plus the bytes of small exchanges.
+// TestBytesOfAStep compares the bytes that a rank sends in a step with the number that the page of figures
+// states: the lower bound for a sum, plus the bytes of small exchanges.
 func TestBytesOfAStep(t *testing.T) {
 	defer func(was string) { *model = was }(*model)
 	*model = "mlp-bn"
@@ -44,8 +44,8 @@ func TestBytesOfAStep(t *testing.T) {
 	}
 }
 
-// counted trains on size ranks with a replica each, and returns the largest
-// number of bytes that a rank sent in the last step.
+// counted trains on size ranks with one replica each. It returns the number of bytes that a rank sent in the
+// last step, the largest of all ranks.
 func counted(t *testing.T, mode bn.Mode, size int) (most int64, err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup

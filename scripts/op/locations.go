@@ -1,24 +1,24 @@
 package main
 
-// location is a file or a folder where an operation belongs.
+// location is a file or a folder that must mention every operation.
 type location struct {
 	path string
-	what string // content of the file
+	what string // what the place says about an operation
 	when func(operation) bool
-	// note is the condition, in words, of a place that some operations do not need and
-	// that no rule can decide. It is empty for a place that is required.
+	// note is a condition in words, for a place that only some operations need, if no rule can decide which
+	// ones. It is empty for a place that is required.
 	note string
 }
 
-// The conditions of required places. An operation that is not in package graph yet needs
-// every place.
+// These functions decide whether an operation must be in a place. An operation that is not in package graph
+// yet must be in every place.
 func always(operation) bool     { return true }
 func onDevice(o operation) bool { return !o.op.Valid() || !o.op.Host() }
 func differentiable(o operation) bool {
 	return !o.op.Valid() || o.op.Differentiable()
 }
 
-// locations are all places where operations belong, in the order of the work.
+// locations are all places that mention operations, in the order in which a new operation is added.
 var locations = []location{
 	{"graph/op.go", "its number and its definition", always, ""},
 	{"graph/table.go", "its row: operands, attributes, rules", always, ""},

@@ -1,10 +1,10 @@
-// Op lists the places in the tree where an operation belongs, and reports the ones where it
-// is missing.
+// Op lists the places in the source tree that must mention an operation, and reports the places where it is
+// missing.
 //
 //	go run ./scripts/op take     the places of one operation, which may be a new one
-//	go run ./scripts/op          every operation that lacks a place
+//	go run ./scripts/op          every operation that is missing in a place
 //
-// It exits with 1 if a place is missing. docs/contributing/operation.md describes the content
+// It exits with 1 if an operation is missing in a place. docs/contributing/operation.md describes the content
 // of each place.
 package main
 

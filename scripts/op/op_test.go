@@ -20,7 +20,7 @@ func TestEveryOperationHasItsPlaces(t *testing.T) {
 	}
 }
 
-// TestMissing removes an operation from one place after another.
+// TestMissing removes an operation from one place after another. Each time the place is reported.
 func TestMissing(t *testing.T) {
 	o, tree := operationNamed("take"), treeOf(t)
 	for _, p := range locations {

@@ -14,7 +14,7 @@ type operation struct {
 	op       graph.Op
 }
 
-// operations returns every operation of package graph, by number.
+// operations returns all operations of package graph, in the order of their numbers.
 func operations() []operation {
 	var all []operation
 	for n := range math.MaxUint16 {
@@ -30,12 +30,12 @@ func operations() []operation {
 	return all
 }
 
-// constants are the Go names that constantOf does not derive.
+// constants are the names of Go constants that constantOf cannot derive from the names of operations.
 var constants = map[string]string{
 	"matmul": "MatMul", "sgd": "SGD", "adamw": "AdamW", "lars": "LARS", "ema": "EMA",
 }
 
-// constantOf returns the Go name for the name of an operation: MaxPool for max_pool.
+// constantOf returns the name of the Go constant for an operation: MaxPool for max_pool.
 func constantOf(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words {
@@ -46,8 +46,8 @@ func constantOf(name string) string {
 	return strings.Join(words, "")
 }
 
-// operationNamed returns the operation with this name, in the text form or in Go. An
-// operation that package graph lacks has op 0, which is not valid.
+// operationNamed returns the operation with this name, in the text form or in Go. If package graph does not
+// have the operation, the result has op 0, which is not valid.
 func operationNamed(name string) operation {
 	for _, o := range operations() {
 		if name == o.name || name == o.constant {

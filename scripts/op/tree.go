@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// tree has the words of every place, by path. For a folder these are the words in its
-// Go files, without the tests.
+// tree has the words that occur in every place, by the path of the place. For a folder these are the words in
+// its Go files except tests.
 type tree map[string]words
 
 type words map[string]bool
@@ -50,8 +50,8 @@ func (w words) add(text string) {
 	}
 }
 
-// has reports whether a place has o: its constant in package graph, its constant with the
-// package in other Go code, and its name in texts.
+// has reports whether a place mentions o: by its constant in package graph, by its constant with the package
+// name in other Go code, and by its name in other texts.
 func (t tree) has(p location, o operation) bool {
 	w := t[p.path]
 	switch {
@@ -63,14 +63,14 @@ func (t tree) has(p location, o operation) bool {
 	return w[o.name] || w["OP_"+strings.ToUpper(o.name)]
 }
 
-// missing returns the required places that lack o.
+// missing returns the places that must mention o and do not.
 func (t tree) missing(o operation) []location {
 	return slices.DeleteFunc(slices.Clone(locations), func(p location) bool {
 		return p.note != "" || !p.when(o) || t.has(p, o)
 	})
 }
 
-// print writes the places of o and reports whether one is missing.
+// print writes the places of o, and reports whether o is missing in one of them.
 func (t tree) print(o operation) bool {
 	fmt.Println(o.name)
 	for _, p := range locations {

@@ -1,6 +1,7 @@
-// Command plainsum FILE... prints the SHA-256 that each template has without the numbers of its parts
-// and the digest of its chain, and the sum of its weights. The first templates of release 0.1
-// have neither numbers nor a chain: docs/results compares the sums of today with sums from that time.
+// Command plainsum FILE... prints two sums for each template. The first is the SHA-256 that the file would
+// have without the numbers of its parts and without the digest of its chain. The second is the sum of its
+// weights. The first templates of release 0.1 have neither numbers nor a chain. docs/results compares present
+// sums with sums from that time.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-// sums returns the sum of the plain file, and of its weights.
+// sums returns the sum of the file without numbers and chain, and the sum of its weights.
 func sums(path string) (file, weights string, err error) {
 	m, err := serialize.ReadModel(path)
 	if err != nil {

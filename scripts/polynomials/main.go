@@ -16,8 +16,8 @@ import (
 	"slices"
 )
 
-// task is a polynomial that approximates the function of on [from, to]. weight turns an error of the
-// polynomial into a relative error of the function that the polynomial is part of.
+// task is a polynomial that approximates the function of on the interval [from, to]. weight is a factor that
+// turns an error of the polynomial into a relative error of the elementary function that uses it.
 type task struct {
 	name, text string
 	degree     int
@@ -42,7 +42,7 @@ var tasks = []task{
 		func(t float64) float64 { return math.Erfc(t) / math.Erf(t) }},
 }
 
-// series returns e^r without its first n terms, divided by r^n.
+// series returns e^r without the first n terms of its series, divided by r^n.
 func series(r float64, n int) float64 {
 	sum, term := 0.0, 1/math.Gamma(float64(n+1))
 	for k := n + 1; k < 40; k++ {
@@ -52,7 +52,7 @@ func series(r float64, n int) float64 {
 	return sum
 }
 
-// logarithm returns log(1+f) without its first n-1 terms, divided by f^n.
+// logarithm returns log(1+f) without the first n-1 terms of its series, divided by f^n.
 func logarithm(f float64, n int) float64 {
 	sum, power := 0.0, 1.0
 	for k := n; k < 100; k++ {
@@ -62,7 +62,8 @@ func logarithm(f float64, n int) float64 {
 	return sum
 }
 
-// tangent returns (tanh(x)/x - 1) / x^2 for x^2 = s, computed from the difference of x*cosh(x) and sinh(x).
+// tangent returns (tanh(x)/x - 1) / x^2 for x^2 = s. It is computed from the difference of x*cosh(x) and
+// sinh(x).
 func tangent(s float64) float64 {
 	cosh, difference, term := 0.0, 0.0, 1.0 // term is s^k / (2k)!
 	for k := range 20 {
@@ -98,7 +99,7 @@ func main() {
 	}
 }
 
-// fit returns the coefficients, the highest power first, and the largest error.
+// fit returns the coefficients of the polynomial, the highest power first, and its largest error.
 func (t task) fit() (c []float32, worst float64) {
 	known := []float64{}
 	for len(known) <= t.degree {
@@ -114,7 +115,7 @@ func (t task) fit() (c []float32, worst float64) {
 	return c, worst
 }
 
-// points are the extremes of a Chebyshev polynomial.
+// points returns the points of the interval where a Chebyshev polynomial has its extremes.
 func (t task) points(n int) []float64 {
 	all := make([]float64, n)
 	for i := range all {
@@ -123,7 +124,7 @@ func (t task) points(n int) []float64 {
 	return all
 }
 
-// value evaluates a polynomial, the lowest power first.
+// value evaluates a polynomial at x. c has the coefficients, the lowest power first.
 func value(c []float64, x float64) (sum float64) {
 	for _, v := range slices.Backward(c) {
 		sum = sum*x + v
@@ -131,7 +132,8 @@ func value(c []float64, x float64) (sum float64) {
 	return sum
 }
 
-// minimax returns the coefficients after the known ones.
+// minimax returns the coefficients that follow the known ones, such that the largest error is as small as
+// possible.
 func (t task) minimax(known []float64) []float64 {
 	x := t.points(40 * (t.degree + 2))
 	by := slices.Repeat([]float64{1}, len(x))
@@ -157,7 +159,8 @@ func (t task) minimax(known []float64) []float64 {
 	return best
 }
 
-// leastSquares solves the normal equations in numbers of 300 bits.
+// leastSquares returns the coefficients that minimise a sum of squares. It solves the normal equations in
+// numbers of 300 bits.
 func (t task) leastSquares(known, x, by []float64) []float64 {
 	n := t.degree + 1 - len(known)
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
@@ -186,7 +189,7 @@ func (t task) leastSquares(known, x, by []float64) []float64 {
 	return solve(m)
 }
 
-// solve solves m by elimination. It needs no pivoting, because the matrix is positive definite.
+// solve solves the equations m by elimination. It needs no pivoting, because the matrix is positive definite.
 func solve(m [][]*big.Float) []float64 {
 	n := len(m)
 	for i := range n {

@@ -1,5 +1,5 @@
-// Results prints the tables of pages from the measurements that are kept next to them. In a page a table
-// is placed between two lines:
+// Results prints the tables of pages from the measurements in docs/results. In a page a table is placed
+// between two lines:
 //
 //	<!-- peers.json infer -->
 //	<!-- end -->
@@ -10,10 +10,10 @@
 //	x.json ... count     a list of the files with their numbers of rows
 //	x.json GROUP         a group of comparisons
 //	x.json ... summary GROUP ...
-//	                     the sums of groups of comparisons, of one file or several
+//	                     the summaries of groups of comparisons, of one file or several
 //
-// The text between the lines is replaced. The origin of a file is printed once in a page. make results
-// runs the program; its test names pages that are not current.
+// The program replaces the text between the two lines. In each page it prints the origin of a file once. make
+// results runs the program. Its test names the pages that are not up to date.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// folder is the folder of the measurements.
+// folder is the folder that has the measurements.
 const folder = "docs/results"
 
 func main() {
@@ -47,7 +47,8 @@ func pages(root string) ([]string, error) {
 	return append(list, filepath.Join(root, "README.md")), err
 }
 
-// run brings the pages below root up to date or, without write, returns those that are not.
+// run brings the pages below root up to date, and returns those that have changed. Without write it only
+// returns the pages that are not up to date.
 func run(root string, write bool) (changed []string, err error) {
 	list, err := pages(root)
 	if err != nil {
@@ -75,7 +76,7 @@ func run(root string, write bool) (changed []string, err error) {
 	return changed, all
 }
 
-// marked matches a table of a page, between its two lines.
+// marked matches a table in a page, together with the two lines around it.
 var marked = regexp.MustCompile(`(?s)<!-- ([\w.-]+\.json(?: [\w.,-]+)*) -->\n.*?<!-- end -->`)
 
 // printed returns a page with its tables printed again.
@@ -91,8 +92,8 @@ func printed(root, page string) (string, error) {
 	return text, all
 }
 
-// table prints a measurement, or groups of one or several, with its origin. Files in seen have
-// their origin further up in the page.
+// table prints a measurement, or groups of one or several, and its origin. It leaves out the origin of a file
+// in seen, because the page has it further up.
 func table(root string, words []string, seen map[string]bool) (string, error) {
 	var names []string
 	var list []*report.Measurement
@@ -126,7 +127,7 @@ func table(root string, words []string, seen map[string]bool) (string, error) {
 	return text + "\n" + origin, err
 }
 
-// form prints a measurement in the form that words name.
+// form prints a measurement in the form that words describe.
 func form(name string, m *report.Measurement, words []string) (string, error) {
 	switch {
 	case len(m.Rows) > 0 && len(words) == 0:
@@ -140,7 +141,7 @@ func form(name string, m *report.Measurement, words []string) (string, error) {
 		strings.Join(m.Groups(), ", "))
 }
 
-// counted prints a list of measurements that have rows.
+// counted prints a list of measurements with their numbers of rows.
 func counted(names []string, list []*report.Measurement) (string, error) {
 	for i, m := range list {
 		if len(m.Rows) == 0 {
@@ -150,7 +151,7 @@ func counted(names []string, list []*report.Measurement) (string, error) {
 	return report.Counts(names, list), nil
 }
 
-// checkGroups checks that each group is in a file, and that each file has one of the groups.
+// checkGroups checks that each group occurs in a file, and that each file has at least one of the groups.
 func checkGroups(names []string, list []*report.Measurement, groups []string) error {
 	found := map[string]bool{}
 	for i, m := range list {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// The pages equal the output of make results.
+// The tables in the pages equal those that make results prints.
 func TestPagesAreCurrent(t *testing.T) {
 	changed, err := run("../..", false)
 	if err != nil {
@@ -21,7 +21,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 }
 
-// Every measurement that is kept is shown, and every table of the pages of figures is printed from one.
+// Every stored measurement is shown on a page, and every table on a page of figures is printed from a
+// measurement.
 func TestEveryMeasurementIsShown(t *testing.T) {
 	files, err := filepath.Glob("../../" + folder + "/*.json")
 	if err != nil {

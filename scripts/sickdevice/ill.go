@@ -9,18 +9,18 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// calls counts the runs and commits of this process.
+// calls is the number of calls of Run and Commit in this process.
 var calls int
 
 // leaked is the memory that the fault "leak" never frees.
 var leaked [][]byte
 
-// ill causes the faults that change how a call ends, not its results.
+// ill causes those faults that change how a call ends, or whether it ends, but not its results.
 func ill(ctx context.Context) {
 	switch calls++; {
 	case fault == "hang", fault == "stall" && calls%7 == 0:
 		<-ctx.Done()
-		time.Sleep(time.Hour) // it does not end with ctx
+		time.Sleep(time.Hour) // the call does not end when ctx ends
 	case fault == "late" && calls%7 == 0:
 		time.Sleep(40 * time.Second)
 	case fault == "slow":
@@ -38,7 +38,7 @@ func ill(ctx context.Context) {
 	}
 }
 
-// misplace gives an exchange a wrong place.
+// misplace changes the tag of an exchange, so that it belongs to another place in the program.
 func misplace(tag *collective.Tag) {
 	switch {
 	case fault == "sequence" && tag.Sequence == 1:

@@ -1,8 +1,8 @@
-// Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK names. It shows
-// how the conformance tests report the fault, and how a run together with the CPU device ends.
-// scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the kernel class that the device names. "ref"
-// and "fma" are true, except for faults in its results, and make the bits independent of the devices that
-// have the replicas.
+// Command bnctl-device-sick is a device plugin with a fault, for tests. The environment variable BNCTL_SICK
+// names the fault. The plugin shows how the conformance tests report the fault, and how a run ends that uses
+// this device together with the CPU device. scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the
+// kernel class that the device claims to have. "ref" and "fma" are true, except where the fault changes
+// results. With one of them the bits of a run do not depend on which device has which replica.
 package main
 
 import (
@@ -86,7 +86,7 @@ func (d sick) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	return &executable{x, p, 0}, err
 }
 
-// without returns p without an attribute.
+// without returns a copy of p in which the nodes lack an attribute.
 func without(p *graph.Program, key string) *graph.Program {
 	for _, f := range p.Functions {
 		for i := range f.Nodes {
@@ -103,7 +103,7 @@ func (d sick) Join(ctx context.Context, g device.Group) error {
 	return d.Device.Join(ctx, g)
 }
 
-// exchanger changes the device's contribution to an exchange.
+// exchanger changes the data that the device contributes to an exchange.
 type exchanger struct{ collective.Exchanger }
 
 // Start implements collective.Exchanger.
@@ -183,10 +183,10 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	return err
 }
 
-// oneBitAt is the commit with the fault "one bit".
+// oneBitAt is the number of the commit in which the fault "one bit" happens.
 const oneBitAt = 3
 
-// flip changes the lowest bit of a tensor's first element.
+// flip changes the lowest bit of the first element of a tensor.
 func (x *executable) flip(ctx context.Context, name string) error {
 	t, err := x.Executable.Read(ctx, name)
 	if err != nil {

@@ -1,9 +1,10 @@
-// Slowlink passes TCP connections on as a slow network would: every byte arrives after a delay, and the
-// bytes per second in each direction are limited. It is for systems where tc cannot delay packets.
+// Slowlink forwards TCP connections like a slow network: every byte arrives after a delay, and the bytes per
+// second in each direction are limited. It is for systems where the command tc cannot delay packets.
 //
 //	slowlink [-delay 20ms] [-rate 12500000] FROM TO
 //
-// FROM is the address where it listens, TO the address that it connects to. All connections share the rate.
+// FROM is the address where it listens, and TO is the address that it connects to. All connections share the
+// rate.
 package main
 
 import (
@@ -34,7 +35,7 @@ func main() {
 	os.Exit(1)
 }
 
-// serve connects each connection of a listener to an address.
+// serve forwards each connection that a listener accepts to an address.
 func serve(listener net.Listener, to string, there, back *way) error {
 	for {
 		client, err := listener.Accept()
@@ -56,7 +57,7 @@ func serve(listener net.Listener, to string, there, back *way) error {
 	}
 }
 
-// way is one direction of the network.
+// way is one direction of the simulated network.
 type way struct {
 	delay time.Duration
 	rate  float64 // bytes a second; 0: no limit
@@ -66,7 +67,7 @@ type way struct {
 
 func newWay(delay time.Duration, rate float64) *way { return &way{delay: delay, rate: rate} }
 
-// send returns when n bytes that are sent now arrive.
+// send returns the time of arrival of n bytes that are sent now.
 func (w *way) send(n int, now time.Time) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,13 +80,13 @@ func (w *way) send(n int, now time.Time) time.Time {
 	return w.free.Add(w.delay)
 }
 
-// packet is some bytes on their way.
+// packet is some bytes that have been sent and have not arrived.
 type packet struct {
 	bytes []byte
 	at    time.Time // time of arrival
 }
 
-// copy copies until one side closes, and then closes the other side.
+// copy forwards bytes until one side closes its connection, and then closes the other side.
 func (w *way) copy(to, from net.Conn) {
 	packets := make(chan packet, 64)
 	var writer sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bytes arrive in order, unchanged, and not before their time.
+// Bytes arrive in their order, unchanged, and not before the delay is over.
 func TestSlow(t *testing.T) {
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

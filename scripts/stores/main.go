@@ -1,7 +1,8 @@
-// Command stores starts the servers of the tests of package internal/store on this machine, and prints
-// environment variables for bnctl: an S3-compatible server (gofakes3) with the bucket "bucket" and the
-// files of the folder bucket, a registry (go-containerregistry), a hub with the files of the folder hub,
-// as hub/OWNER/NAME/FILE, and a web server for the folder web. Nothing is stored when it ends.
+// Command stores starts the test servers of package internal/store on this machine, and prints environment
+// variables that make bnctl use them. The servers are an S3-compatible server (gofakes3) with a bucket named
+// "bucket" that has the files of the folder bucket, a registry (go-containerregistry), a hub with the files
+// of the folder hub, as hub/OWNER/NAME/FILE, and a web server for the folder web. They keep all data in
+// memory, so that nothing is left when the program ends.
 package main
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// session is the owner of the servers.
+// session owns the servers, in the place of a test.
 type session struct{}
 
 // Cleanup does nothing: the servers end with the program.

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// binary runs a test binary and records the processor time of the package and of its test functions. The
-// time of functions that run in parallel is divided among them arbitrarily.
+// binary runs a test binary, and records the processor time of the whole package and of each test function.
+// If functions run in parallel, their time is divided among them arbitrarily.
 func binary(into string, command []string) int {
 	isTest := strings.HasSuffix(command[0], ".test")
-	if isTest { // otherwise it is a program of go run
+	if isTest { // otherwise it is a program that go run has started
 		command = append([]string{command[0], "-test.v=true"}, command[1:]...)
 	}
 	c := exec.Command(command[0], command[1:]...)
@@ -44,7 +44,7 @@ func binary(into string, command []string) int {
 	return 1
 }
 
-// unobserved returns the environment without this program in it.
+// unobserved returns the environment without the settings that make this program run the test binaries.
 func unobserved() []string {
 	env := slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, file+"=") || strings.HasPrefix(s, "GOFLAGS=")
@@ -53,7 +53,7 @@ func unobserved() []string {
 	return append(env, "GOFLAGS="+strings.TrimSpace(flags))
 }
 
-// pass forwards signals to p: go test ends a binary by a signal.
+// pass forwards signals to p, because go test ends a binary by a signal.
 func pass(p *os.Process) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
@@ -64,7 +64,7 @@ func pass(p *os.Process) {
 	}()
 }
 
-// functions copies the output of a test binary and records a test function when it has ended.
+// functions copies the output of a test binary, and records each test function when it has ended.
 func functions(into, pkg string, pid int, out io.Reader) {
 	lines := bufio.NewReader(out)
 	last := time.Duration(0)
@@ -82,7 +82,7 @@ func functions(into, pkg string, pid int, out io.Reader) {
 	}
 }
 
-// ended returns the name of the test function that a line of output ends.
+// ended returns the name of the test function if a line of the output says that it has ended.
 func ended(line string) (string, bool) {
 	for _, result := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "\x16"), result); ok {
@@ -93,7 +93,7 @@ func ended(line string) (string, bool) {
 	return "", false
 }
 
-// packageName returns the folder of the package relative to the module. It is the working folder of a test.
+// packageName returns the folder of the package relative to the module. go test runs a test in this folder.
 func packageName() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -108,13 +108,15 @@ func packageName() string {
 	}
 }
 
-// used returns the processor time of a process that has ended, and of those that it waited for.
+// used returns the processor time of a process that has ended, including the child processes that it waited
+// for.
 func used(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
 
-// spent returns the processor time of a process that is running, and of the processes that it waited for.
+// spent returns the processor time so far of a running process, including the child processes that it waited
+// for.
 func spent(pid int) (sum time.Duration) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(b), ") ") // the name may contain spaces
+	_, rest, _ := strings.Cut(string(b), ") ") // the program's name may contain spaces
 	const tick = time.Second / 100
 	for i, field := range strings.Fields(rest) {
 		if 11 <= i && i <= 14 { // utime, stime, cutime, cstime (proc(5))

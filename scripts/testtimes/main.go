@@ -1,12 +1,12 @@
-// Testtimes prints how much processor time each command of a make target uses, and within a
-// go test each package and each test function. On a busy machine processor time hardly changes,
-// while the duration does.
+// Testtimes prints how much processor time each command of a make target uses. For a go test it also prints
+// the time of each package and each test function. On a busy machine processor time hardly changes, while the
+// duration does.
 //
 //	go build -o bin/testtimes ./scripts/testtimes
 //	bin/testtimes [-top N] [-keep FILE] make test check
 //
-// It is the shell of make and, through GOFLAGS=-exec, runs every test binary. Cached results are not
-// used. Linux only.
+// The program runs make, and is itself the shell that make uses. Through GOFLAGS=-exec it also runs every
+// test binary. Cached test results are not used. It works on Linux only.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// file is the environment variable with the file that collects the records.
+// file is the environment variable that names the file in which all processes collect their records.
 const file = "BNCTL_TEST_TIMES"
 
 func main() {
@@ -62,7 +62,8 @@ func outer() int {
 	return max(code, show(path, *top, *least))
 }
 
-// observe runs a command of make, which appends its records to a file. It returns its exit code.
+// observe runs a command of make and returns its exit code. The shells and test binaries of the command
+// append their records to a file.
 func observe(path string, command []string) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -84,7 +85,7 @@ func observe(path string, command []string) (int, error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// shell runs a command line of a recipe and records its processor time.
+// shell runs a command line of a make recipe, and records its processor time.
 func shell(into, line string) int {
 	c := exec.Command("/bin/sh", "-c", line)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -35,7 +35,7 @@ func (r record) add(path string) error {
 	return err
 }
 
-// records reads the file of a run.
+// records reads the records in the file of a run.
 func records(path string) (all []record, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -55,8 +55,8 @@ func records(path string) (all []record, err error) {
 	return all, nil
 }
 
-// show prints the records of a file: the packages and functions of a command line follow it,
-// those with the most processor time first.
+// show prints the records of a file. Each command line is followed by its packages and functions, those with
+// the most processor time first.
 func show(path string, top int, least float64) int {
 	all, err := records(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func show(path string, top int, least float64) int {
 		showLine(r, inside, top, least)
 		inside = nil
 	}
-	if len(inside) > 0 { // the run was ended early
+	if len(inside) > 0 { // the last command line has not finished
 		showLine(record{name: "(not finished)"}, inside, top, least)
 	}
 	return 0
@@ -105,7 +105,7 @@ func showLine(line record, inside []record, top int, least float64) {
 	}
 }
 
-// ofKind returns the records of a kind, those with the most processor time first.
+// ofKind returns the records of a kind, sorted by processor time, the most first.
 func ofKind(all []record, kind string) (some []record) {
 	for _, r := range all {
 		if r.kind == kind {

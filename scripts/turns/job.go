@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// job is a run of bnctl.
+// job is a run of bnctl that is measured.
 type job struct {
 	command *exec.Cmd
 	events  chan time.Time // end time of each step; closed at the end of the job
 
 	steps   []float64 // milliseconds
 	medians []float64 // median step time of each turn
-	took    times     // seconds of a core
+	took    times     // processor time of the measured steps, by kind of process
 }
 
-// start starts a command.
+// start starts a command as a job.
 func start(words []string) (*job, error) {
 	j := &job{command: exec.Command(words[0], words[1:]...), events: make(chan time.Time, 1000), took: times{}}
 	j.command.Stderr = os.Stderr
@@ -44,11 +44,12 @@ func start(words []string) (*job, error) {
 	return j, nil
 }
 
-// turn lets the job run until it has ended one step and then that number of steps, which are measured.
+// turn continues the job until it has ended one step, which is not measured, and then the given number of
+// steps, which are measured.
 func (j *job) turn(steps int) error {
 	j.signal(syscall.SIGCONT)
 	defer j.signal(syscall.SIGSTOP)
-	for len(j.events) > 0 { // old events, from before the job was stopped
+	for len(j.events) > 0 { // drop events from before the job was stopped
 		<-j.events
 	}
 	var turn []float64
@@ -69,7 +70,7 @@ func (j *job) turn(steps int) error {
 	return nil
 }
 
-// signal sends a signal to all processes of the job except its launcher, which does nothing meanwhile.
+// signal sends a signal to all processes of the job except its launcher, which only waits.
 func (j *job) signal(s syscall.Signal) {
 	for _, p := range tree(j.command.Process.Pid) {
 		if kind(p) != "" {
@@ -78,7 +79,7 @@ func (j *job) signal(s syscall.Signal) {
 	}
 }
 
-// end ends the job.
+// end ends the job, and waits for it.
 func (j *job) end() {
 	all := tree(j.command.Process.Pid)
 	for _, p := range all {

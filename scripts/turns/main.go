@@ -4,12 +4,12 @@
 //
 //	go run ./scripts/turns [-turns 8] [-steps 4] COMMAND -- COMMAND...
 //
-// All commands are started. Then each of them runs for a few steps, again and again, while the others are
-// stopped (SIGSTOP). So a machine with a speed that changes by the second is equally fast for all of them.
-// The commands have to print step events (train --json --log-every 1), and to make enough steps. For each
-// command, turns prints the median step in milliseconds; its speed relative to the first command, as the
-// median over the turns; the middle half of both; and the processor time of a step, for each kind of
-// process.
+// It starts all commands. Then it lets each of them run for a few steps while the others are stopped
+// (SIGSTOP), again and again. So a machine with a speed that changes from second to second is equally fast
+// for all of them. The commands must print events for their steps (train --json --log-every 1), and make
+// enough steps. For each command, turns prints the median time of a step in milliseconds; its speed relative
+// to the first command, as the median over the turns; the middle half of both; and the processor time of a
+// step, for each kind of process.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 		j, err := start(c)
 		if err == nil {
 			jobs = append(jobs, j)
-			err = j.turn(1) // everything is loaded then
+			err = j.turn(1) // after one step everything is loaded
 		}
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "turns: %s: %v\n", strings.Join(c, " "), err)
@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// split cuts commands at --.
+// split divides the words of a command line at "--" into commands.
 func split(words []string) (all [][]string) {
 	for len(words) > 0 {
 		n := slices.Index(words, "--")
@@ -67,7 +67,7 @@ func split(words []string) (all [][]string) {
 	return all
 }
 
-// report describes the steps of a job, compared with another one.
+// report describes the steps of a job, and compares them with the steps of another job.
 func (j *job) report(other *job) string {
 	var ratios []float64
 	for i := range j.medians {
@@ -86,7 +86,7 @@ func (j *job) report(other *job) string {
 
 func median(x []float64) float64 { return quantile(x, 0.5) }
 
-// quantile returns the value below which a share q of x is.
+// quantile returns the value below which a share q of the elements of x lies.
 func quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return 0

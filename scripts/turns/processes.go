@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// kinds are the kinds of processes of a run.
+// kinds are the kinds of processes that a run of bnctl has.
 var kinds = []string{"device", "bnctl", "fabric"}
 
-// times is the time of a core that processes have used, in seconds, by kind. In a job of
-// ranks it is the mean of the processes of a kind.
+// times has the processor time in seconds that processes have used, by kind of process. In a job of several
+// ranks it is the mean over the processes of a kind.
 type times map[string]float64
 
-// plus adds the time between two moments.
+// plus returns t plus the time that was used between two moments.
 func (t times) plus(before, after times) times {
 	sum := times{}
 	for _, k := range kinds {
@@ -70,7 +70,7 @@ func kind(pid int) string {
 	return ""
 }
 
-// ran returns the running time of the threads of a process, in seconds.
+// ran returns the processor time of the threads of a process, in seconds.
 func ran(pid int) (sum float64) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range tasks {

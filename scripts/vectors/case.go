@@ -9,35 +9,35 @@ import (
 	"github.com/bnctl/bnctl/spec"
 )
 
-// testCase is a vector before its results are computed.
+// testCase describes a golden vector before its results are computed.
 type testCase struct {
 	name, about string
 	in          []operand
 	nodes       []node
-	replicas    []int // rows of each
+	replicas    []int // number of rows of each replica
 }
 
-// node is an operation. Its operands are operands of the case. A later node also has the result of
-// the previous node, as its first operand.
+// node is an operation of a case. Its operands are the next operands of the case. If it is not the first
+// node, its first operand is the result of the previous node.
 type node struct {
 	op    graph.Op
-	attrs []any // keys and values in turn
-	in    int   // operands of the case
+	attrs []any // keys and values alternately
+	in    int   // number of operands of the case that the node uses
 }
 
-// usual and many are the rows of replicas.
+// usual and many are numbers of rows for the replicas of a case.
 var (
 	usual = []int{2, 0, 1}
 	many  = []int{1, 2, 0, 1, 3}
 )
 
-// one returns a case of one operation.
+// one returns a case with a single operation.
 func one(op graph.Op, about string, attrs []any, in ...operand) testCase {
 	return testCase{name: fileName(about), about: about, in: in, nodes: []node{{op, attrs, len(in)}},
 		replicas: usual}
 }
 
-// fileName returns a phrase as a part of a file's name.
+// fileName converts a description to a part of a file name.
 func fileName(about string) string {
 	words := strings.FieldsFunc(strings.ToLower(about), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -45,11 +45,11 @@ func fileName(about string) string {
 	return strings.Join(words, "-")
 }
 
-// of returns the case with other rows of replicas.
+// of returns the case with other numbers of rows for its replicas.
 func (c testCase) of(replicas []int) testCase { c.replicas = replicas; return c }
 
-// with returns the case with other values of its operands, and a longer name. State tensors have values of
-// state.
+// with returns the case with other values: usual fills its inputs, and state its state tensors. values
+// describes them in the name of the case.
 func (c testCase) with(values string, usual, state filler) testCase {
 	c.about += ", " + values
 	c.name = fileName(c.about)
@@ -66,14 +66,14 @@ func (c testCase) with(values string, usual, state filler) testCase {
 	return c
 }
 
-// thrice returns a case with normal values, a case with awkward finite values, and a case with some values
-// that are not finite.
+// thrice returns three versions of a case: with normal values, with awkward finite values, and with some
+// values that are not finite.
 func thrice(c testCase) []testCase {
 	return []testCase{c, c.with("zeros and subnormals", awkward, awkward),
 		c.with("infinities and NaN", special, lonely)}
 }
 
-// rows returns the number of rows of all replicas.
+// rows returns the number of rows of all replicas together.
 func (c testCase) rows() int {
 	n := 0
 	for _, r := range c.replicas {
@@ -82,7 +82,7 @@ func (c testCase) rows() int {
 	return n
 }
 
-// class returns the class of the case.
+// class returns the kernel class of the case.
 func (c testCase) class() string {
 	op := c.nodes[0].op
 	bytes := slices.ContainsFunc(c.in, func(o operand) bool { return o.typ.DType.String() == "u8" })
@@ -92,7 +92,7 @@ func (c testCase) class() string {
 	return "fma/1"
 }
 
-// valueNames has the names of operands and results of operations, if they are not x and y.
+// valueNames has the names of the operands and results of those operations where they are not x and y.
 var valueNames = map[graph.Op]string{
 	graph.Conv: "x weight bias = y", graph.ConvGradInput: "dy weight = dx",
 	graph.ConvGradWeight: "x dy = dweight",
@@ -144,7 +144,7 @@ func resultNames(op graph.Op) []string {
 	return []string{"y"}
 }
 
-// addNodes sets the nodes of the vector, and the names of its results.
+// addNodes writes the nodes of the case, and the names of their results, into the vector.
 func (c testCase) addNodes(v *spec.Vector) {
 	at, last := 0, ""
 	for i, n := range c.nodes {
@@ -173,7 +173,7 @@ func (c testCase) addNodes(v *spec.Vector) {
 	}
 }
 
-// described returns the node in the form of a vector, with all attributes.
+// described returns the node in the form that vectors have, with all of its attributes.
 func (n node) described(in, out []string) spec.Node {
 	var attrs graph.Attrs
 	for i := 0; i < len(n.attrs); i += 2 {
@@ -186,7 +186,8 @@ func (n node) described(in, out []string) spec.Node {
 	return spec.Node{Operation: n.op.String(), Number: int(n.op), Attributes: all, In: in, Out: out}
 }
 
-// listOf returns an absent list as an empty one, and lists as JSON decodes them.
+// listOf returns the value of an attribute as it is after encoding and decoding as JSON. An absent list
+// becomes an empty one.
 func listOf(v any) any {
 	list := []any{}
 	switch v := v.(type) {

@@ -4,7 +4,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// activations are all activations, with attributes.
+// activations are all activations, with their attributes.
 var activations = []node{
 	{graph.Relu, nil, 1}, {graph.Relu6, nil, 1}, {graph.LeakyRelu, []any{"alpha", 0.1}, 1},
 	{graph.Elu, []any{"alpha", 0.7}, 1}, {graph.Sigmoid, nil, 1},
@@ -13,7 +13,7 @@ var activations = []node{
 	{graph.Erf, nil, 1}, {graph.Gelu, nil, 1}, {graph.GeluTanh, nil, 1}, {graph.Mish, nil, 1},
 }
 
-// elementCases returns functions of one element, arithmetic, comparisons and reductions.
+// elementCases returns cases of functions of one element, arithmetic, comparisons and reductions.
 func elementCases() []testCase {
 	x := rows(67).with(every)
 	var all []testCase
@@ -44,7 +44,7 @@ func elementCases() []testCase {
 	return append(all, reductionCases()...)
 }
 
-// softmaxCases returns softmaxes and their gradients.
+// softmaxCases returns cases of softmaxes and their gradients.
 func softmaxCases() []testCase {
 	var all []testCase
 	for _, s := range []struct {
@@ -64,7 +64,7 @@ func softmaxCases() []testCase {
 	return all
 }
 
-// pairs are operands that broadcast.
+// pairs are pairs of operands that broadcast to a common shape.
 var pairs = []struct {
 	about string
 	a, b  operand
@@ -76,7 +76,7 @@ var pairs = []struct {
 	{"whole of f64", whole(3, 1).f64(), whole(1, 4).f64()},
 }
 
-// pairCases returns operations of two operands.
+// pairCases returns cases of operations of two operands.
 func pairCases() []testCase {
 	var all []testCase
 	for i, p := range pairs {
@@ -95,7 +95,7 @@ func pairCases() []testCase {
 			0))))
 }
 
-// reductionCases returns reductions, sums over rows and broadcasts.
+// reductionCases returns cases of reductions, sums over rows and broadcasts.
 func reductionCases() []testCase {
 	var all []testCase
 	for _, op := range []graph.Op{graph.ReduceSum, graph.ReduceMean, graph.ReduceMax, graph.ReduceMin,
@@ -110,7 +110,7 @@ func reductionCases() []testCase {
 		one(graph.SumRows, "numbers of f64", nil, rows().f64()).of(many))
 }
 
-// poolCases returns pools and their gradients.
+// poolCases returns cases of pools and their gradients.
 func poolCases() []testCase {
 	all := []testCase{
 		one(graph.GlobalAvgPoolGrad, "3 channels of 3x7", []any{"size", []int{3, 7}}, rows(3, 1, 1)),
@@ -134,7 +134,7 @@ func poolCases() []testCase {
 	return all
 }
 
-// pools are windows over images of 3 channels.
+// pools are the windows of pools over images of 3 channels.
 var pools = []struct {
 	about          string
 	h, w           int

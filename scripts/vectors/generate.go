@@ -20,11 +20,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// largest is the maximum number of bytes of operands and results of a vector that is part of the program.
-// Vectors with more bytes are in a folder called large.
+// largest is the maximum number of bytes of the operands and results of a vector that is embedded in the
+// program. Larger vectors are in folders named large.
 const largest = 12 << 10
 
-// generate returns the content of all files by their names.
+// generate returns the content of all files of the cases, by name.
 func generate(ctx context.Context, cases []testCase) (map[string][]byte, error) {
 	d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class.FMA})
 	if err != nil {
@@ -61,7 +61,7 @@ func joined(list []byte) []byte {
 	return []byte(strings.ReplaceAll(strings.ReplaceAll(words, "[ ", "["), " ]", "]"))
 }
 
-// encode adds the files of a vector.
+// encode adds the files of a vector to files.
 func encode(v *spec.Vector, files map[string][]byte) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
@@ -139,7 +139,7 @@ func setNaN(t tensor.Tensor) {
 	}
 }
 
-// folder returns the folder of a vector within the folder of its operation.
+// folder returns the folder for a vector, inside the folder of its operation.
 func (c testCase) folder(v *spec.Vector) string {
 	size := 0
 	for i := range v.Operands {
@@ -154,7 +154,8 @@ func (c testCase) folder(v *spec.Vector) string {
 	return ""
 }
 
-// describe sets the algorithms of products. The class chooses them after batch norms are folded.
+// describe writes into the vector which algorithm computes each product. The kernel class chooses the
+// algorithms after batch norms are folded into products.
 func describe(v *spec.Vector, p *graph.Program) {
 	fn, _ := class.Fold(p.Functions[0])
 	for i := range v.Nodes {

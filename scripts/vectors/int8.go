@@ -9,14 +9,14 @@ func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) 
 
 func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
 
-// weights fills with all values of int8.
+// weights fills t with all values of int8, as weights.
 func weights(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = int8(d.Uint32())
 	}
 }
 
-// outermost fills t with the largest and the least weight, so that sums have the largest magnitude.
+// outermost fills t with the largest and the smallest weight, so that sums become as large as possible.
 func outermost(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = 127
@@ -26,14 +26,15 @@ func outermost(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// full fills with bytes of 255, and a few of 254.
+// full fills t with bytes of 255, and a few of 254.
 func full(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = 255 - uint8(min(d.Intn(9), 1)^1)
 	}
 }
 
-// products returns the operands of a product of bytes with a weight of this shape. bias is the largest.
+// products returns the operands of a product of bytes with a weight of this shape. bias is the largest value
+// of the bias.
 func products(x operand, w filler, bias int, shape ...int) []operand {
 	n := tensor.Count(shape[1:])
 	return []operand{x, i8(w, shape...),
@@ -52,7 +53,7 @@ func products(x operand, w filler, bias int, shape ...int) []operand {
 		})}
 }
 
-// int8Cases returns all operations of bytes.
+// int8Cases returns cases of all operations on bytes.
 func int8Cases() []testCase {
 	pad := []any{"pad", []int{1, 1, 1, 1}}
 	image := u8(3, 5, 6)
@@ -120,7 +121,7 @@ func int8Cases() []testCase {
 	return all
 }
 
-// cases returns the cases of all vectors.
+// cases returns the cases for all vectors.
 func cases() []testCase {
 	var all []testCase
 	for _, list := range [][]testCase{productCases(), normCases(), elementCases(), poolCases(), structureCases(),

@@ -1,9 +1,10 @@
-// Vectors makes the golden vectors of the folder spec with device/ref:
+// Vectors makes the golden vectors in the folder spec with the reference device, device/ref:
 //
 //	go run ./scripts/vectors            writes spec/fma, spec/int8 and spec/SHA256SUMS
 //	go run ./scripts/vectors -check     lists the files that differ, and exits with 1 if some do
 //
-// The vectors of a class that was released never change. If bits change, the class gets a new number.
+// The vectors of a kernel class that was released never change. If its bits must change, the class gets a new
+// number.
 package main
 
 import (
@@ -54,7 +55,7 @@ func run(folder string, check bool) error {
 	return nil
 }
 
-// compare lists the files of a folder that differ from files.
+// compare lists those files of a folder that differ from the given files.
 func compare(folder string, files map[string][]byte) error {
 	have, err := written(folder)
 	if err != nil {
@@ -83,7 +84,7 @@ func compare(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// written returns the generated files of a folder.
+// written returns the names of the generated files in a folder.
 func written(folder string) ([]string, error) {
 	var names []string
 	for _, pattern := range []string{"SHA256SUMS", "*/1/*/*.json", "*/1/*/*.npy", "*/1/*/large/*.json",

@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// moment returns an operand with the moments of n values in a number of channels.
+// moment returns an operand that has the moments of n values for a number of channels.
 func moment(o func(...int) operand, channels int, n float64) operand {
 	return o(1 + 2*channels).f64().with(momentsOf(n))
 }
 
-// normCases returns the parts of batch norm in its three modes, and the norms of rows.
+// normCases returns cases of the parts of batch norm in its three modes, and of the norms of rows.
 func normCases() []testCase {
 	var all []testCase
 	for _, shape := range [][]int{{3, 3, 5}, {2, 9, 9}, {5}} {
@@ -39,7 +39,7 @@ func normCases() []testCase {
 	return append(all, rowNorms()...)
 }
 
-// modes are normalise and its gradient in the modes sync, replica and frozen, and batch_norm.
+// modes returns cases of normalise and its gradient in the modes sync, replica and frozen, and of batch_norm.
 func modes() []testCase {
 	var all []testCase
 	for _, mode := range []struct {
@@ -75,7 +75,7 @@ func modes() []testCase {
 			whole(2).with(listed(0, 0x1p-149))))
 }
 
-// rowNorms are the norms of single rows and their gradients.
+// rowNorms returns cases of the norms of single rows, and of their gradients.
 func rowNorms() []testCase {
 	var all []testCase
 	for _, n := range []struct {

@@ -10,7 +10,8 @@ import (
 // filler sets the elements of a tensor.
 type filler func(d *tensor.Draws, t tensor.Tensor)
 
-// operand describes an operand of a case. The zero operand is absent.
+// operand describes an operand of a case: its type, and how it is filled. The zero operand stands for an
+// operand that is absent.
 type operand struct {
 	typ  graph.Type
 	fill filler
@@ -24,7 +25,7 @@ func rows(shape ...int) operand    { return of(graph.Rows, shape) }
 func replica(shape ...int) operand { return of(graph.Replica, shape) }
 func whole(shape ...int) operand   { return of(graph.Whole, shape) }
 
-// scalar returns a number that is an input of the function.
+// scalar returns an operand that is a single number, and an input of the function.
 func scalar(v float64) operand { return whole().with(listed(v)) }
 
 func (o operand) f64() operand { o.typ.DType = tensor.F64; return o }
@@ -33,12 +34,13 @@ func (o operand) of(d tensor.DType) operand { o.typ.DType = d; return o }
 
 func (o operand) with(f filler) operand { o.fill = f; return o }
 
-// isState reports whether the operand is a state tensor: weights are, numbers and f64 are inputs.
+// isState reports whether the operand is a state tensor of the program. Weights are state; single numbers and
+// tensors of f64 are inputs.
 func (o operand) isState() bool {
 	return o.typ.Kind == graph.Whole && o.typ.DType != tensor.F64 && len(o.typ.Shape) > 0
 }
 
-// set sets every element of a tensor of floats.
+// set sets element i of a tensor of floats to f(i), for every i.
 func set(t tensor.Tensor, f func(i int) float64) {
 	for i := range t.Count() {
 		if t.DType == tensor.F64 {
@@ -51,12 +53,12 @@ func set(t tensor.Tensor, f func(i int) float64) {
 
 func normal(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return d.Normal() }) }
 
-// positive fills with numbers of at least 0.1.
+// positive fills t with numbers of at least 0.1.
 func positive(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 0.1 + math.Abs(d.Normal()) })
 }
 
-// spread fills with normal numbers times a power of 2 from 2^-20 to 2^6.
+// spread fills t with normal numbers times powers of 2 from 2^-20 to 2^6.
 func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(27)-20) })
 }
@@ -65,7 +67,7 @@ func spread(d *tensor.Draws, t tensor.Tensor) {
 var edges = []float64{0, math.Copysign(0, -1), 0x1p-149, -0x1p-149, 0x1.8p-127, -0x1.fp-130, 0x1p-126, 1, -1,
 	1 + 0x1p-23, -1 - 0x1p-23, 1 - 0x1p-24, 0x1p20, -0x1p-30, 0x1p24, 0.1}
 
-// awkward fills half with edges and half with normal numbers.
+// awkward fills half of t with edges, and half with normal numbers.
 func awkward(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 {
 		if d.Intn(2) == 0 {
@@ -75,7 +77,7 @@ func awkward(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// special fills with normal numbers, with a few NaN, infinities, zeros and largest numbers.
+// special fills t with normal numbers, and a few NaN, infinities, zeros and largest numbers.
 func special(d *tensor.Draws, t tensor.Tensor) {
 	normal(d, t)
 	values := []float64{math.Inf(1), math.NaN(), math.Copysign(0, -1), math.Inf(-1), math.MaxFloat32, 0,
@@ -91,7 +93,7 @@ func special(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// lonely fills with normal numbers and one infinity.
+// lonely fills t with normal numbers and one infinity.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	at := d.Intn(t.Count())
 	set(t, func(i int) float64 {
@@ -102,7 +104,8 @@ func lonely(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// every fills with edges, special values, points where functions have branches, then values of all sizes.
+// every fills t with edges, special values, points where functions have branches, and then values of all
+// sizes.
 func every(d *tensor.Draws, t tensor.Tensor) {
 	points := append([]float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32, 0.5,
 		0.55,
@@ -116,26 +119,26 @@ func every(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// few fills with five different values, so that ties occur.
+// few fills t with five different values, so that there are ties.
 func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
 
-// listed repeats values.
+// listed returns a filler that repeats values.
 func listed(values ...float64) filler {
 	return func(_ *tensor.Draws, t tensor.Tensor) {
 		set(t, func(i int) float64 { return values[i%len(values)] })
 	}
 }
 
-// bytes fills with all values of a byte.
+// bytes fills t with all values of a byte.
 func bytes(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = uint8(d.Uint32())
 	}
 }
 
-// classes fills with labels below n, one in four ignored.
+// classes returns a filler with labels below n. One label in four has the value ignore.
 func classes(n, ignore int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -146,15 +149,15 @@ func classes(n, ignore int) filler {
 	}
 }
 
-// idents fills with epoch 3 and samples that are far apart.
+// idents fills t with identifiers of rows: epoch 3, and sample numbers that are far apart.
 func idents(_ *tensor.Draws, t tensor.Tensor) {
 	for i := range t.Count() / 2 {
 		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)
 	}
 }
 
-// momentsOf fills with moments of n values per channel, with a mean of about 0 and a variance of 1 to
-// 3. Where n is negative the statistics are constant.
+// momentsOf returns a filler with the moments of n values per channel, with a mean of about 0 and a variance
+// of 1 to 3. If n is negative, the statistics are constants.
 func momentsOf(n float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		width := t.Shape[len(t.Shape)-1]

@@ -2,7 +2,8 @@ package main
 
 import "github.com/bnctl/bnctl/graph"
 
-// window is a convolution: its three products are cases.
+// window is a convolution. There is a case for each of its three products: forward, for the input and for the
+// weight.
 type window struct {
 	about          string
 	in, out, h, w  int
@@ -11,11 +12,11 @@ type window struct {
 	pad            [4]int
 	groups         int // 0 is 1
 	bias           bool
-	only           string // the products that are made: f, b, w; "": all
+	only           string // the products that are made: f forward, b backward, w weight; "": all
 	plain          bool   // normal values only
 }
 
-// windows are layers for every algorithm, with shapes that are no multiple of anything.
+// windows are convolutions for every algorithm. Their shapes are not multiples of the sizes of blocks.
 var windows = []window{
 	{about: "uneven strides and padding", in: 3, out: 5, h: 6, w: 7, kernel: [2]int{3, 2}, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
@@ -66,7 +67,7 @@ func (w window) attrs(more ...any) []any {
 		max(w.groups, 1)}, more...)
 }
 
-// cases returns the products that the window has.
+// cases returns a case for each product of the window.
 func (w window) cases() []testCase {
 	x := rows(w.in, w.h, w.w)
 	dy := rows(w.out, w.extent(0, w.h), w.extent(1, w.w))
@@ -92,7 +93,7 @@ func (w window) cases() []testCase {
 	return all
 }
 
-// productCases returns all products with a weight, and of two matrices.
+// productCases returns cases of all products with a weight, and of products of two matrices.
 func productCases() []testCase {
 	var all []testCase
 	for _, w := range windows {
@@ -124,7 +125,7 @@ func productCases() []testCase {
 	return append(append(all, long), folded()...)
 }
 
-// folded are products followed by a batch norm, which becomes a part of their weights.
+// folded returns cases of products followed by a batch norm, which becomes a part of their weights.
 func folded() []testCase {
 	channels := func(n int) []operand {
 		return []operand{whole(n), whole(n), whole(n), whole(n).with(positive)}

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// structureCases returns operations that move elements.
+// structureCases returns cases of operations that move elements.
 func structureCases() []testCase {
 	dropped := func(shape ...int) []operand {
 		return []operand{rows(shape...),
@@ -52,10 +52,10 @@ func labels(n, ignore int, shape ...int) operand {
 	return rows(shape...).of(tensor.I32).with(classes(n, ignore))
 }
 
-// byClass are the weights of 5 classes.
+// byClass is an attribute: the weights of 5 classes in a loss.
 var byClass = []any{"weights", []float64{0.5, 3, 0, 1, 0.1}}
 
-// lossCases returns losses, their gradients and the counts of right answers.
+// lossCases returns cases of losses, their gradients, and the counts of right answers.
 func lossCases() []testCase {
 	weight, inverse := rows().with(positive), scalar(0.03125)
 	var all []testCase
@@ -82,7 +82,7 @@ func lossCases() []testCase {
 		one(graph.Correct, "ties, pixels", []any{"ignore", 255}, rows(4, 3).with(few), labels(4, 255, 3)).of(many))
 }
 
-// tensors returns n operands of one shape.
+// tensors returns n operands that have the same shape.
 func tensors(n int, f filler, shape ...int) []operand {
 	var in []operand
 	for range n {
@@ -91,7 +91,7 @@ func tensors(n int, f filler, shape ...int) []operand {
 	return in
 }
 
-// updateCases returns the steps of optimizers and their norms.
+// updateCases returns cases of the update steps of optimizers, and of the norms that they use.
 func updateCases() []testCase {
 	var all []testCase
 	for about, f := range map[string]filler{"": spread, ", zeros and subnormals": awkward} {

@@ -14,7 +14,7 @@ func TestVectorsAreMadeByRef(t *testing.T) {
 	}
 }
 
-// Every operation of a device has vectors, and at least one of them is small.
+// There are vectors for every operation of a device, and at least one of them is small.
 func TestEveryOperationHasVectors(t *testing.T) {
 	has := map[graph.Op]bool{}
 	for _, c := range cases() {

@@ -1,5 +1,5 @@
-// Command vulndb makes a database for govulncheck of the reports in module
-// golang.org/x/vulndb, so that govulncheck needs only the module proxy:
+// Command vulndb makes a database for govulncheck from the reports in the module golang.org/x/vulndb. With
+// it, govulncheck needs no network other than the module proxy:
 //
 //	vulndb FOLDER-OF-OSV-FILES DATABASE
 package main
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// report holds the fields of an OSV file that the indices of a database need
+// report has the fields of an OSV file, a report on a vulnerability, that the indices of the database need
 // (https://go.dev/doc/security/vuln/database).
 type report struct {
 	ID       string `json:"id"`
@@ -23,8 +23,8 @@ type report struct {
 	} `json:"affected,omitempty"`
 }
 
-// vulnerability is a part of an entry of index/modules.json. Without the version that fixes
-// it, govulncheck reads its report.
+// vulnerability is a part of an entry of index/modules.json. If an entry does not have the version that fixes
+// the vulnerability, govulncheck reads the report.
 type vulnerability struct {
 	ID       string `json:"id"`
 	Modified string `json:"modified"`
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// convert writes the database.
+// convert reads the OSV files in the folder from, and writes the database to the folder to.
 func convert(from, to string) error {
 	files, err := filepath.Glob(filepath.Join(from, "GO-*.json"))
 	if err != nil || len(files) == 0 {
@@ -79,7 +79,7 @@ func convert(from, to string) error {
 	return writeJSON(filepath.Join(to, "index/db.json"), map[string]string{"modified": last})
 }
 
-// index adds the report to the modules that it affects.
+// index adds the report to the entry of each module that it affects.
 func (r *report) index(modules map[string]*module) {
 	for _, a := range r.Affected {
 		m := modules[a.Package.Name]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestConvert: a report is in the index of each module that it affects, once.
+// TestConvert: each module that a report affects has the report in its index, once.
 func TestConvert(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	text := `{"id":"GO-2025-1","modified":"2025-02-03T00:00:00Z","affected":[{"package":{"name":"stdlib"}},

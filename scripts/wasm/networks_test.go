@@ -19,20 +19,20 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// network is a template of the tests.
+// network is a template that the tests use.
 type network struct {
 	Name    string `json:"name"`
 	Kernels string `json:"kernels"`
-	Model   string `json:"model"` // path
+	Model   string `json:"model"` // path of the template
 	Picture string `json:"picture"`
-	Sum     string `json:"sum"`  // of the outputs by the command
+	Sum     string `json:"sum"`  // sum of the outputs that the command gives
 	Time    bool   `json:"time"` // the page measures the time of a prediction
 	zoo     string
-	side    int // of the input; 0: the network's usual size
+	side    int // side of the input in pixels; 0: the network's usual size
 	int8    bool
 }
 
-// networks are 12 networks in 16 templates: of float32 in both classes, and of int8.
+// networks returns 12 networks in 16 templates: float32 in both kernel classes, and int8.
 func networks() []*network {
 	return []*network{
 		{zoo: "mlp-bn", Kernels: "fma"},
@@ -54,7 +54,7 @@ func networks() []*network {
 	}
 }
 
-// chosen returns the networks, or those in BNCTL_NETWORKS: "resnet20,mobilenetv2 int8".
+// chosen returns all networks, or only those that BNCTL_NETWORKS names: "resnet20,mobilenetv2 int8".
 func chosen() []*network {
 	names := os.Getenv("BNCTL_NETWORKS")
 	return slices.DeleteFunc(networks(), func(n *network) bool {
@@ -64,7 +64,7 @@ func chosen() []*network {
 	})
 }
 
-// name returns the zoo's name with the size and the arithmetic.
+// name returns the name of the network in the zoo, with its size and its arithmetic.
 func (n *network) name() string {
 	name, arithmetic := n.zoo, n.Kernels
 	if n.side > 0 {
@@ -76,8 +76,8 @@ func (n *network) name() string {
 	return name + " " + arithmetic
 }
 
-// templates writes the templates of all networks and the picture to folder. It stores the sum of the outputs
-// of the bnctl command in each network, and checks that package inprocess gives the same sum.
+// templates writes the picture and the templates of all networks to a folder. It stores in each network the
+// sum of the outputs that the bnctl command gives, and checks that package inprocess gives the same sum.
 func templates(t *testing.T, folder string, all []*network) {
 	picture := filepath.Join(folder, "picture.png")
 	drawPicture(t, picture)
@@ -92,7 +92,7 @@ func templates(t *testing.T, folder string, all []*network) {
 	}
 }
 
-// drawPicture writes a picture that is larger than some inputs and smaller than others.
+// drawPicture writes a picture that is larger than the inputs of some networks and smaller than others.
 func drawPicture(t *testing.T, path string) {
 	m := image.NewRGBA(image.Rect(0, 0, 150, 110))
 	for y := range 110 {
@@ -139,7 +139,7 @@ func makeTemplate(t *testing.T, n *network) {
 	}
 }
 
-// command returns the sum of the outputs of bnctl predict.
+// command returns the sum of the outputs that the command bnctl predict gives.
 func command(t *testing.T, n *network) string {
 	args := []string{"predict", n.Model, n.Picture, "--logits", "--format", "npy"}
 	if n.Kernels != "" {
@@ -149,11 +149,11 @@ func command(t *testing.T, n *network) string {
 	if err != nil {
 		t.Fatalf("%s: bin/bnctl predict: %v (make build makes bin/bnctl)\n%s", n.Name, err, out)
 	}
-	header := 10 + int(out[8]) + int(out[9])<<8 // version 1 of .npy
+	header := 10 + int(out[8]) + int(out[9])<<8 // length of the header in version 1 of .npy
 	return fmt.Sprintf("%x", sha256.Sum256(out[header:]))
 }
 
-// inProcess returns the sum of the outputs in this process.
+// inProcess returns the sum of the outputs that package inprocess gives in this process.
 func inProcess(t *testing.T, n *network) string {
 	p, err := inprocess.Load(n.Model, inprocess.Options{Kernels: n.Kernels})
 	if err != nil {

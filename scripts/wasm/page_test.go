@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The page has the outputs of the command by every bit, for a file, a dropped file, the pixels of a
-// canvas and a picture of the camera.
+// The page computes the same bits as the command for a file, a dropped file, the pixels of a canvas, and a
+// picture from the camera.
 func TestPage(t *testing.T) {
 	folder, all := t.TempDir(), chosen()
 	templates(t, folder, all)
@@ -46,12 +46,12 @@ func TestPage(t *testing.T) {
 	compareCamera(t, all[0], camera, filepath.Join(folder, "frame.png"))
 }
 
-// inChromium runs scripts/web/predictpage.js.
+// inChromium runs the page in headless Chromium, by scripts/web/predictpage.js.
 func inChromium(t *testing.T, args ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, "node", append([]string{"../web/predictpage.js"}, args...)...)
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // it ends Chromium
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // SIGTERM also ends Chromium
 	c.WaitDelay = 10 * time.Second
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)
@@ -60,7 +60,8 @@ func inChromium(t *testing.T, args ...string) {
 	}
 }
 
-// compareCamera compares the answer for the camera's picture with the command's answer for a PNG of its pixels.
+// compareCamera compares the answer for the picture of the camera with the command's answer for a PNG of the
+// same pixels.
 func compareCamera(t *testing.T, n *network, file, picture string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -83,7 +84,7 @@ func compareCamera(t *testing.T, n *network, file, picture string) {
 	}
 }
 
-// makeDetector writes a template with five boxes and their scores of three classes.
+// makeDetector writes a template that returns five boxes, and their scores for three classes.
 func makeDetector(t *testing.T, path string) {
 	g := &graph.Graph{Name: "boxes"}
 	b := graph.NewBuilder("main", &g.State)

@@ -15,7 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// A module of WebAssembly has the outputs of the command, by every bit.
+// A WebAssembly module computes the same bits as the command.
 func TestWasip1(t *testing.T) {
 	folder, all := t.TempDir(), chosen()
 	templates(t, folder, all)
@@ -31,7 +31,7 @@ func TestWasip1(t *testing.T) {
 			t.Logf("%-32s %.1f ms of the processor per picture", n.Name, h.milliseconds(t, n))
 		}
 	}
-	const none = "" // no sum
+	const none = "" // the sum is not compared
 	for _, args := range [][]string{{"picture.png", "picture.png"}, {"0.bnm", "0.bnm"}, {"missing.bnm", "picture.png"}} {
 		if sum, errs := h.run(t, "", args...); sum != none || !strings.HasPrefix(errs, "wasi: ") {
 			t.Errorf("%q: sum %q, %q; want an error", args, sum, errs)
@@ -39,7 +39,7 @@ func TestWasip1(t *testing.T) {
 	}
 }
 
-// host runs docs/examples/wasi under wazero.
+// host runs the module of docs/examples/wasi under wazero.
 type host struct {
 	runtime wazero.Runtime
 	program wazero.CompiledModule
@@ -67,8 +67,8 @@ func newHost(t *testing.T, folder string) *host {
 	return h
 }
 
-// milliseconds returns the processor time of a prediction: the time of four predictions in one module, minus
-// the time of one prediction in another, divided by three.
+// milliseconds returns the processor time of one prediction: the time of four predictions in one run of the
+// module, minus the time of one prediction in another run, divided by three.
 func (h *host) milliseconds(t *testing.T, n *network) float64 {
 	began := processor(t)
 	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "1")
@@ -77,7 +77,7 @@ func (h *host) milliseconds(t *testing.T, n *network) float64 {
 	return ((processor(t) - one) - (one - began)).Seconds() * 1000 / 3
 }
 
-// processor returns the processor time of this process.
+// processor returns the processor time that this process has used so far.
 func processor(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -86,7 +86,7 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// run returns the last word that the program prints, and its errors.
+// run runs the module. It returns the last word that the module prints, and its errors.
 func (h *host) run(t *testing.T, kernels string, args ...string) (sum, errs string) {
 	var out, messages bytes.Buffer
 	c := wazero.NewModuleConfig().WithName("").WithStdout(&out).WithStderr(&messages).

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Origin is the line below a table: where, when and with which command it was measured.
+// Origin returns the line below a table: where, when and with which command it was measured.
 func (m *Measurement) Origin() string {
 	texts := []string{m.Processor, m.Measured}
 	for _, t := range []string{m.Commit, quoted(m.Command), m.Conditions} {
@@ -20,7 +20,7 @@ func (m *Measurement) Origin() string {
 	return strings.Join(texts, "; ") + "\n"
 }
 
-// quoted is a command as code.
+// quoted returns a command in the form of code in Markdown.
 func quoted(command string) string {
 	if command == "" {
 		return ""
@@ -28,7 +28,7 @@ func quoted(command string) string {
 	return "`" + command + "`"
 }
 
-// brief is the day and the command. The file has the conditions and the peers.
+// brief returns the day and the command. The conditions and the peers are only in the file.
 func (m *Measurement) brief() string { return m.Measured + ", " + quoted(m.Command) }
 
 // Table returns the table of the rows in Markdown.
@@ -49,8 +49,8 @@ func line(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
-// Counts is a list of measurements with the numbers of their rows, their processors, days and
-// commands, as Markdown. It refers to the files NAME.json.
+// Counts returns a list of measurements as Markdown. Each entry has the number of rows, the processor, the
+// day and the command. It refers to the file NAME.json.
 func Counts(names []string, list []*Measurement) string {
 	var b strings.Builder
 	for i, m := range list {
@@ -59,8 +59,8 @@ func Counts(names []string, list []*Measurement) string {
 	return b.String()
 }
 
-// Compared is the table of a group of comparisons, as Markdown. The required ratio and the
-// aim of the group are in the heading. With rates, a column has the rates of multiply-adds.
+// Compared returns the table of a group of comparisons as Markdown. The heading has the required ratio and
+// the aim of the group. If rates is set, a column has the rates of multiply-adds before and after each row.
 func (m *Measurement) Compared(group string, rates bool) string {
 	var b strings.Builder
 	s, title := m.Summed(group), group
@@ -100,7 +100,7 @@ func fmaOf(c Comparison) string {
 	return fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
 }
 
-// rated returns a ratio, in bold if it is below the required one.
+// rated returns a ratio as text. It is bold if it is below the required ratio must.
 func rated(ratio, must float64) string {
 	text := fmt.Sprintf("%.2f", ratio)
 	if ratio < must {
@@ -112,11 +112,11 @@ func rated(ratio, must float64) string {
 // Sum is the summary of a group of comparisons.
 type Sum struct {
 	Rows        int     // number of rows with a peer
-	Mean, Least float64 // mean and minimum of the ratios; the mean is geometric
+	Mean, Least float64 // geometric mean and minimum of the ratios
 	Must, Aim   float64
 }
 
-// Summed returns the sum of a group.
+// Summed returns the summary of a group.
 func (m *Measurement) Summed(group string) Sum {
 	s := Sum{Least: math.Inf(1)}
 	for _, c := range m.Group(group) {
@@ -130,7 +130,7 @@ func (m *Measurement) Summed(group string) Sum {
 	return s
 }
 
-// Summary returns a table of the sums of some groups in Markdown.
+// Summary returns a table of the summaries of some groups as Markdown.
 func (m *Measurement) Summary(groups ...string) string {
 	var b strings.Builder
 	line(&b, []string{"", "cases", "geometric mean", "least", "must", "aim"})
@@ -141,14 +141,15 @@ func (m *Measurement) Summary(groups ...string) string {
 	return b.String()
 }
 
-// cells are the number of rows, the mean, the least, the required ratio and the aim.
+// cells returns the number of rows, the mean, the least ratio, the required ratio and the aim, as cells of a
+// table.
 func (s Sum) cells() []string {
 	return []string{fmt.Sprint(s.Rows), rated(s.Mean, s.Must), fmt.Sprintf("%.2f", s.Least),
 		fmt.Sprintf("%g", s.Must), fmt.Sprintf("%g", s.Aim)}
 }
 
-// Summaries is one table of the sums of groups of several measurements, as Markdown. A row has the
-// name of its file. A list of the processors follows, with the day and the command of each file.
+// Summaries returns one table of the summaries of groups of several measurements, as Markdown. Each row names
+// its file. Below the table is a list of the processors, with the day and the command of each file.
 func Summaries(names []string, list []*Measurement, groups ...string) string {
 	var b strings.Builder
 	var processors []string
@@ -173,12 +174,12 @@ func Summaries(names []string, list []*Measurement, groups ...string) string {
 	return b.String()
 }
 
-// String writes "median (lowest to highest)".
+// String returns the figures as "median (lowest to highest)".
 func (s Sample) String() string {
 	return fmt.Sprintf("%s (%s to %s)", Number(s.Median()), Number(s[0]), Number(s[len(s)-1]))
 }
 
-// Number writes three or four digits.
+// Number returns a number as text with three or four digits.
 func Number(v float64) string {
 	switch {
 	case v >= 100:

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Measurement is one run of a command that measures.
+// Measurement has the results of one run of a command that measures.
 type Measurement struct {
 	Processor  string   `json:"processor"`
 	Command    string   `json:"command,omitempty"`    // empty if a column has the command of each row
 	Measured   string   `json:"measured"`             // the day: 2026-11-26
 	Commit     string   `json:"commit,omitempty"`     // commit of bnctl
-	Conditions string   `json:"conditions,omitempty"` // other load on the machine; facts that a reader must know
+	Conditions string   `json:"conditions,omitempty"` // other load on the machine; facts that a reader needs
 	Peers      []string `json:"peers,omitempty"`      // peers with their versions
 	LeftOut    []string `json:"left_out,omitempty"`   // peers that could not do something, and why
 	Sources    []string `json:"sources,omitempty"`    // sources of the measured programs; pages do not show them
-	Rounds     int      `json:"rounds,omitempty"`     // rounds of each side, in turn
-	Seconds    float64  `json:"seconds,omitempty"`    // minimum seconds of each side and round
+	Rounds     int      `json:"rounds,omitempty"`     // number of rounds in which each side was measured
+	Seconds    float64  `json:"seconds,omitempty"`    // least seconds of measuring a side in a round
 
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 
@@ -29,7 +29,7 @@ type Measurement struct {
 	Rows    [][]string `json:"rows,omitempty"`
 }
 
-// Comparison is one row of two sides that were measured in turn.
+// Comparison is one row: the figures of bnctl and of a peer, which were measured alternately.
 type Comparison struct {
 	Group   string     `json:"group"`
 	Name    string     `json:"name"`
@@ -37,15 +37,15 @@ type Comparison struct {
 	Less    bool       `json:"less,omitempty"` // smaller figures are better
 	Must    float64    `json:"must,omitempty"`
 	Aim     float64    `json:"aim,omitempty"`
-	Note    string     `json:"note,omitempty"` // the required value of a row with one side
+	Note    string     `json:"note,omitempty"` // the required value, for a row without peers
 	Bnctl   Sample     `json:"ours"`
-	Against string     `json:"against,omitempty"` // the best of the peers
-	Theirs  Sample     `json:"theirs,omitempty"`  // empty for a row with one side
-	Overdue []string   `json:"overdue,omitempty"` // peers that gave no answer in time
-	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
+	Against string     `json:"against,omitempty"` // name of the best peer
+	Theirs  Sample     `json:"theirs,omitempty"`  // empty for a row without peers
+	Overdue []string   `json:"overdue,omitempty"` // peers that did not answer in time
+	FMA     [2]float64 `json:"fma"`               // GFLOP/s in registers, before and after the row
 }
 
-// Sample has the sorted figures of one side.
+// Sample has the figures of one side, sorted.
 type Sample []float64
 
 // Median returns the middle of s, or 0 if s is empty.
@@ -56,7 +56,8 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times returns how many times better a is than b. It is above 1 if a is better, for either unit.
+// Times returns how many times better a is than b. It is above 1 if a is better. less says whether smaller
+// figures are better.
 func Times(a, b Sample, less bool) float64 {
 	if less {
 		return b.Median() / a.Median()
@@ -64,7 +65,7 @@ func Times(a, b Sample, less bool) float64 {
 	return a.Median() / b.Median()
 }
 
-// Ratio returns how many times better bnctl is than the other side.
+// Ratio returns how many times better bnctl is than the best peer.
 func (c Comparison) Ratio() float64 { return Times(c.Bnctl, c.Theirs, c.Less) }
 
 // Group returns the comparisons of a group in order.
@@ -89,8 +90,8 @@ func (m *Measurement) Groups() []string {
 	return names
 }
 
-// Read reads a measurement that Write wrote, or that was written by hand. It must have its
-// origin, and its rows must fit its columns.
+// Read reads a measurement that Write wrote, or that was written by hand. The file must state the origin of
+// its figures, and each row must have a cell for each column.
 func Read(name string) (*Measurement, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

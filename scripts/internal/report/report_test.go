@@ -37,7 +37,7 @@ func TestCompared(t *testing.T) {
 	}
 }
 
-// Several files with different groups are one table with a line for the origin of each.
+// Groups from several files become one table. Below it is a line for the origin of each file.
 func TestSummaries(t *testing.T) {
 	measured := func(group string, ours float64) *Measurement {
 		return &Measurement{Processor: "P", Command: "c", Measured: "2026-11-26", Comparisons: []Comparison{

@@ -5,7 +5,7 @@ import "context"
 // aheadReader is a source that can start to read a sample before it is needed.
 type aheadReader interface{ readAhead(i int) }
 
-// readAhead implements aheadReader, for files on another machine.
+// readAhead implements aheadReader. It is useful for files on another machine.
 func (p *pictures) readAhead(i int) {
 	if p.cache.slots[i].Load() != nil {
 		return
@@ -18,8 +18,8 @@ func (p *pictures) readAhead(i int) {
 	}
 }
 
-// StartReading starts to read files before they are needed, until stop is called. It does nothing with
-// files on this machine.
+// StartReading starts to read files in the background, before they are needed, until stop is called. It does
+// nothing for files on this machine.
 func StartReading(ctx context.Context, files []File) (stop func()) {
 	return inBackground(ctx, len(files), func(i int) {
 		if start := files[i].ahead; start != nil {
@@ -28,7 +28,7 @@ func StartReading(ctx context.Context, files []File) (stop func()) {
 	})
 }
 
-// inBackground calls f with 0 to n-1 in a goroutine, until stop is called.
+// inBackground calls f(0) to f(n-1) in a goroutine, until stop is called.
 func inBackground(ctx context.Context, n int, f func(i int)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -51,7 +51,8 @@ func (s *subset) readAhead(i int) {
 	}
 }
 
-// readInOrder starts to read every step-th sample before it is needed, until stop is called.
+// readInOrder starts to read every step-th sample in the background, before it is needed, until stop is
+// called.
 func (p *pictures) readInOrder(ctx context.Context, step int) (stop func()) {
 	if len(p.samples) == 0 || p.samples[0].ahead == nil {
 		return func() {}
@@ -59,7 +60,8 @@ func (p *pictures) readInOrder(ctx context.Context, step int) (stop func()) {
 	return inBackground(ctx, (len(p.samples)+step-1)/step, func(i int) { p.readAhead(i * step) })
 }
 
-// readAhead starts to read the rows of a batch. The call has no effect for sources on this machine.
+// readAhead starts to read the rows of a batch in the background. It has no effect for sources on this
+// machine.
 func (l *Loader) readAhead(b *Batch, wanted func(row int) bool) {
 	src, ok := l.src.(aheadReader)
 	if !ok {

@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// readTar reads the wanted members of a tar into memory, still encoded. It writes nothing to disk, so a
-// name or a link cannot cause a write outside a folder. A name outside the archive and a link are still
-// errors.
+// readTar reads those members of a tar that keep accepts into memory. They stay encoded. It writes nothing to
+// disk, so no name or link can make it write outside of a folder. Nevertheless a name that points outside of
+// the archive, and a link, are errors.
 func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
 	wanted := t.counting(keep)
@@ -61,8 +61,8 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	}
 }
 
-// tarEnd finds the block of zeros that ends an archive. archive/tar also accepts an archive
-// that is truncated between two members.
+// tarEnd is a reader that looks for the block of zeros at the end of an archive, because archive/tar also
+// accepts an archive that is truncated between two members.
 type tarEnd struct {
 	r     io.Reader
 	zeros int // zero bytes at the end of the data read so far
@@ -83,7 +83,7 @@ func (e *tarEnd) Read(b []byte) (int, error) {
 // some programs write only one.
 func (e *tarEnd) found() bool { return e.zeros >= 512 }
 
-// readTarGz reads a gzipped tar to its end, and so checks gzip's checksum. packed is the size of the
+// readTarGz reads a gzipped tar to its end. This also checks gzip's checksum. packed is the size of the
 // compressed file.
 func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error) {
 	z, err := gzip.NewReader(r)
@@ -101,8 +101,8 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	return t, nil
 }
 
-// unpackedLimit returns the largest accepted unpacked size of a compressed file of the given size. The
-// constant permits small files to exceed maxArchiveRatio.
+// unpackedLimit returns the largest accepted unpacked size of a compressed file with the given size. Because
+// of the constant, a small file may exceed maxArchiveRatio.
 func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 
 // unpackLimit is a reader that fails if a file unpacks to more than its limit.
@@ -120,7 +120,8 @@ func (u *unpackLimit) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openZip lists the wanted members of a zip. Their content is read from f on demand. done closes f.
+// openZip lists those members of a zip that keep accepts. Their content is read from f when it is needed.
+// done closes f.
 func openZip(f io.ReaderAt, size int64, done func() error, keep func(string) bool) (*tree, error) {
 	t := &tree{close: done}
 	wanted := t.counting(keep)
@@ -159,9 +160,9 @@ func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
 	return nil
 }
 
-// readZipped unpacks a member with a declared size that was checked before. The length and
-// the CRC-32 are compared here: archive/zip skips the comparison if the directory's CRC-32
-// is 0.
+// readZipped unpacks a member. The size that the archive declares for it was checked before. readZipped
+// itself compares the length and the CRC-32, because archive/zip skips the comparison if the CRC-32 in the
+// archive's directory is 0.
 func readZipped(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -175,7 +176,7 @@ func readZipped(f *zip.File) ([]byte, error) {
 	return b, stream.CutShort(err)
 }
 
-// memberName cleans the name of a member and refuses a name outside the archive.
+// memberName returns the cleaned name of a member, or an error for a name that points outside of the archive.
 func memberName(raw string) (string, error) {
 	name := path.Clean(strings.ReplaceAll(raw, `\`, "/"))
 	if !fs.ValidPath(name) {

@@ -15,13 +15,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// file is a file to pack. Files are packed in order.
+// file is a file to be packed into an archive. Files are packed in their order.
 type file struct {
 	name    string
 	content []byte
 }
 
-// tarOf packs files; a name that ends with / is a folder.
+// tarOf returns a tar of files. A file with a name that ends with / becomes a folder.
 func tarOf(t *testing.T, files []file) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func zipOf(t *testing.T, files []file) []byte {
 	return b.Bytes()
 }
 
-// unpack writes files below a new folder and returns it.
+// unpack writes files below a new folder, and returns the folder.
 func unpack(t *testing.T, files []file) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -95,8 +95,8 @@ func unpack(t *testing.T, files []file) string {
 	return dir
 }
 
-// pets returns the files of two classes in the splits train and test, not in order, and some files that
-// are not samples.
+// pets returns pictures of two classes in the splits train and test, in no order, and some files that are not
+// samples.
 func pets(t *testing.T) []file {
 	return []file{
 		{"train/", nil}, {"train/dog/", nil},
@@ -193,7 +193,7 @@ func TestArchivesBad(t *testing.T) {
 	good := []file{{"train/cat/1.png", pngOf(t, 4, 3, 1)}, {"train/cat/2.png", pngOf(t, 40, 30, 2)}}
 	packed := gzipped(t, tarOf(t, good))
 	badSum := bytes.Clone(packed)
-	badSum[len(badSum)-8] ^= 1 // a bit of gzip's checksum
+	badSum[len(badSum)-8] ^= 1 // changes a bit of gzip's checksum
 	flipped := zipOf(t, good)
 	flipped[bytes.Index(flipped, []byte("PNG"))+60] ^= 1
 	for _, c := range []struct {
@@ -250,8 +250,8 @@ func TestArchiveLinksAreRefused(t *testing.T) {
 }
 
 func TestZipBomb(t *testing.T) {
-	// A member is read only up to its declared size. A large declared size is refused
-	// before reading.
+	// A member is not read beyond the size that the archive declares for it. If the declared size is large, the
+	// member is refused before it is read.
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	member, err := w.CreateRaw(&zip.FileHeader{Name: "cat/1.png", UncompressedSize64: maxFileBytes + 1})

@@ -22,9 +22,9 @@ type Bad struct {
 // BadFiles is the error that lists all bad files of a source.
 type BadFiles struct {
 	All   []Bad
-	Total int // number of files, good and bad
+	Total int // number of files, readable or not
 
-	cannotSkip bool // Options.CannotSkip
+	cannotSkip bool // value of Options.CannotSkip
 }
 
 func (e *BadFiles) Error() string {
@@ -40,7 +40,7 @@ func (e *BadFiles) Error() string {
 	return b.String() + "\n" + e.advice().Error()
 }
 
-// advice returns advice on how to handle the bad files.
+// advice returns advice on what to do about the bad files.
 func (e *BadFiles) advice() *problem.Error {
 	if len(e.All) == e.Total || e.cannotSkip {
 		return problem.Failure("", "mend or remove them", "")
@@ -60,8 +60,8 @@ func (e *BadFiles) Unwrap() []error {
 // SkipAll is the value of Options.SkipBad that permits any number of bad files.
 const SkipAll = -1
 
-// ParseSkip returns the value of Options.SkipBad for a text: a number, "" for 0, or "all"
-// for SkipAll.
+// ParseSkip returns the value of Options.SkipBad for a text. The text is a number, "all" for SkipAll, or ""
+// for 0.
 func ParseSkip(text string) (int, error) {
 	switch text {
 	case "":
@@ -76,12 +76,12 @@ func ParseSkip(text string) (int, error) {
 	return n, nil
 }
 
-// badFiles calls check for samples 0 to n-1 on all cores and returns the errors of check, in order. It fails
-// only if ctx has ended.
+// badFiles calls check for every sample on all cores, and returns the errors of check in the order of the
+// samples. badFiles itself fails only if ctx has ended.
 func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad, error) {
 	var mu sync.Mutex
 	found := map[int]error{}
-	err := eachSample(len(p.samples), func(i int) error { // continues after an error of check
+	err := eachSample(len(p.samples), func(i int) error { // an error of check does not stop this
 		err := check(i)
 		if err := stream.ContextErr(ctx); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	return bad, nil
 }
 
-// removeBad removes bad files from the samples, unless they exceed the number that the options allow.
+// removeBad removes bad files from the samples. It is an error if there are more than the options permit.
 // Classes and labels stay the same.
 func (p *pictures) removeBad(bad []Bad, opt Options) error {
 	if len(bad) == 0 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestBadFiles: all bad files of a folder are reported at once. Up to a number of them may
-// be left out; the remaining files keep their labels.
+// TestBadFiles: one error reports all bad files of a folder. If the options permit it, they are left out, and
+// the remaining files keep their labels.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	png := pngOf(t, 8, 8, 7)
@@ -34,7 +34,7 @@ func TestBadFiles(t *testing.T) {
 		skip int
 		bad  []string // nil: the source opens without error
 	}{
-		{0, []string{"a/0.png", "b/0.png", "c/0.png"}}, // b/2.png is damaged further on
+		{0, []string{"a/0.png", "b/0.png", "c/0.png"}}, // b/2.png is damaged after its header
 		{3, []string{"a/0.png", "b/0.png", "b/2.png", "c/0.png"}},
 		{4, nil}, {SkipAll, nil},
 	} {
@@ -63,8 +63,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// If a part of data with bad files is refused, the error is about the files, not about its
-// suffix. A caller without an option to leave files out gets no advice to use it.
+// If a part of the data, like data@val, has bad files, the error is about the files, not about the suffix. A
+// caller without an option to leave files out gets no advice to use it.
 func TestBadFilesOfAPart(t *testing.T) {
 	dir := unpack(t, []file{{"a/0.png", pngOf(t, 2, 2, 1)}, {"a/1.png", pngOf(t, 2, 2, 2)},
 		{"b/0.png", pngOf(t, 2, 2, 3)}, {"b/1.png", pngOf(t, 2, 2, 4)}, {"b/2.png", []byte("text")}})

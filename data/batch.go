@@ -7,15 +7,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Batch is a batch of transformed samples. It belongs to the caller of Loader.Next
-// until it is released.
+// Batch is a batch of transformed samples. The caller of Loader.Next owns it until it is released.
 type Batch struct {
 	Position               // Epoch and Index
-	Last     bool          // the last batch of its epoch, which may be shorter
+	Last     bool          // the last batch of its epoch, which may have fewer samples
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
-	// Partners are the labels of the samples that are mixed into the rows, in the form of Labels. They
-	// are zero unless the augmentation mixes. Fraction is the share of the samples of Labels in the
+	// Partners are the labels of the samples that the augmentation mixes into the rows, in the form of Labels.
+	// They are zero if the augmentation does not mix. Fraction is the share of a row's own sample in the
 	// mixture, and the weight of Labels in the loss. It is at least a half.
 	Partners tensor.Tensor
 	Fraction float32
@@ -24,7 +23,7 @@ type Batch struct {
 	loader    *Loader
 	x, y, z   tensor.Tensor // buffers of Plan.Batch rows
 	samples   []int64
-	again     []uint32 // number of earlier occurrences of each sample in the epoch; nil: all 0
+	again     []uint32 // number of times that each sample occurred earlier in the epoch; nil: all 0
 	labels    []int32
 	perLabel  int   // elements of one label
 	rowShape  []int // shape of X without the first axis
@@ -32,7 +31,7 @@ type Batch struct {
 	filled    chan struct{} // closed when all rows are filled
 	left      atomic.Int64  // number of rows not filled yet
 	mu        sync.Mutex
-	err       error // error of the lowest row that has one
+	err       error // error of the first row that has one
 	failedRow int
 	bad       map[int]error      // errors of rows, with Plan.SkipErrors
 	wanted    func(row int) bool // from Plan.Select; nil: all
@@ -41,8 +40,8 @@ type Batch struct {
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.samples) }
 
-// occurrence identifies the random draws of a row within its epoch: the number of its sample plus 2^32
-// times the number of its earlier occurrences.
+// occurrence returns a number that identifies the random draws of a row within its epoch: the number of its
+// sample, plus 2^32 times the number of times that the sample occurred earlier in the epoch.
 func (b *Batch) occurrence(row int) int64 {
 	if b.again == nil {
 		return b.samples[row]
@@ -50,8 +49,8 @@ func (b *Batch) occurrence(row int) int64 {
 	return b.samples[row] | int64(b.again[row])<<32
 }
 
-// Ident returns the epoch and the occurrence of every row, i64 [n,2]. They determine the random
-// numbers of dropout.
+// Ident returns the epoch and the occurrence of every row, i64 [n,2]. They determine the row's random numbers
+// in dropout.
 func (b *Batch) Ident() tensor.Tensor {
 	t := tensor.New(tensor.I64, b.Len(), 2)
 	for i := range b.Len() {
@@ -60,8 +59,8 @@ func (b *Batch) Ident() tensor.Tensor {
 	return t
 }
 
-// Release returns the batch's memory to its loader. The batch must not be used afterwards.
-// A batch that is not released is left to the garbage collector.
+// Release returns the batch's memory to its loader. The batch must not be used afterwards. If a batch is not
+// released, the garbage collector frees its memory.
 func (b *Batch) Release() {
 	l := b.loader
 	if l == nil {
@@ -74,8 +73,8 @@ func (b *Batch) Release() {
 	}
 }
 
-// batch returns an unfilled batch of the given samples. It reuses the memory of a released
-// batch if possible.
+// batch returns a batch of the given samples with rows that are not filled yet. It uses the memory of a
+// released batch if possible.
 func (l *Loader) batch(epoch, index int, of visits) *Batch {
 	var b *Batch
 	select {
@@ -119,8 +118,8 @@ func (b *Batch) row(i int) tensor.Tensor {
 	return tensor.Tensor{DType: b.X.DType, Shape: b.rowShape, Bytes: b.X.Bytes[i*b.rowBytes : (i+1)*b.rowBytes]}
 }
 
-// fail records the error of a row. The error of the lowest row is kept, so that it is the
-// same for any number of workers.
+// fail records the error of a row. If several rows fail, the error of the first row is kept, so that it does
+// not depend on the number of workers.
 func (b *Batch) fail(row int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,11 +139,11 @@ func (b *Batch) note(row int, err error) {
 	b.bad[row] = err
 }
 
-// Bad returns the error if a row could not be read, or nil. A bad row is all zeros. Bad
-// rows occur only with Plan.SkipErrors.
+// Bad returns the error of a row if it could not be read, or nil. A bad row is all zeros. There are bad rows
+// only if Plan.SkipErrors is set.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
-// done counts finished rows.
+// done records that some rows are finished. When all are, the batch is ready.
 func (b *Batch) done(rows int) {
 	if b.left.Add(int64(-rows)) == 0 {
 		if b.loader.plan.Transform.Augment.Mixes() && b.err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-// BenchmarkDecodeCIFAR measures one JPEG of 32x32.
+// BenchmarkDecodeCIFAR measures decoding one JPEG of 32x32.
 func BenchmarkDecodeCIFAR(b *testing.B) {
 	src, err := Open(b.Context(), "cifar10:"+shareddata.File(b, "cifar10/cifar10-jpg.tar.gz"),
 		Options{Split: Test, CacheBytes: -1})
@@ -32,9 +32,9 @@ func BenchmarkDecodeCIFAR(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "images/s")
 }
 
-// BenchmarkLoader measures a batch of 128 of CIFAR-10's size, on one worker, with pad-4
-// crop and flip: JPEGs that are decoded each time, JPEGs that are already decoded, and
-// records. The JPEGs have about the size of CIFAR-10's (911 bytes).
+// BenchmarkLoader measures loading a batch of 128 pictures of CIFAR-10's size, on one worker, with pad-4 crop
+// and flip. The pictures are JPEGs that are decoded each time, JPEGs that are already decoded, or CIFAR-10's
+// records. The JPEGs have about the size of CIFAR-10's pictures as JPEG (911 bytes).
 func BenchmarkLoader(b *testing.B) {
 	jpegs := "folder:" + jpegFolder(b, 2048)
 	b.Run("jpeg", func(b *testing.B) { measureLoader(b, openAll(b, jpegs, -1)) })
@@ -126,7 +126,7 @@ func BenchmarkGlyph(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "images/s")
 }
 
-// BenchmarkImageNet measures one picture of 500x375: random resized crop to 224.
+// BenchmarkImageNet measures random resized crop to 224 for one picture of 500x375.
 func BenchmarkImageNet(b *testing.B) {
 	src := &memory{x: synthetic(500, 375).Reshape(1, 375, 500, 3)}
 	src.info = pictureInfo(src.x, []string{"x"})

@@ -7,8 +7,8 @@ import (
 )
 
 // blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of both. The
-// transform of scales the first picture. An object of the other picture is ignored if less than a quarter of
-// it is left.
+// transform of has scaled the first picture. If less than a quarter of an object of the other picture is
+// left, the object is ignored.
 func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]
 	out, src := images.NewPlane(h, w, channels), planeOf(first.picture, channels)
@@ -39,7 +39,7 @@ func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, ot
 	return both
 }
 
-// add appends the boxes of a label, moved into a result.
+// add appends the boxes of a label. They are converted from pixels of their picture to pixels of the result.
 func (s *boxed) add(label []int32, f Frame, h, w int, mirrored bool) {
 	for i := 0; i < len(label); i += BoxFields {
 		b := BoxOf(label[i:])

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Boxes of a blend are where the bright pixels of both pictures are. Bright and dark average to 127, and the
-// grey of the letterbox is 114.
+// The boxes of a blended picture are where the bright pixels of both pictures are. The average of bright and
+// dark is 127, and the grey of a letterbox is 114.
 func TestBlendMovesBoxes(t *testing.T) {
 	const h, w, border = 96, 64, 2
 	for augment, most := range map[string]int{"blend:1": 4, "blend:1 flip": 4, "mosaic:1 blend:1": 10} {
@@ -40,7 +40,7 @@ func TestBlendMovesBoxes(t *testing.T) {
 	}
 }
 
-// A blend is a function of seed, epoch and sample.
+// A blended picture depends only on seed, epoch and sample.
 func TestBlendBySample(t *testing.T) {
 	for _, augment := range []string{"blend flip jitter", "mosaic blend flip"} {
 		xs, labels := mosaicBatches(t, augment, true, 1, Position{})

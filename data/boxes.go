@@ -14,18 +14,18 @@ import (
 // LabelShape [boxes, BoxFields]: see Box.
 const BoxFields = 5
 
-// NoBox is the class of the boxes that fill up a label.
+// NoBox is the class of the boxes that fill the unused rest of a label.
 const NoBox = -1
 
-// Box is a half-open box of a label, in pixels of the sample: the corners x1, y1, x2, y2. Class -1
-// means that there is no box. If an object of class c is ignored, for example because it is difficult,
-// its class is -2 - c. It counts neither as an object nor as background.
+// Box is a half-open box of a label, in pixels of the sample: the corners x1, y1, x2, y2. Class -1 means that
+// there is no box. The class of an ignored object of class c, for example a difficult one, is -2 - c. An
+// ignored object counts neither as an object nor as background.
 type Box struct {
 	Corners [4]float32
 	Class   int32
 }
 
-// BoxOf returns the box that the first BoxFields elements of a label hold.
+// BoxOf returns the box in the first BoxFields elements of a label.
 func BoxOf(label []int32) (b Box) {
 	for i := range b.Corners {
 		b.Corners[i] = Number(label[i])
@@ -42,11 +42,11 @@ func (b Box) Put(label []int32) {
 	label[4] = b.Class
 }
 
-// Frame is the position of a picture in the input of a model: point x, y of the picture is at x*scaleX
-// - f.x, y*scaleY - f.y.
+// Frame is the position of a picture in the input of a model: point (x, y) of the picture is at point
+// (x*scaleX - f.x, y*scaleY - f.y) of the input.
 type Frame struct{ scaleX, scaleY, x, y float64 }
 
-// Frame returns the position of a picture of this size in a result of t, without augmentation.
+// Frame returns the position that a picture of this size has in a result of t, without augmentation.
 func (t Transform) Frame(height, width int) Frame {
 	dst, src := images.Plane{H: t.Height, W: t.Width}, images.Plane{H: height, W: width}
 	return frameOf(t.scaling().Whole(dst, src), src)
@@ -64,14 +64,14 @@ func (f Frame) Undo(corners [4]float32) (c [4]float64) {
 	return c
 }
 
-// frameOf returns the place of a picture in its view.
+// frameOf returns the position of the picture src in its view v.
 func frameOf(v images.View, src images.Plane) Frame {
 	return Frame{float64(v.W) / float64(src.W), float64(v.H) / float64(src.H), float64(v.X), float64(v.Y)}
 }
 
-// applyBoxes writes the boxes of a picture to dst, as they are in a result of h x w pixels. They move
-// with the same draws as the pixels in Apply. Boxes end at the border of the result. An object is
-// ignored if less than a quarter of it is left, and removed if it is outside.
+// applyBoxes writes the boxes of a picture to dst, in pixels of a result of h x w pixels. It uses the same
+// draws as Apply, so that boxes move with their pixels. Boxes are cut at the border of the result. If less
+// than a quarter of an object is left, the object is ignored. An object outside of the result is removed.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
 	out, src := images.Plane{H: h, W: w}, images.Plane{H: picture.Shape[0], W: picture.Shape[1]}
 	v, mirrored := t.Augment.DrawPosition(t.scaling(), out, src, d)
@@ -85,7 +85,7 @@ func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tenso
 	}
 }
 
-// move returns a box of a picture as it is in a result.
+// move converts a box from pixels of the picture to pixels of a result.
 func (f Frame) move(b Box, width, height int, mirrored bool) Box {
 	x1, x2 := float64(float64(b.Corners[0])*f.scaleX)-f.x, float64(float64(b.Corners[2])*f.scaleX)-f.x
 	y1, y2 := float64(float64(b.Corners[1])*f.scaleY)-f.y, float64(float64(b.Corners[3])*f.scaleY)-f.y
@@ -105,7 +105,7 @@ func (f Frame) move(b Box, width, height int, mirrored bool) Box {
 	return b
 }
 
-// checkBoxes returns an error for an augmentation that does not move boxes.
+// checkBoxes returns an error for an augmentation that moves pixels but not boxes.
 func checkBoxes(a augmentation.Augmentation) error {
 	name := a.LeavingBoxes()
 	if name == "" {

@@ -30,7 +30,7 @@ func brightPart(p tensor.Tensor) (c [4]float64, found bool) {
 	return c, found
 }
 
-// Boxes stay where their pixels are: a bright rectangle is found in its box after each augmentation.
+// Boxes move with their pixels: after each augmentation, a bright rectangle is still inside its box.
 func TestBoxesMoveWithPixels(t *testing.T) {
 	picture := tensor.New(tensor.U8, 60, 90, 3)
 	for y := 15; y < 45; y++ {
@@ -53,7 +53,7 @@ func TestBoxesMoveWithPixels(t *testing.T) {
 				d = generator.Draws(3, sample)
 				transform.Apply(out, picture, &d)
 				if !letterbox && augment == "segment" {
-					continue // colours change, and a larger part may be bright
+					continue // the operation changes colours, so that a larger part may be bright
 				}
 				checkBox(t, augment, out, BoxOf(moved))
 				if other := BoxOf(moved[BoxFields:]); other.Class != NoBox {
@@ -67,7 +67,7 @@ func TestBoxesMoveWithPixels(t *testing.T) {
 func checkBox(t *testing.T, augment string, out tensor.Tensor, b Box) {
 	t.Helper()
 	want, found := brightPart(out)
-	if augment == "segment" && !found { // colours change
+	if augment == "segment" && !found { // this preset changes colours
 		return
 	}
 	if b.Class == NoBox {
@@ -87,7 +87,7 @@ func checkBox(t *testing.T, augment string, out tensor.Tensor, b Box) {
 	}
 }
 
-// A letterbox has the sizes of YOLOX's preproc: int(side * min(H/h, W/w)).
+// A picture in a letterbox has the size that YOLOX's preproc gives it: int(side * min(H/h, W/w)).
 func TestLetterbox(t *testing.T) {
 	for _, c := range []struct{ h, w, height, width, bottom, right int }{
 		{480, 640, 416, 416, 312, 416}, {640, 480, 416, 416, 416, 312}, {100, 30, 64, 32, 64, 19},
@@ -115,8 +115,8 @@ func TestLetterbox(t *testing.T) {
 	}
 }
 
-// TestBoxesAsInTorchvision: boxes move like those of torchvision 0.21 with the same picture
-// (testdata/boxes.py). A box that keeps no area is removed. A box that keeps less than a quarter is
+// TestBoxesAsInTorchvision: boxes move like the boxes of torchvision 0.21 with the same picture
+// (testdata/boxes.py). A box that has no area left is removed. If less than a quarter of a box is left, it is
 // ignored; torchvision has no ignored boxes.
 func TestBoxesAsInTorchvision(t *testing.T) {
 	text, err := os.ReadFile("testdata/boxes.json")
@@ -124,7 +124,7 @@ func TestBoxesAsInTorchvision(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cases []struct {
-		Picture, Size, At, Result [2]int // height and width; at: the top and the left of the result
+		Picture, Size, At, Result [2]int // height and width, or top and left; At is the position of the result
 		Mirrored                  bool
 		Boxes, Moved              [][4]float32
 	}
@@ -179,7 +179,8 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 	}
 }
 
-// Scaling a file into a letterbox row by row gives the same pixels as scaling the decoded picture.
+// Scaling a picture into a letterbox while its rows are decoded gives the same pixels as scaling the decoded
+// picture.
 func TestLetterboxOfAFile(t *testing.T) {
 	for _, size := range [][2]int{{53, 80}, {80, 53}, {30, 30}, {416, 300}} {
 		picture := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// cache keeps decoded samples until its budget is spent, and never evicts them: an epoch
-// visits every sample once, so replacing one by another would not help.
+// cache keeps decoded samples until its memory is full. It never removes a sample: an epoch visits every
+// sample once, so replacing one sample by another would not help.
 type cache struct {
 	slots  []atomic.Pointer[tensor.Tensor]
 	budget atomic.Int64 // bytes left

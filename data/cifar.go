@@ -75,8 +75,8 @@ func openCIFARFile(s spec) (Source, error) {
 	return m, nil
 }
 
-// openCIFARBatches opens the files of the split: data_batch_1.bin to
-// data_batch_5.bin, or test_batch.bin.
+// openCIFARBatches opens the files of the requested split: data_batch_1.bin to data_batch_5.bin, or
+// test_batch.bin.
 func openCIFARBatches(s spec, members []member) (Source, error) {
 	split, err := s.trainOrTest()
 	if err != nil {
@@ -146,7 +146,7 @@ func readCIFAR(file []byte) (*memory, error) {
 	return &memory{x: x, labels: labels, info: pictureInfo(x, cifarClasses)}, nil
 }
 
-// interleave turns three planes into pixels.
+// interleave converts a red, a green and a blue plane to pixels.
 func interleave(dst, planes []byte) {
 	red, green, blue := planes[:cifarPlane], planes[cifarPlane:2*cifarPlane], planes[2*cifarPlane:]
 	for p := range cifarPlane {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// cifarRecords makes n records: record i has label i mod 10, and its pixel p is (i+p,
-// i+p+1, i+p+2).
+// cifarRecords makes n records. Record i has the label i mod 10, and its pixel p is the colour (i+p, i+p+1,
+// i+p+2).
 func cifarRecords(n int) []byte {
 	b := make([]byte, n*cifarRecord)
 	for i := range n {
@@ -42,7 +42,7 @@ func TestCIFARBinary(t *testing.T) {
 		if info := src.Info(); info.Len != 15 || info.Classes[9] != "truck" || info.Shape[0] != 32 {
 			t.Errorf("info = %+v", info)
 		}
-		// The second record of data_batch_2.
+		// Sample 2 is the second record of data_batch_2.
 		sample, err := src.Sample(t.Context(), 2)
 		if err != nil || !bytes.Equal(sample.Bytes[:6], []byte{1, 2, 3, 2, 3, 4}) || label(t, src, 2)[0] != 1 {
 			t.Errorf("sample 2 begins %d (%v), label %d", sample.Bytes[:6], err, label(t, src, 2))

@@ -10,15 +10,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// concatenated is several sources, one after the other, without labels.
+// concatenated is a source of the samples of several sources, one source after the other, without labels.
 type concatenated struct {
 	info    Info
 	sources []Source
 	ends    []int // number of samples up to the end of each source
 }
 
-// add appends src as the next source. j owns src afterwards. The sizes of pictures may differ; everything
-// else must be equal.
+// add appends src as the next source. j then owns src, and closes it. Pictures may have other sizes than
+// those of the earlier sources; everything else must be equal.
 func (j *concatenated) add(src Source) error {
 	i := src.Info()
 	j.sources = append(j.sources, src)

@@ -12,37 +12,38 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Equal pictures are found in two steps. The first compares a cheap key, height and width from the
-// header, so that most pictures need no second step. The second compares the SHA-256 of type, shape and
-// pixels, so that a picture equals its copy in another format.
+// Equal pictures are found in two steps. The first step compares a key that is cheap to find: height and
+// width from the header of the file. Most pictures need no second step. The second step compares the SHA-256
+// of type, shape and pixels, so that a picture equals its copy in another format.
 //
-// If the files or the pictures are too large for that, files are compared instead, first by size and
-// then by content. The content is compared only if the files of equal size are not too large.
+// If the files or the pictures are too large for that, files are compared instead of pixels: first their
+// size, then their content. The content is compared only if the files that have equal sizes are not too
+// large.
 
-// copyLimits are the limits of the two steps.
+// copyLimits are the limits of the search for equal pictures.
 type copyLimits struct {
-	comparedBytes  int64 // largest total size of files that are compared as pictures
-	comparedPixels int64 // largest number of pixels of the pictures of equal size
-	hashedBytes    int64 // largest total size of files that are compared by content
+	comparedBytes  int64 // largest total size of files for which pixels are compared
+	comparedPixels int64 // largest total number of pixels of pictures that have equal sizes
+	hashedBytes    int64 // largest total size of files for which the content is compared
 }
 
-// usualLimits keep the search for copies to some seconds.
+// usualLimits keep the time of the search to some seconds.
 func usualLimits() copyLimits { return copyLimits{1 << 30, 1 << 28, 4 << 30} }
 
-// reference is a picture of one of several sources.
+// reference identifies a picture: the number of the source, and of the sample in it.
 type reference struct{ source, sample int }
 
-// comparison finds equal pictures in sources.
+// comparison is a search for equal pictures in several sources.
 type comparison struct {
 	sources []Source
 	samples []reference // pictures that can be compared
-	inFiles bool        // compare files rather than pixels
+	inFiles bool        // compare files, not pixels
 }
 
-// equalPictures returns the groups of equal pictures, each in the order of sources and samples. It does
-// not compare generated samples, arrays of numbers, the samples of a Source from another package, and
-// unreadable files. left is the number of bytes of files of equal size that exceed the limit and were not
-// compared.
+// equalPictures returns the groups of equal pictures. In a group, pictures are in the order of sources and
+// samples. It does not compare generated samples, arrays of numbers, samples of a Source from another
+// package, and unreadable files. left is 0, or the number of bytes of files with equal sizes if these were
+// too large to be compared.
 func (l copyLimits) equalPictures(ctx context.Context, sources ...Source) (groups [][]reference, left int64,
 	err error) {
 	c := &comparison{sources: sources}
@@ -66,7 +67,7 @@ func (l copyLimits) equalPictures(ctx context.Context, sources ...Source) (group
 	return groups, 0, err
 }
 
-// candidates returns the pictures with a key that another picture has, too.
+// candidates returns the pictures with a key that another picture has too.
 func (c *comparison) candidates(ctx context.Context) (out []reference, err error) {
 	groups, err := groupsOf(ctx, c.samples, c.key)
 	for _, g := range groups {
@@ -102,7 +103,7 @@ func groupsOf[K comparable](ctx context.Context, samples []reference,
 	return slices.DeleteFunc(groups, func(g []reference) bool { return len(g) < 2 }), nil
 }
 
-// origin returns the source that reads sample i of src, and the number of the sample there.
+// origin returns the source that actually reads sample i of src, and the number of the sample in that source.
 func origin(src Source, i int) (Source, int) {
 	switch s := src.(type) {
 	case *subset:
@@ -146,10 +147,10 @@ func isFile(s Source) bool {
 	return ok
 }
 
-// pixels returns the number of pixels of the picture files of samples.
+// pixels returns the total number of pixels in the picture files of samples.
 func (c *comparison) pixels(ctx context.Context, samples []reference) int64 {
 	var total atomic.Int64
-	eachSample(len(samples), func(k int) error { // key returned no error for these samples before
+	eachSample(len(samples), func(k int) error { // key has returned no error for these samples
 		if s, _ := c.origin(samples[k]); isFile(s) {
 			size, _ := c.key(ctx, samples[k])
 			total.Add(size[0] * size[1])
@@ -159,7 +160,7 @@ func (c *comparison) pixels(ctx context.Context, samples []reference) int64 {
 	return total.Load()
 }
 
-// key returns height and width of a picture, or the size of its file.
+// key returns the height and width of a picture or, if files are compared, the size of its file.
 func (c *comparison) key(ctx context.Context, p reference) (key [2]int64, err error) {
 	var h, w int
 	switch s, i := c.origin(p); s := s.(type) {
@@ -174,7 +175,7 @@ func (c *comparison) key(ctx context.Context, p reference) (key [2]int64, err er
 	return [2]int64{int64(h), int64(w)}, err
 }
 
-// content returns a sum of a picture, or of its file.
+// content returns a sum of the pixels of a picture or, if files are compared, of its file.
 func (c *comparison) content(ctx context.Context, p reference) (sum [sha256.Size]byte, err error) {
 	s, i := c.origin(p)
 	if files, ok := s.(*pictures); ok && c.inFiles {
@@ -191,8 +192,8 @@ func (c *comparison) content(ctx context.Context, p reference) (sum [sha256.Size
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// pictureAt returns sample i of s. It does not cache large pictures: training scales them
-// while it decodes them.
+// pictureAt returns sample i of s. It does not add large pictures to the cache, because training does not use
+// them decoded: it scales them while it decodes them.
 func pictureAt(ctx context.Context, s Source, i int) (tensor.Tensor, error) {
 	if p, ok := s.(*pictures); ok {
 		if h, w, err := p.measure(ctx, i); err != nil || h*w > images.FreePixels {

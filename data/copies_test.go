@@ -9,12 +9,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ppmOf returns a PPM with a single grey value.
+// ppmOf returns a PPM file in which all pixels have one grey value.
 func ppmOf(w, h int, grey byte) []byte {
 	return append([]byte(fmt.Sprintf("P6 %d %d 255\n", w, h)), slices.Repeat([]byte{grey}, 3*w*h)...)
 }
 
-// TestCopies: pictures with equal pixels are copies, in any format; their shapes count.
+// TestCopies: pictures with equal pixels are copies of each other, in any format. Pictures of different
+// shapes are not.
 func TestCopies(t *testing.T) {
 	src := open(t, "folder:"+unpack(t, []file{
 		{"train/cat/1.png", pngOf(t, 4, 2, 1)}, {"train/cat/2.ppm", ppmOf(4, 2, 1)}, {"train/cat/3.png", pngOf(t, 2, 4, 1)},
@@ -42,7 +43,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesInFiles: large collections are compared by their files.
+// TestCopiesInFiles: if a source is large, its files are compared instead of pixels.
 func TestCopiesInFiles(t *testing.T) {
 	src := open(t, "folder:"+unpack(t, []file{{"cat/1.png", pngOf(t, 4, 2, 1)}, {"cat/2.ppm", ppmOf(4, 2, 1)},
 		{"dog/3.png", pngOf(t, 4, 2, 1)}, {"dog/4.png", pngOf(t, 4, 2, 2)}}), Options{})
@@ -97,7 +98,7 @@ func TestCopiesOfArrays(t *testing.T) {
 	}
 }
 
-// TestOpenAllFindsCopies: the report of a part names pictures of the other parts.
+// TestOpenAllFindsCopies: the report about a part of the data names pictures that other parts have too.
 func TestOpenAllFindsCopies(t *testing.T) {
 	dir := unpack(t, []file{{"train/cat/1.png", pngOf(t, 4, 2, 1)}, {"train/dog/2.png", pngOf(t, 4, 2, 2)},
 		{"val/cat/3.png", pngOf(t, 4, 2, 1)}, {"val/dog/4.png", pngOf(t, 4, 2, 3)}})

@@ -9,21 +9,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Copies lists equal pictures of a source, and those it shares with others.
+// Copies lists the equal pictures of a source, and the pictures that it shares with other parts of the data.
 type Copies struct {
-	Extra   int        `json:"extra"`                   // pictures of the source that equal an earlier one
+	Extra   int        `json:"extra"`                   // number of pictures that equal an earlier one
 	Groups  [][]string `json:"groups,omitempty"`        // names of equal pictures of the source
-	Classes [][]string `json:"in_classes,omitempty"`    // the Groups with different labels
+	Classes [][]string `json:"in_classes,omitempty"`    // those of Groups that have different labels
 	Both    [][]string `json:"on_both_sides,omitempty"` // pictures that another source has too
-	// Uncompared is the size of files of equal size in bytes, if they are so large that no picture was
-	// compared with another.
+	// Uncompared is 0, or the total size in bytes of files with equal sizes, if these were too large to be
+	// compared.
 	Uncompared int64 `json:"uncompared,omitempty"`
 }
 
-// FindCopies compares the pictures of src with each other and with the pictures of others, which are
-// the other parts of its data. It returns nil if all are different. Pictures are equal if they have the
-// same size and pixels. Large collections are compared by the content of their files, and very large
-// ones not at all.
+// FindCopies compares the pictures of src with each other and with the pictures of others, the other parts of
+// the data. It returns nil if all pictures are different. Pictures are equal if they have the same size and
+// pixels. In a large source the content of the files is compared instead, and in a very large one nothing is
+// compared.
 func FindCopies(ctx context.Context, src Source, others ...Source) (*Copies, error) {
 	return usualLimits().find(ctx, append([]Source{src}, others...))
 }
@@ -73,7 +73,7 @@ func namesOf(sources []Source, g []reference) (names []string) {
 	return names
 }
 
-// labelsDiffer reports whether equal pictures have different labels. Masks are not read.
+// labelsDiffer reports whether equal pictures have different labels. It does not read masks.
 func labelsDiffer(ctx context.Context, src Source, g []reference) (bool, error) {
 	if i := src.Info(); !i.Labelled || i.Masks {
 		return false, nil
@@ -94,7 +94,7 @@ func labelsDiffer(ctx context.Context, src Source, g []reference) (bool, error) 
 	return false, nil
 }
 
-// Notes describes the copies. both describes the pictures on both sides.
+// Notes describes the copies for a user. both is the text about pictures that are also in another part.
 func (c *Copies) Notes(both string) (notes []string) {
 	if c == nil {
 		return nil
@@ -125,7 +125,7 @@ func (c *Copies) Notes(both string) (notes []string) {
 	return notes
 }
 
-// equalNames lists the first groups: "a/1.jpg = b/2.jpg, a/3.jpg = a/4.jpg and 5 more".
+// equalNames lists the names of the first groups: "a/1.jpg = b/2.jpg, a/3.jpg = a/4.jpg and 5 more".
 func equalNames(groups [][]string) string {
 	const most, each = 3, 4
 	var texts []string

@@ -22,8 +22,8 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 	return openTable(ctx, s, t, opt)
 }
 
-// openTable opens the pictures of table t. Its paths are relative to the folder of s.path, even if there
-// is no file s.path.
+// openTable opens the pictures that table t names. Its paths are relative to the folder of s.path. The file
+// s.path itself need not exist.
 func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Source, error) {
 	c, err := t.Find(opt.Columns)
 	if err != nil {
@@ -56,7 +56,7 @@ func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Sourc
 	return p, p.findShape(ctx, opt)
 }
 
-// tableLayout returns the samples of the rows, by split. Paths are relative to folder.
+// tableLayout returns a sample for each row, by split. Paths are relative to folder.
 func tableLayout(t *tables.Table, folder *tableFolder, name string, c tables.Columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
 	find, repeated := folder.finder(name, t.Rows, c.Path), 0
@@ -118,14 +118,14 @@ func tableLayout(t *tables.Table, folder *tableFolder, name string, c tables.Col
 	return l, nil
 }
 
-// labelled holds the class, the line and the split of a row of a table.
+// labelled has the class, the line and the split of a row.
 type labelled struct {
 	class string
 	line  int
 	split Split
 }
 
-// grouped reports whether the samples have groups.
+// grouped reports whether the table has a column of groups.
 func (p *pictures) grouped() bool { return p.samples[0].group != "" }
 
 func (p *pictures) group(i int) string { return p.samples[i].group }

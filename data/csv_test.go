@@ -109,7 +109,7 @@ func TestCSVRefused(t *testing.T) {
 	wantError(t, err, "folder has no columns")
 }
 
-// Rows without a file are left out like files that cannot be read.
+// If the options permit it, rows without a file are left out, like files that cannot be read.
 func TestCSVSkips(t *testing.T) {
 	spec := tableOf(t, "", "path,label\n0.png,a\n1.png,b\n9.png,b\n")
 	i := open(t, spec, Options{SkipBad: 1}).Info()
@@ -118,7 +118,7 @@ func TestCSVSkips(t *testing.T) {
 	}
 }
 
-// The recognised columns are reported.
+// The columns that were recognised are reported.
 func TestCSVSaysItsColumns(t *testing.T) {
 	notes := open(t, tableOf(t, "", "Image,Breed,patient\n0.png,a,p\n"), Options{}).Info().Notes()
 	if want := "path is column Image, label is column Breed, group is column patient"; !slices.Contains(notes, want) {

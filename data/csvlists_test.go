@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Lists in every form give the same labels as the table with semicolons.
+// Lists of labels in every form give the same labels as lists with semicolons.
 func TestCSVOfListsInEveryForm(t *testing.T) {
 	want := []int32{1, 1, 0, 1, 1, 0, -1, -1}
 	for table, columns := range map[string]string{
@@ -30,8 +30,8 @@ func TestCSVOfListsInEveryForm(t *testing.T) {
 	}
 }
 
-// If each row has one label, labels exclude each other: in brackets, without brackets, and without brackets
-// where the option list=none says that no column has lists.
+// If each row has one label, labels exclude each other. Here the labels are in brackets, without brackets,
+// and without brackets with the option list=none, which says that no column has lists.
 func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label\n0.png,['red car']\n1.png,\"[\"\"bus\"\"]\"\n": "",
@@ -45,7 +45,7 @@ func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	}
 }
 
-// TestCSVSplitColumns selects rows by a column of flags, and by a value in a column of folds.
+// TestCSVSplitColumns selects the rows of a split by a column of flags, and by a value in a column of folds.
 func TestCSVSplitColumns(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label,is_valid\n0.png,a,False\n1.png,b,False\n2.png,a,True\n":     "",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An archive truncated anywhere, even in its trailer, is refused, and so is one with a
-// wrong sum.
+// An archive that is truncated anywhere, even in its trailer, is refused. So is an archive with a wrong
+// checksum.
 func TestCutArchives(t *testing.T) {
 	var files []file
 	for _, name := range []string{"a/1.txt", "b/2.txt", "b/3.txt"} {
@@ -39,7 +39,7 @@ func TestCutArchives(t *testing.T) {
 		}
 		end := len(whole)
 		if kind == "tar" {
-			end -= 1024 // the final blocks; one of them is enough
+			end -= 1024 // without the two final blocks of zeros; one of them is enough
 		}
 		for cut := range end {
 			if read(whole[:cut]) == nil {
@@ -48,7 +48,7 @@ func TestCutArchives(t *testing.T) {
 		}
 	}
 	zipped := zipOf(t, files)
-	for _, sum := range []uint32{0, 1} { // sum of member 1 in the directory; archive/zip ignores 0
+	for _, sum := range []uint32{0, 1} { // checksum of member 1 in the directory; archive/zip ignores 0
 		changed := bytes.Clone(zipped)
 		at := bytes.Index(changed, []byte("PK\x01\x02"))
 		binary.LittleEndian.PutUint32(changed[at+16:], sum)

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pngOf returns a PNG with a single grey value.
+// pngOf returns a PNG file in which all pixels have one grey value.
 func pngOf(t *testing.T, w, h int, grey byte) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, w, h))
@@ -61,8 +61,8 @@ func TestDecodeFormats(t *testing.T) {
 	}
 }
 
-// checkHalves checks a picture of 16 x 8 pixels, red on the left and blue on the right, up
-// to the losses of JPEG.
+// checkHalves checks that a picture of 16 x 8 pixels is red on the left and blue on the right, except for the
+// losses of JPEG.
 func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 	t.Helper()
 	left, right := got.Bytes[:3], got.Bytes[45:48]
@@ -71,7 +71,7 @@ func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 	}
 }
 
-// The files come from testdata/pillow.py: Go has no encoder for them.
+// testdata/pillow.py made the files, because Go has no encoder for them.
 func TestDecodeFiles(t *testing.T) {
 	for _, name := range []string{"picture.webp", "cmyk.jpg", "progressive.jpg"} {
 		got, err := images.Decode(t.Context(), mustRead(t, "testdata/"+name), false)

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// eachSample calls f for 0 to n-1 on all cores and returns the error for the smallest
-// number that failed.
+// eachSample calls f for 0 to n-1 on all cores. It returns the error for the smallest of these numbers that
+// failed.
 func eachSample(n int, f func(i int) error) error {
 	var next atomic.Int64
 	var stop atomic.Bool
 	var wait sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
-	failed := make([]int, workers) // smallest i that failed, per worker
+	failed := make([]int, workers) // smallest i that failed, by worker
 	errs := make([]error, workers)
 	for w := range workers {
 		wait.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data/augmentation"
 )
 
-// One epoch of shuffled, augmented batches.
+// A Loader returns an epoch of shuffled, augmented batches.
 func Example() {
 	src, err := data.Open(context.Background(), "glyphs:300", data.Options{Split: data.Train})
 	if err != nil {

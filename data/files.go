@@ -4,23 +4,23 @@ import (
 	"context"
 )
 
-// Files has the files of a folder or of an archive that a data set consists of.
+// Files has the files of a data set, which is a folder or an archive.
 type Files struct {
 	All  []File
 	tree *tree
 }
 
-// File is one file of Files. Name is slash-separated and relative to the folder or archive.
+// File is one of these files. Name has slashes, and is relative to the folder or archive.
 type File struct {
 	Name string
-	Read func() ([]byte, error) // errors do not repeat the name
+	Read func() ([]byte, error) // its errors do not contain the name
 
 	ahead func() // starts to read a file on another machine; else nil
 }
 
-// OpenFiles lists the files of a folder, .tar, .tar.gz or .zip that keep accepts, with the
-// limits of every data source: links out of an archive, bombs and huge files are errors.
-// Files with a name that begins with a dot never count.
+// OpenFiles lists those files of a folder, .tar, .tar.gz or .zip that keep accepts. It has the limits of
+// every data source: links that point outside of an archive, archive bombs and huge files are errors. Files
+// with a name that begins with a dot never count.
 func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*Files, error) {
 	t, err := openTree(ctx, path, keep)
 	if err != nil {
@@ -36,6 +36,6 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 // Close closes the archive. Read must not be called afterwards.
 func (f *Files) Close() error { return f.tree.close() }
 
-// SplitOfFolder returns the split that a folder's name stands for, as Val for "valid"; "" for other
+// SplitOfFolder returns the split that the name of a folder stands for, like Val for "valid", or "" for other
 // names.
 func SplitOfFolder(name string) Split { return splitOf(name) }

@@ -18,8 +18,8 @@ func (m *memory) Fingerprint(context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// Pictures of up to wholeBytes in total are hashed completely. If they are larger, only sampledFiles of
-// them, evenly spread, are hashed completely. Of the others, only names and sizes are hashed.
+// If the pictures have up to wholeBytes in total, the content of all of them is hashed. Otherwise only the
+// content of sampledFiles of them, evenly spread, is hashed. Of the others, only names and sizes are hashed.
 const (
 	wholeBytes   = 1 << 30
 	sampledFiles = 4096
@@ -64,7 +64,7 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// hashed returns the stride between samples with hashed content.
+// hashed returns the distance between two samples with hashed content: every such sample is hashed.
 func (p *pictures) hashed() int {
 	total := int64(0)
 	for _, s := range p.samples {
@@ -76,8 +76,8 @@ func (p *pictures) hashed() int {
 	return 1
 }
 
-// fingerprint hashes numbers and texts so that different lists never give the same sequence
-// of bytes.
+// fingerprint hashes numbers and texts. It separates them, so that different lists never give the same
+// sequence of bytes.
 type fingerprint struct{ hash.Hash }
 
 // newFingerprint starts with the fields that all kinds of sources have.

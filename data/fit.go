@@ -7,13 +7,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Fit is a method to turn a picture of any size into inputs of the size that a model
-// accepts.
+// Fit is a way to make inputs of a model from a picture of any size.
 type Fit string
 
 // The fits. All except CropFit show the whole picture.
 const (
-	CropFit    Fit = "crop"    // the middle, after scaling by Transform, as in the evaluation of training
+	CropFit    Fit = "crop"    // the middle, after scaling by Transform, like evaluation in training
 	ScaleFit   Fit = "scale"   // scaled by Transform, then covered by windows of the input's size
 	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
 	PadFit     Fit = "pad"     // scaled down if too large, else surrounded by black (grey in a letterbox)
@@ -36,11 +35,11 @@ func ParseFit(name string) (Fit, error) {
 		Text: "want crop, scale, resize, pad or windows"}
 }
 
-// views returns the parts of a picture of h x w pixels that the inputs show: one view, or
-// windows in rows from the top left. Neighbouring windows overlap by at least the given
-// share of their side, from 0 to less than 1.
+// views returns the parts of a picture of h x w pixels that the inputs show: one view, or windows in rows
+// from the top left. Neighbouring windows overlap at least by the share overlap of their side, from 0 to less
+// than 1.
 func (t Transform) views(f Fit, overlap float64, h, w int) (all []images.View) {
-	v := images.View{W: t.Width, H: t.Height} // correct for ResizeFit
+	v := images.View{W: t.Width, H: t.Height} // this is right for ResizeFit
 	switch f {
 	case ScaleFit:
 		v.W, v.H = t.scaling().Size(images.Plane{H: t.Height, W: t.Width}, images.Plane{H: h, W: w})
@@ -57,19 +56,19 @@ func (t Transform) views(f Fit, overlap float64, h, w int) (all []images.View) {
 	return all
 }
 
-// within returns the size of a picture that is scaled down until it fits.
+// within returns the size of a picture after it is scaled down to fit into the input.
 func (t Transform) within(h, w int) (scaledW, scaledH int) {
 	switch {
 	case w <= t.Width && h <= t.Height:
 		return w, h
-	case w*t.Height > h*t.Width: // the width limits the scale
+	case w*t.Height > h*t.Width: // the width decides the scale
 		return t.Width, max(1, h*t.Width/w)
 	}
 	return max(1, w*t.Height/h), t.Height
 }
 
-// starts returns the offsets of windows of length side on an axis of the given length. They are evenly
-// spaced, except that the last window ends at the end.
+// starts returns the offsets of windows on an axis. side is the length of a window, and length the length of
+// the axis. The windows are evenly spaced, except that the last window ends where the axis ends.
 func starts(length, side int, overlap float64) []int {
 	step, at := max(1, int(float64(side)*(1-overlap))), []int{0}
 	for last := length - side; at[len(at)-1] < last; {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// InWords describes how the samples of data become the input of a model: "pictures of
-// several sizes: scaled until they cover it (bilinear), cut to the middle".
+// InWords describes how samples become the input of a model: "pictures of several sizes: scaled until they
+// cover it (bilinear), cut to the middle".
 func (t Transform) InWords(info Info) string {
 	if !info.Pictures() || t.Height == 0 {
 		return "samples as they are"

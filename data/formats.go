@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/data/images"
 )
 
-// formatSet collects the formats of the picture files of a source, by their content.
+// formatSet collects the formats of the picture files of a source. The content of a file determines its
+// format.
 type formatSet struct {
 	mu    sync.Mutex
 	names map[string]bool // names of formats in lower case; "netpbm" for PGM and PPM
@@ -23,7 +24,7 @@ func (f *formatSet) add(file []byte) {
 	}
 }
 
-// addExtension adds the format that belongs to the extension of a file.
+// addExtension adds the format that the extension of a file stands for.
 func (f *formatSet) addExtension(name string) {
 	switch extension := strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."); extension {
 	case "jpg", "jfif":
@@ -50,9 +51,9 @@ func (f *formatSet) addName(name string) {
 	f.names[name] = true
 }
 
-// Formats returns the formats of the picture files of the source, sorted: "jpeg", "netpbm". They are
-// known after Fingerprint. If the fingerprint does not read all files, the formats of the others follow
-// from their extensions.
+// Formats returns the formats of the picture files of the source, sorted: "jpeg", "netpbm". They are known
+// after Fingerprint was called. If Fingerprint does not read all files, the extensions of the others
+// determine their formats.
 func (i Info) Formats() []string {
 	all := map[string]bool{}
 	for _, f := range i.formats {

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
-// The pixels of PPMs, GIFs, animated WebPs, and TIFFs in CMYK and JPEG equal Pillow's, bit
-// for bit; if there are several pictures, the first is read.
+// The decoded pixels of PPMs, GIFs, animated WebPs, and TIFFs in CMYK and JPEG equal Pillow's, bit for bit.
+// If a file has several pictures, the first is read.
 func TestDecodeFormatsAsPillow(t *testing.T) {
 	var want map[string]string
 	for name, file := range picturetest.Goldens(t, "testdata/formats.tar.gz", &want) {
@@ -49,7 +49,7 @@ func TestDecodeTIFFAsPillow(t *testing.T) {
 	}
 }
 
-// A mask in a fax, or with another fill order, has class 1 where its picture is white.
+// A mask in a fax, or in a TIFF with another fill order, has class 1 where its picture is white.
 func TestMasksInFaxes(t *testing.T) {
 	var want map[string]string
 	files := picturetest.Goldens(t, "testdata/tiff.tar.gz", &want)
@@ -126,7 +126,8 @@ func TestMaskFormatsAsNumPy(t *testing.T) {
 	}
 }
 
-// jpegTIFF is a grey TIFF of w x h in tiles of JPEG; the tile in column i of row k has the grey 40 k + 10 i.
+// jpegTIFF returns a grey TIFF of w x h pixels with tiles in JPEG. The tile in column i of row k has the grey
+// 40 k + 10 i.
 func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 	t.Helper()
 	across, down := (w+tileW-1)/tileW, (h+tileH-1)/tileH
@@ -160,7 +161,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 		{322, 1, uint32(tileW)}, {323, 1, uint32(tileH)}, {324, n, place[0]}, {325, n, place[1]}}, tiles)
 }
 
-// Tiles of JPEG may extend beyond the picture of a TIFF.
+// Tiles in JPEG may extend beyond the picture of a TIFF.
 func TestTilesOfJPEG(t *testing.T) {
 	got, err := images.Decode(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
 	if err != nil {
@@ -174,7 +175,7 @@ func TestTilesOfJPEG(t *testing.T) {
 	}
 }
 
-// Faults in files of these formats are reported; sizes are bounded before anything is
+// Faults in files of these formats are reported, and sizes are checked against the limits before anything is
 // decoded.
 func TestFormatsRefused(t *testing.T) {
 	var digests map[string]string
@@ -224,8 +225,8 @@ func TestFormatsRefused(t *testing.T) {
 	}
 }
 
-// A truncated JPEG, PNG, WebP or GIF is found when the folder is opened, without decoding
-// the others.
+// If a JPEG, PNG, WebP or GIF is truncated, this is found when the folder is opened, without decoding the
+// other files.
 func TestCutPictureIsFoundAtOnce(t *testing.T) {
 	var digests map[string]string
 	files := picturetest.Goldens(t, "testdata/pictures.tar.gz", &digests)
@@ -239,13 +240,13 @@ func TestCutPictureIsFoundAtOnce(t *testing.T) {
 		_, err := Open(t.Context(), "folder:"+dir, Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, "1 of 2 files are bad", "member cat/"+name) })
 	}
-	// If only the end is missing, decoders accept the file.
+	// If only the end marker is missing, decoders accept the file.
 	dir := unpack(t, []file{{"cat/1.jpg", photo[:len(photo)-2]}})
 	open(t, "folder:"+dir, Options{})
 }
 
-// FuzzDecodeFormats: for any bytes, decoders of pictures and masks return, and give the
-// number of rows in the file's header.
+// FuzzDecodeFormats: for any bytes, the decoders of pictures and masks return. They yield the number of rows
+// that the file's header declares, or an error.
 func FuzzDecodeFormats(f *testing.F) {
 	for _, archive := range []string{"formats.tar.gz", "masks.tar.gz"} {
 		var about map[string]string

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFormats checks that the formats of a source come from the content of its files, not from
-// their extension, in a part of it too.
+// TestFormats checks that the formats of a source come from the content of its files, not from their
+// extensions. This also holds for a part of the source.
 func TestFormats(t *testing.T) {
 	dir := t.TempDir()
 	var asPNG, asJPEG bytes.Buffer

@@ -6,11 +6,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pose is the position of a glyph in its picture. Positions in a master are fixed point
-// numbers with 16 fractional bits, so that drawing gives the same pixels on every machine.
+// pose is the position of a glyph in its picture. A master is the mask of a glyph in high resolution.
+// Positions in it are fixed-point numbers with 16 fractional bits, so that drawing gives the same pixels on
+// every machine.
 type pose struct {
-	xx, xy, yx, yy int    // step in the master, in cells, for a step of one pixel in the picture
-	x, y           int    // the master's cell at the picture's corner
+	xx, xy, yx, yy int    // distance in the master, in cells, for one pixel of the picture
+	x, y           int    // position in the master of the picture's corner, in cells
 	back, ink      int    // grey values
 	noise          uint32 // largest deviation of a grey value
 }
@@ -20,7 +21,7 @@ type pose struct {
 func drawPose(d *tensor.Draws) pose {
 	const one = 1 << 16
 	angle := d.Between(-0.25, 0.25)
-	cells := d.Between(4.2, 6.5) // a digit is about 92 cells high
+	cells := d.Between(4.2, 6.5) // cells of the master per pixel: a digit is about 92 cells high
 	aspect := d.Between(0.85, 1.2)
 	shear := d.Between(-0.2, 0.2)
 	sin, cos := tensor.Sin(angle), tensor.Cos(angle)
@@ -30,7 +31,7 @@ func drawPose(d *tensor.Draws) pose {
 		xx: fixed(width * (cos + float64(shear*sin))), xy: fixed(width * (float64(shear*cos) - sin)),
 		yx: fixed(cells * sin), yy: fixed(cells * cos),
 	}
-	// The middle of the picture, shifted, shows the middle of the master.
+	// The middle of the picture, moved by the random shift, shows the middle of the master.
 	right, down := fixed(d.Between(-3, 3)+glyphSide/2), fixed(d.Between(-3, 3)+glyphSide/2)
 	const middle = masterSide / 2 * one
 	p.x = middle - (p.xx*right+p.xy*down)>>16
@@ -40,7 +41,7 @@ func drawPose(d *tensor.Draws) pose {
 	return p
 }
 
-// taps is the number of samples of the master per pixel and axis.
+// taps is the number of points of the master that are read for each pixel, along each axis.
 const taps = 4
 
 // tapBits is the number of bits of 2*taps.
@@ -62,9 +63,9 @@ func (g *glyphMaster) draw(dst []byte, p pose, d *tensor.Draws) {
 	addNoise(dst, p.noise, d)
 }
 
-// cover counts, per pixel, the taps of one row of taps that are inside the glyph.
+// cover counts for each pixel how many taps of one row of taps are inside the glyph.
 func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
-	// A pixel consists of taps x taps squares with a tap in the centre of each: at odd multiples of
+	// A pixel consists of taps x taps squares. A tap is at the centre of each square: at odd multiples of
 	// 1/(2*taps) pixel. x and y are in cells, times 65536 * 2*taps.
 	x := p.x*2*taps + p.xx + p.xy*(2*row+1)
 	y := p.y*2*taps + p.yx + p.yy*(2*row+1)
@@ -82,8 +83,8 @@ func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
 	}
 }
 
-// addNoise adds to every pixel a uniform random number from -most to most. It uses one draw for every
-// four pixels.
+// addNoise adds to every pixel a random number from -most to most, uniformly distributed. It uses one draw
+// for every four pixels.
 func addNoise(dst []byte, most uint32, d *tensor.Draws) {
 	for i := 0; i < len(dst); i += 4 {
 		w := d.Uint32()

@@ -21,8 +21,8 @@ import (
 // masterSide is the height and width of a master, in cells.
 const masterSide = 128
 
-// glyphMaster is a digit of one font as a mask, 1 inside and 0 outside, with the centre of
-// its box in the centre. A cell is 1/128 em.
+// glyphMaster is a digit of one font as a mask, 1 inside of the digit and 0 outside. The centre of the
+// digit's bounding box is at the centre of the mask. The side of a cell is 1/128 em.
 type glyphMaster [masterSide * masterSide]uint8
 
 // glyphMasters returns the digits 0 to 9 of every font, font by font.
@@ -46,11 +46,11 @@ var glyphMasters = sync.OnceValue(func() []glyphMaster {
 	return masters
 })
 
-// line is a piece of an outline.
+// line is a straight piece of an outline.
 type line struct{ x0, y0, x1, y1 int }
 
-// outline returns the contours of a character as straight lines, in font units, so that nothing is
-// rounded. unit is the number of font units in a cell.
+// outline returns the contours of a character as straight lines. They are in font units, so that nothing is
+// rounded. unit is the number of font units per cell.
 func outline(font *sfnt.Font, r rune) (lines []line, unit int) {
 	var b sfnt.Buffer
 	ppem := fixed.I(int(font.UnitsPerEm()))
@@ -94,7 +94,7 @@ func appendCurve(lines []line, a, b, c fixed.Point26_6) []line {
 	return lines
 }
 
-// fill marks the cells with centres inside the contours (non-zero winding).
+// fill sets the cells with centres inside of the contours, by the non-zero winding rule.
 func (g *glyphMaster) fill(lines []line, unit int) {
 	left, top := lines[0].x0, lines[0].y0
 	right, bottom := left, top
@@ -119,7 +119,8 @@ func (g *glyphMaster) fill(lines []line, unit int) {
 	}
 }
 
-// crossing is the position where a contour crosses a row, and its direction: down or up.
+// crossing is a point where a contour crosses the middle of a row of cells: its position, and its direction,
+// down or up.
 type crossing struct{ x, turn int }
 
 // crossingsAt returns the crossings of a row, from left to right.

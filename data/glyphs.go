@@ -12,20 +12,20 @@ import (
 // glyphSide is the height and width of a glyph picture, which has one channel.
 const glyphSide = 28
 
-// Numbers of glyphs for a spec without a number.
+// Default numbers of glyphs, for a spec without a number.
 const (
 	glyphsTrain = 6000
 	glyphsTest  = 1000
 )
 
-// glyphsVersion is part of the fingerprint: it must change if any pixel changes.
+// glyphsVersion is part of the fingerprint. It must be changed if any pixel changes.
 const glyphsVersion = "glyphs 1"
 
-// glyphs is the first n digits of an endless set. Digit i of a split only depends on i and the split.
+// glyphs has the first n digits of an endless sequence. Digit i of a split depends only on i and the split.
 type glyphs struct {
 	info    Info
 	philox  tensor.Philox
-	epoch   uint32 // separates the draws of the splits
+	epoch   uint32 // differs between the splits, so that they have different draws
 	masters []glyphMaster
 }
 
@@ -59,7 +59,7 @@ func (g *glyphs) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// glyphLabels are the digits. Sample i has label i mod 10.
+// glyphLabels are the labels of the digits. Sample i has the label i mod 10.
 var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // Label implements Source.

@@ -22,8 +22,8 @@ func pixels(t *testing.T, src Source, n int) [][]byte {
 	return all
 }
 
-// The hash was computed by this package on linux/amd64. Every machine must draw the same; a
-// change of any pixel needs another glyphsVersion.
+// This package computed the hash on linux/amd64. Every machine must draw the same pixels. If any pixel
+// changes, glyphsVersion must change.
 func TestGlyphsGolden(t *testing.T) {
 	for split, want := range map[Split]string{
 		Train: "3273fee758a307162de22146f945ba76e09d8a2171ca4bb5b147c6976530965a",
@@ -66,8 +66,8 @@ func TestGlyphsTrainAndTestDiffer(t *testing.T) {
 	}
 }
 
-// Nearest neighbours in pixels, which ignore shifts, classify 7 of 10 unseen digits.
-// (lenet-bn classifies 99 of 100 after one epoch of 6000.)
+// A classifier by the nearest picture, pixel by pixel, cannot follow shifts. It classifies 7 of 10 unseen
+// digits correctly. (lenet-bn classifies 99 of 100 correctly after one epoch of 6000 digits.)
 func TestGlyphsAreLearnable(t *testing.T) {
 	train, test := open(t, "glyphs:2000", Options{}), open(t, "glyphs:100@test", Options{})
 	known, asked := pixels(t, train, 2000), pixels(t, test, 100)

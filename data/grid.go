@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Grid draws samples of a source into one picture, in the given number of columns. Each sample is scaled
-// to fit into a square of side pixels, with 2 grey pixels around it. Masks are drawn over their pictures.
+// Grid draws samples of a source into one picture, in the given number of columns. Each sample is scaled to
+// fit into a square of side pixels, which has 2 grey pixels around it. Masks are drawn over their pictures.
 func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*image.RGBA, error) {
 	info := src.Info()
 	if err := drawable(info, columns, side); err != nil {
@@ -34,8 +34,8 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 	return g.out, nil
 }
 
-// Thumbnail returns a picture, u8 [H,W,1 or 3], scaled so that its longer side is side
-// pixels, but at most to eight times its size.
+// Thumbnail returns a picture, u8 [H,W,1 or 3], scaled so that its longer side is side pixels. It is enlarged
+// at most eight times.
 func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
 	const most = 8
 	fitted := fitInto(picture, min(side, most*max(picture.Shape[0], picture.Shape[1])))
@@ -45,7 +45,7 @@ func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
 	return out
 }
 
-// Cells draws pictures, u8 [H,W,1 or 3], side by side as Grid does.
+// Cells draws pictures, u8 [H,W,1 or 3], side by side, in the form of Grid.
 func Cells(pictures []tensor.Tensor, side int) *image.RGBA {
 	g := newGrid(len(pictures), len(pictures), side, 0)
 	for k, t := range pictures {
@@ -54,7 +54,7 @@ func Cells(pictures []tensor.Tensor, side int) *image.RGBA {
 	return g.out
 }
 
-// grid is a picture of cells, each a square for a sample and lines of text below it.
+// grid is a picture made of cells. Each cell is a square for a sample, with lines of text below it.
 type grid struct {
 	out                    *image.RGBA
 	columns, side, caption int

@@ -14,42 +14,42 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Holdout selects the samples of a source that are set apart for validation. The choice only depends on
+// Holdout selects the samples of a source that are set apart for validation. The selection depends only on
 // the names, the labels and the seed, never on the order of the files.
 //
-// Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a zero byte and
-// the path of the sample below its split, for example cat/1.jpg (the number of the sample for a source
-// without files). The first round(Fraction * n) of n samples, at least 1 and at most n-1, are for
-// validation. A class of one sample stays in training. Masks count as one class.
+// Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a zero byte and the
+// path of the sample below its split, for example cat/1.jpg. In a source without files, the number of the
+// sample replaces the path. Of n samples, the first round(Fraction * n), at least 1 and at most n-1, are for
+// validation. A class with one sample stays in training. If labels are masks, all samples are in one class.
 //
-// With Groups, whole groups are for validation. All groups are sorted by the SHA-256 of their names,
-// and the first round(Fraction * groups) are selected.
+// With Groups, whole groups are for validation. All groups are sorted by the SHA-256 of their names, and the
+// first round(Fraction * groups) are selected.
 //
-// Equal pictures stay together, at the position of the first path among them. They are passed over if
-// they would exceed the number. They stay in training if they have several classes. Groups with equal
-// pictures count as one group. If there are no equal pictures, the split is the same as with
-// IgnoreCopies.
+// Equal pictures stay together. They are sorted by the first of their paths. If they would exceed the number
+// to be selected, later samples are selected in their place. If equal pictures have different classes, they
+// stay in training. Groups that have equal pictures are treated as one group. If there are no equal pictures,
+// the selection is the same as with IgnoreCopies.
 type Holdout struct {
-	Fraction float64 // above 0 and below 1; 0: nothing is set apart
+	Fraction float64 // share of the samples, above 0 and below 1; 0: no samples are set apart
 	Seed     uint64
 	// Unsplit sets samples apart only if the data has no part val.
 	Unsplit bool
-	// Groups is a regular expression that finds the group of a sample in its path: its
-	// first submatch, or the whole match. "column" selects the column group of a csv:
-	// source. "" splits without groups.
+	// Groups is a regular expression that finds the group of a sample in its path: the first submatch, or
+	// without submatches the whole match. "column" means that the column group of a csv: source has the groups.
+	// "" means that there are no groups.
 	Groups string
-	// IgnoreCopies splits equal pictures like different ones.
+	// IgnoreCopies treats equal pictures like different ones.
 	IgnoreCopies bool
 }
 
-// groupColumn is the value of Holdout.Groups that selects the groups of the source.
+// groupColumn is the value of Holdout.Groups for groups that the source itself has.
 const groupColumn = "column"
 
 // autoFraction is the share that "auto" sets apart if the data has no part val.
 const autoFraction = 0.2
 
-// ParseFraction reads the share of samples that are set apart: a number above 0 and below
-// 1, or "auto", a fifth of data without a part val; "" sets no samples apart.
+// ParseFraction reads the share of samples that are set apart: a number above 0 and below 1, or "auto" for a
+// fifth of the samples if the data has no part val. "" means that no samples are set apart.
 func (h *Holdout) ParseFraction(text string) (err error) {
 	switch text {
 	case "":
@@ -64,11 +64,11 @@ func (h *Holdout) ParseFraction(text string) (err error) {
 	return nil
 }
 
-// HeldOut is a source split in two parts.
+// HeldOut is a source that is divided into two parts.
 type HeldOut struct {
-	Training, Validation Source   // each is closed separately
-	Single               []string // classes with one sample or its copies, which are in Training
-	Copies               int      // samples that were kept together with equal ones
+	Training, Validation Source   // the two parts; each must be closed
+	Single               []string // classes with a single sample, or only copies of one; they are in Training
+	Copies               int      // number of samples that were kept together with equal ones
 	whole                *sharedSource
 }
 
@@ -100,8 +100,7 @@ func (h Holdout) pattern() (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// Split sets samples of src apart. The result owns src: it is closed when both parts are
-// closed.
+// Split divides src into two parts. The result owns src, and closes it when both parts are closed.
 func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
@@ -137,9 +136,9 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut does the same as Open for data that h may have split. For the data with this fingerprint, the
-// suffixes @train and @val select the two parts of the split. Other data is refused if it does not have
-// these splits.
+// OpenHeldOut is like Open, for data from which h may have set samples apart. If the data has this
+// fingerprint, the suffixes @train and @val select the two parts. Other data is opened as it is; it is an
+// error if it does not have the requested split.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	return Opener(Open).OpenHeldOut(ctx, text, opt, h, fingerprint)
@@ -148,7 +147,7 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 // Opener opens data: Open, or a function that accepts further forms.
 type Opener func(ctx context.Context, text string, opt Options) (Source, error)
 
-// OpenHeldOut does the same as the function OpenHeldOut, but opens the data with open.
+// OpenHeldOut is like the function OpenHeldOut, and opens the data with open.
 func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	form, isVal := strings.CutSuffix(text, "@"+string(Val))
@@ -199,7 +198,7 @@ func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h 
 	return chosen, other.Close()
 }
 
-// strata returns the class of each sample, 0 if labels are not class numbers.
+// strata returns the class of each sample. It is 0 for all samples if labels are not class numbers.
 func strata(ctx context.Context, src Source) ([]int32, error) {
 	info := src.Info()
 	labels := make([]int32, info.Len)
@@ -216,7 +215,7 @@ func strata(ctx context.Context, src Source) ([]int32, error) {
 	return labels, nil
 }
 
-// groupOf returns a function that returns the name of a sample's group.
+// groupOf returns a function that returns the name of the group of sample i.
 func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 	if h.Groups == groupColumn {
 		g, ok := src.(grouped)
@@ -240,7 +239,7 @@ func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 	}, err
 }
 
-// checkApart returns an error if all samples of a class are set apart.
+// checkApart returns an error if all samples of some class are set apart, so that training has none.
 func checkApart(info Info, labels []int32, apart []bool) error {
 	training, validation := map[int32]bool{}, map[int32]bool{}
 	for i, label := range labels {
@@ -273,7 +272,7 @@ func className(info Info, label int32) string {
 	return strconv.Itoa(int(label))
 }
 
-// pathed is a source with slash-separated paths of samples, relative to their split.
+// pathed is a source with paths of samples. They have slashes, and are relative to the split of the sample.
 type pathed interface{ path(i int) string }
 
 // grouped is a source that may have a group for each sample.

@@ -24,7 +24,7 @@ func (l *listed) path(i int) string                               { return l.pat
 func (l *listed) grouped() bool                                   { return l.groups != nil }
 func (l *listed) group(i int) string                              { return l.groups[i] }
 
-// animals are seven cats, three dogs and some eels.
+// animals returns seven cats, three dogs and some eels.
 func animals(eels int) *listed {
 	l := &listed{numbered: whole(0)}
 	for i := range 7 {
@@ -47,7 +47,7 @@ func pathsOf(src Source) (paths []string) {
 	return paths
 }
 
-// The samples are those selected by Python's hashlib:
+// The expected samples were selected in Python, with hashlib:
 //
 //	sorted(names, key=lambda n: hashlib.sha256(f"{seed}\0{n}".encode()).digest())[:k]
 func TestHoldout(t *testing.T) {
@@ -155,8 +155,8 @@ func TestHoldoutRefused(t *testing.T) {
 	}
 }
 
-// A split is the same for a folder and an archive, and its parts are found again in the
-// data by their suffixes.
+// A folder and an archive of it are divided in the same way. Later the two parts can be opened by the
+// suffixes of the data.
 func TestOpenHeldOut(t *testing.T) {
 	var files []file
 	for i := range 5 {
@@ -196,7 +196,7 @@ func TestOpenHeldOut(t *testing.T) {
 	wantError(t, err, "of other data", whole[:12], "the data of the training")
 }
 
-// If every class has one sample, nothing can be set apart; the error is about the split.
+// If every class has only one sample, no sample can be set apart. The error names the option for the split.
 func TestNothingToSetApart(t *testing.T) {
 	src := open(t, tableOf(t, "", "path,label\n0.png,a\n1.png,b\n"), Options{})
 	_, err := (Holdout{Fraction: 0.5}).Split(t.Context(), src)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// pictureOf returns eight cats and eight dogs. Each text of equal has the paths of pictures that are made
-// equal to each other.
+// pictureOf returns a source of eight cats and eight dogs. Each element of equal has the paths of pictures
+// that are made equal to each other.
 func pictureOf(t *testing.T, equal ...string) Source {
 	var files []file
 	for class, name := range []string{"cat", "dog"} {
@@ -27,7 +27,7 @@ func pictureOf(t *testing.T, equal ...string) Source {
 	return open(t, "folder:"+unpack(t, files), Options{})
 }
 
-// The expected samples follow from the order of the hashes, computed with Python's hashlib as in
+// The expected samples follow from the order of the hashes, which were computed with Python's hashlib as in
 // TestHoldout: cats 1 6 0 4 7 3 2 5, dogs 2 0 4 5 3 6 7 1.
 func TestHoldoutOfCopies(t *testing.T) {
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestHoldoutOfCopies(t *testing.T) {
 	}
 }
 
-// TestHoldoutOfGroupsWithCopies: groups with a picture in common are on the same side.
+// TestHoldoutOfGroupsWithCopies: groups that have a picture in common are in the same part.
 func TestHoldoutOfGroupsWithCopies(t *testing.T) {
 	h := Holdout{Fraction: 0.25, Groups: `(\d)\.png`}
 	for _, equal := range []string{"cat/2.png cat/7.png", "cat/2.png dog/7.png dog/0.png"} {
@@ -80,7 +80,7 @@ func TestHoldoutOfGroupsWithCopies(t *testing.T) {
 	wantError(t, err, "all of 2 groups have equal pictures in common", "remove the copies")
 }
 
-// TestHoldoutOfOneCopiedPicture: a class whose pictures are all equal stays in training.
+// TestHoldoutOfOneCopiedPicture: if all pictures of a class are equal, the class stays in training.
 func TestHoldoutOfOneCopiedPicture(t *testing.T) {
 	dir := unpack(t, []file{{"cat/1.png", pngOf(t, 3, 3, 1)}, {"cat/2.png", pngOf(t, 3, 3, 1)},
 		{"dog/3.png", pngOf(t, 3, 3, 2)}, {"dog/4.png", pngOf(t, 3, 3, 3)}})

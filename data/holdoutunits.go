@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// unit is a set of members that go to the same side of the split: a sample and its copies, or groups that
-// share equal pictures. members are samples, or numbers of groups.
+// unit is a set of members that must be in the same part: a sample and its copies, or groups that have equal
+// pictures. members are numbers of samples, or numbers of groups.
 type unit struct {
-	name    string // the first name of its members in the order of strings
+	name    string // the alphabetically first name of its members
 	members []int
 }
 
-// unitsOf joins members that are in a common set into one unit. Each of the other members is a unit.
-// The order of members is kept.
+// unitsOf joins members that are in a common set into one unit. Each other member is a unit by itself. The
+// order of members is kept.
 func unitsOf(members []int, sets [][]int, name func(i int) string) []unit {
 	root := map[int]int{}
 	var find func(i int) int
@@ -48,9 +48,9 @@ func unitsOf(members []int, sets [][]int, name func(i int) string) []unit {
 	return units
 }
 
-// first returns the members of the first units, about round(Fraction * n) of n members. Units are
-// sorted by the hashes of their names. It returns at least one unit and never all. A unit that would
-// exceed the number is passed over if there is another one.
+// first returns the members of the first units, about round(Fraction * n) of n members in total. Units are
+// sorted by the hashes of their names. first returns at least one unit, and never all. If a unit would exceed
+// the number of members, a later unit is used in its place, if there is one.
 func (h Holdout) first(units []unit) []int {
 	sums, n := map[string][sha256.Size]byte{}, 0
 	for _, u := range units {
@@ -75,7 +75,8 @@ func (h Holdout) first(units []unit) []int {
 	return out
 }
 
-// byClass sets samples of each class apart. It adds classes that consist of one unit to out.
+// byClass sets samples of each class apart. It adds to out the names of classes that consist of a single
+// unit.
 func (h Holdout) byClass(src Source, labels []int32, copies [][]reference, out *HeldOut) []bool {
 	apart, stays := make([]bool, len(labels)), map[int]bool{}
 	var sets [][]int
@@ -146,7 +147,8 @@ func (h Holdout) byGroup(src Source, copies [][]reference) ([]bool, error) {
 	return apart, nil
 }
 
-// unitsOfGroups joins groups with equal pictures. The list of has the group of each sample.
+// unitsOfGroups joins groups that have equal pictures into units. of has the number of the group of each
+// sample.
 func (h Holdout) unitsOfGroups(names []string, of []int, copies [][]reference) ([]unit, error) {
 	if len(names) < 2 {
 		return nil, problem.New("split-groups", h.Groups, fmt.Sprintf("all samples are of one group, %q", names[0]),

@@ -44,8 +44,8 @@ func readIDX(r io.Reader) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// unpacked returns r, gunzipped if it is gzipped. size is the size of r and bounds the
-// unpacked size.
+// unpacked returns r, or the unpacked content if r is gzipped. size is the size of r, and limits the unpacked
+// size.
 func unpacked(r io.Reader, size int64) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {

@@ -15,13 +15,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OpenInputs returns a source of inputs for prediction. Inputs are picture files, folders and archives
-// with pictures at any depth (in the order of their names), .npy files of shape [samples, ...], and
-// data specs. A picture, an array or an archive may also come through a pipe; "-" is the standard
-// input. The source has the samples of all inputs, one input after the other. The name of a sample is
-// its path or its member of an archive. The source has no labels, unless the only input is a spec.
-// Options.Unopened is called for an input that cannot be opened. It is an error if an argument has
-// another form, or if all inputs fail to open.
+// OpenInputs returns a source of inputs for prediction. An input is a picture file, a folder or an archive
+// with pictures at any depth (in the order of their names), an .npy file of shape [samples, ...], or a data
+// spec. A picture, an array or an archive may also come through a pipe; "-" is the standard input. The source
+// has the samples of all inputs, one input after the other. The name of a sample is its path, or its name in
+// an archive. The source has no labels, unless the only input is a spec. Options.Unopened is called for each
+// input that cannot be opened. It is an error if an input has none of these forms, or if none can be opened.
 func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")
@@ -75,7 +74,7 @@ func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 	return pictureInput(t, input, opt), nil
 }
 
-// pictureInput returns the source of the pictures of a tree, opened from input.
+// pictureInput returns a source of the pictures of the tree t, which was opened from input.
 func pictureInput(t *tree, input string, opt Options) Source {
 	samples := make([]sampleFile, len(t.members))
 	for i, m := range t.members {
@@ -89,7 +88,7 @@ func pictureInput(t *tree, input string, opt Options) Source {
 		exif: opt.EXIF}
 }
 
-// arrayInput names the samples of an array after the input.
+// arrayInput returns m as a source in which the names of samples begin with input.
 func arrayInput(m *memory, input string) Source {
 	m.info.Kind, m.name = "npy", input+":"
 	return m
@@ -102,7 +101,7 @@ func inputTree(ctx context.Context, input string) (*tree, error) {
 	isFolder := false
 	if r := regular.RemoteOf(input); r != nil {
 		t, err := openRemote(ctx, r, input, images.IsFileName)
-		isFolder = err == nil && t != nil // otherwise it may be a file
+		isFolder = err == nil && t != nil // otherwise the input may be a single file
 	} else if info, err := os.Stat(input); err != nil {
 		return nil, stream.WithoutPath(err)
 	} else {

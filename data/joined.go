@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// joiner separates the specs of sources that are joined.
+// joiner is the text between the specs of sources that are joined into one.
 const joiner = "++"
 
-// joined is a concatenation of labelled sources. It has the classes of all sources.
+// joined is a source of the samples of several labelled sources. It has the classes of all of them.
 type joined struct{ concatenated }
 
-// openJoined opens sources with specs joined by joiner. Classes with the same name become
-// one. The result has all classes, even those that some sources lack.
+// openJoined opens the sources of several specs as one source. Classes with the same name become one class.
+// The result has all classes, even those that some of the sources do not have.
 func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err error) {
 	var sources []Source
 	defer func() {
@@ -56,7 +56,7 @@ func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err
 	return j, nil
 }
 
-// merge adds the information about the files of another source.
+// merge adds to i what o says about the files of another source.
 func (i *Info) merge(o Info) {
 	if o.Decoder != "" {
 		i.Decoder, i.EXIF = o.Decoder, o.EXIF
@@ -66,7 +66,7 @@ func (i *Info) merge(o Info) {
 		i.Split = ""
 	}
 	if !i.MultiLabel && !slices.Equal(i.LabelShape, o.LabelShape) {
-		i.LabelShape = nil // masks of several sizes
+		i.LabelShape = nil // masks of several sizes have no common shape
 	}
 	for extension, n := range o.Kinds {
 		i.Kinds[extension] += n
@@ -81,8 +81,8 @@ func kindsIn(sources []Source) (kinds []string) {
 	return kinds
 }
 
-// commonClasses returns the classes of all sources: first the classes of the first source, then the
-// additional classes of each other source, in its order.
+// commonClasses returns the classes of all sources: first the classes of the first source, and then, for each
+// other source, the classes that are new, in its order.
 func commonClasses(specs []string, sources []Source) ([]string, error) {
 	first := sources[0].Info()
 	classes := slices.Clone(first.Classes)
@@ -111,7 +111,7 @@ func commonClasses(specs []string, sources []Source) ([]string, error) {
 	return classes, nil
 }
 
-// toClasses returns src with its labels renumbered to classes, which include all classes of src.
+// toClasses returns src with labels that are indices of classes, which include all classes of src.
 func toClasses(src Source, classes []string) Source {
 	names := src.Info().Classes
 	if slices.Equal(names, classes) {

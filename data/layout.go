@@ -11,29 +11,29 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// layout is the interpretation of a tree of class folders.
+// layout says which files of a tree are samples, with their splits and classes.
 type layout struct {
-	splits  map[Split][]sampleFile // the only key is "" if the data has no splits
+	splits  map[Split][]sampleFile // samples by split; if the data has no splits, the only key is ""
 	multi   []string               // classes that do not exclude each other
-	weighed bool                   // samples have weights
-	said    string                 // describes the split folders; "" if they have the names of the splits
+	weighed bool                   // the samples have weights
+	said    string                 // text about the folders of splits; "" if they have the names of the splits
 }
 
-// sampleFile is a member with its class folder.
+// sampleFile is the file of a sample, with its class and more.
 type sampleFile struct {
 	member
 	class  string
-	rest   string  // name below the class folder
+	rest   string  // path below the class folder
 	mask   member  // mask of the sample, if the source has masks
-	group  string  // group, if a table has a column of groups
-	weight string  // weight, if a table has a column of weights
+	group  string  // group of the sample, if a table has a column of groups
+	weight string  // weight of the sample, if a table has a column of weights
 	line   int     // line in the table
 	label  []int32 // labels from a table, unless they are exclusive classes
 }
 
-// layoutOf sorts members into splits and classes. Split folders may contain class folders, or class
-// folders split folders. Outer folders that contain everything (as in an archive of one folder) don't
-// count.
+// layoutOf finds the splits and classes of members by their folders. Split folders may contain class folders,
+// or class folders may contain split folders. Outer folders that contain everything, as in an archive of one
+// folder, are ignored.
 func layoutOf(members []member) (layout, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 3)
@@ -70,8 +70,8 @@ func layoutOf(members []member) (layout, error) {
 	return l, nil
 }
 
-// pick returns the samples of the split that s requests, and the name of the split that is
-// used.
+// pick returns the samples of the split that s requests or, if it is missing, of the split that replaces it.
+// It also returns the name of this split.
 func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	if whole, ok := l.splits[""]; ok {
 		if s.explicit {
@@ -96,7 +96,7 @@ func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.splits()), " or "))
 }
 
-// some returns any split that exists, preferably one for evaluation.
+// some returns any split that exists, preferably one that is not for training.
 func (l layout) some() Split {
 	for _, split := range []Split{Val, Test, Train} {
 		if _, ok := l.splits[split]; ok {
@@ -106,8 +106,8 @@ func (l layout) some() Split {
 	return ""
 }
 
-// classes returns the names of the classes by number: the classes of train, or of all splits if there is
-// no train. The other splits may lack some.
+// classes returns the names of the classes by number: the classes of train or, if there is no train, those of
+// all splits. A split other than train may lack some of them.
 func (l layout) classes() []string {
 	all := l.splits[Train]
 	if all == nil {
@@ -138,7 +138,7 @@ func (l layout) noNewClasses() error {
 	return nil
 }
 
-// classesOf returns the classes of sorted samples, in order.
+// classesOf returns the classes of samples, in the order of the samples, which are sorted.
 func classesOf(samples []sampleFile) []string {
 	var names []string
 	for _, s := range samples {

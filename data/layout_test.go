@@ -36,13 +36,13 @@ func TestLayout(t *testing.T) {
 		{"x/Train/a/1 x/validation/a/1 x/validation/a/2", spec{split: Val}, []string{"a"}, 2, Val},
 		{"train/1 bus/1 car/1", spec{split: Train}, []string{"bus", "car", "train"}, 3, ""},
 		{"Test/1 test/2 other/1", spec{split: Val}, []string{"Test", "other", "test"}, 3, ""},
-		// val and test may lack classes: labels are numbered as in train
+		// val and test may lack classes: labels are numbered as in train.
 		{"train/a/1 train/b/1 test/b/1", spec{split: Test}, []string{"a", "b"}, 1, Test},
 		{"train/a/1 train/b/1 val/b/1 test/a/1", spec{split: Val}, []string{"a", "b"}, 1, Val},
 		{"val/b/1 test/a/1", spec{split: Test}, []string{"a", "b"}, 1, Test},
 		{"x/train/a/1 x/train/b/c/2 x/test/a/1 x/test/b/1", spec{split: Train}, []string{"a", "b"}, 2, Train},
 		{"test/a/1", spec{split: Test}, []string{"a"}, 1, Test},
-		// splits in the folders of the classes
+		// The folders of the classes may contain the folders of the splits.
 		{"a/train/1 a/train/2 b/train/1 a/val/1 b/val/x/1", spec{split: Val}, []string{"a", "b"}, 2, Val},
 		{"x/a/Train/1 x/a/Train/2 x/b/Train/1 x/a/Valid/1", spec{split: Train}, []string{"a", "b"}, 3, Train},
 		{"a/train/1 b/train/1 b/other/1", spec{split: Train}, []string{"a", "b"}, 3, ""},

@@ -12,60 +12,59 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Plan defines the batches that a Loader returns. Workers and Prefetch only change the
-// speed.
+// Plan says which batches a Loader returns. Workers and Prefetch change only the speed.
 type Plan struct {
-	Batch   int    // samples of a batch; the last of an epoch may have fewer
+	Batch   int    // number of samples in a batch; the last batch of an epoch may have fewer
 	Seed    uint64 // seed of the order and of augmentation
-	Shuffle bool   // false: the order of the source, in every epoch
-	// Weights are the weights of the samples, at least 0. An epoch then has the source's number of
-	// samples, drawn by weight and with replacement, so that some occur several times and others never.
+	Shuffle bool   // if false, every epoch has the order of the source
+	// Weights are the weights of the samples, at least 0. Samples are then drawn by weight and with replacement,
+	// as many for an epoch as the source has. So some samples occur several times in an epoch and others never.
 	// nil: each sample occurs once.
 	Weights   []float64
 	Transform Transform
-	Epochs    int      // the loader ends before epoch number Epochs; 0: never
-	Start     Position // the first batch
-	Workers   int      // goroutines that read and transform; 0: one for each core
-	Prefetch  int      // batches prepared ahead of the reader; 0: 3
-	// Select selects the rows of a batch to read. The other rows have labels, and their
-	// elements are undefined. nil: all rows.
+	Epochs    int      // number of epochs, counted from epoch 0, after which the loader ends; 0: it never ends
+	Start     Position // position of the first batch
+	Workers   int      // number of goroutines that read and transform; 0: one for each core
+	Prefetch  int      // number of batches that are prepared ahead of the reader; 0: 3
+	// Select returns a function that selects the rows of a batch that are read. The other rows have labels, but
+	// their elements are undefined. nil: all rows are read.
 	Select     func(at Position, rows int) func(row int) bool
-	SkipErrors bool // a sample that cannot be read is a Batch.Bad row instead of an error
+	SkipErrors bool // a sample that cannot be read is a Batch.Bad row, not an error of Next
 }
 
 // Position is the position of a batch in a run: its epoch and its number in the epoch, both
 // counted from 0.
 type Position struct{ Epoch, Index int }
 
-// Loader returns the batches of a plan in order. Its goroutines prepare batches ahead; they
-// end with Close, with the context, or with the last batch.
+// Loader returns the batches of a plan in order. Its goroutines prepare batches ahead of the reader. They end
+// when Close is called, when the context ends, or after the last batch.
 type Loader struct {
 	src        Source
 	info       Info
 	plan       Plan
 	shape      []int // shape of a transformed sample
-	labelShape []int // shape of its label
+	labelShape []int // shape of a transformed sample's label
 	draws      tensor.Philox
 	sums       []float64 // cumulative sums of Plan.Weights
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
-	ready  chan *Batch // batches in order; the next may not be filled yet
+	ready  chan *Batch // batches in their order; the next one may not be filled yet
 	jobs   chan job
-	free   chan *Batch // released batches, for reuse
+	free   chan *Batch // released batches, to be used again
 	err    error       // error of the last call of Next; nil after a batch
 }
 
-// job is the task to fill rows from to to-1 of a batch.
+// job is the task to fill the rows of a batch from number from to number to-1.
 type job struct {
 	batch    *Batch
-	wanted   func(row int) bool // nil: all
+	wanted   func(row int) bool // selects rows; nil: all rows
 	from, to int
 }
 
-// NewLoader returns a loader of src, which starts reading immediately and ends with ctx. It
-// is an error if the plan does not fit the source. Close the loader before the source.
+// NewLoader returns a loader of src. It starts reading at once, and ends with ctx. It is an error if the plan
+// does not fit the source. The loader must be closed before the source.
 func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	info := src.Info()
 	shape, err := plan.Transform.Shape(info)
@@ -96,11 +95,11 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	return l, nil
 }
 
-// batches returns the number of batches of an epoch.
+// batches returns the number of batches in an epoch.
 func (l *Loader) batches() int { return (l.info.Len + l.plan.Batch - 1) / l.plan.Batch }
 
-// Next returns the next batch, and waits for it if it is not ready. The error is
-// io.EOF after the last batch. After an error every call returns the same error.
+// Next returns the next batch, and waits until it is ready. It returns io.EOF after the last batch. After an
+// error every call returns the same error.
 func (l *Loader) Next() (*Batch, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -124,8 +123,8 @@ func (l *Loader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// closing is the time that Close waits for readers: a Source may come from the caller, and
-// not every decoder stops at once.
+// closing is how long Close waits for reads of the source to end. A Source may come from the caller, and not
+// every decoder stops at once.
 const closing = 2 * time.Second
 
 // Close stops reading and waits until all reads of the source have ended, for at most two
@@ -162,7 +161,7 @@ func (l *Loader) start(ctx context.Context) {
 	}
 }
 
-// dispatch creates the batches in order and divides them into jobs.
+// dispatch creates the batches in their order, and divides each into jobs.
 func (l *Loader) dispatch() {
 	defer close(l.jobs)
 	defer close(l.ready)
@@ -190,8 +189,8 @@ func (l *Loader) order(epoch int) visits {
 	return visits{samples: inOrder(l.info.Len)}
 }
 
-// send passes b to the reader and its rows to the workers. It returns false if the loader
-// was closed.
+// send passes b to the reader, and its rows as jobs to the workers. It returns false if the loader was
+// closed.
 func (l *Loader) send(b *Batch) bool {
 	rows := b.Len()
 	var wanted func(row int) bool
@@ -218,8 +217,8 @@ func (l *Loader) send(b *Batch) bool {
 	return true
 }
 
-// rowsPerJob returns the number of rows of a job, which has about 64 KiB. Jobs are large enough for a
-// small overhead, and small enough to divide the next batch among all workers.
+// rowsPerJob returns the number of rows of a job. A job has about 64 KiB. This is large enough for a small
+// overhead, and small enough for dividing the next batch among all workers.
 func (l *Loader) rowsPerJob() int {
 	return max(1, (64<<10)/max(1, tensor.Count(l.shape)*l.info.DType.Size()))
 }
@@ -247,8 +246,8 @@ func (l *Loader) work() {
 	}
 }
 
-// fill makes one row of a batch, or only its label. The label of a masked picture is
-// transformed with the picture, so it needs the sample as well.
+// fill makes one row of a batch with its label or, if the row is not wanted, only its label. For a label that
+// is a mask it needs the picture too, because both are transformed together.
 func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	i := int(b.samples[row])
 	if wanted && l.once() {
@@ -285,14 +284,15 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// once reports whether each picture is used once and unchanged, so that caching would not help.
+// once reports whether the plan uses each picture only once and without augmentation, so that a cache would
+// not help.
 func (l *Loader) once() bool {
 	_, ok := l.src.(transformer)
 	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment.IsNone() && l.info.Pictures() &&
 		!l.info.Masks && !l.info.Boxes
 }
 
-// label writes the label of sample i to dst. A mask is transformed like its picture, with
+// label writes the label of sample i to dst. If the label is a mask, it is transformed like its picture, with
 // the same draws.
 func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws) error {
 	label, err := l.src.Label(l.ctx, i)

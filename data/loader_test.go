@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbered is a source of n arrays [i, 2i] with the label i mod 3. Sample number broken
+// numbered is a source of n arrays [i, 2i], with i mod 3 as label. Reading the sample with the number broken
 // returns an error.
 type numbered struct {
 	n, broken int
@@ -43,7 +43,7 @@ func (s *numbered) Close() error                                { return nil }
 
 func whole(n int) *numbered { return &numbered{n: n, broken: n} }
 
-// load reads all batches of a plan and returns copies.
+// load reads all batches of a plan, and returns copies of them.
 func load(t *testing.T, src Source, plan Plan) []*Batch {
 	t.Helper()
 	l, err := NewLoader(context.Background(), src, plan)
@@ -117,8 +117,8 @@ func TestLoaderShufflesEveryEpochAnew(t *testing.T) {
 	}
 }
 
-// A seed determines order and augmentation: the numbers of this test and the next may not
-// change. This package computed them on linux/amd64.
+// A seed determines order and augmentation. The numbers in this test and the next must never change. This
+// package computed them on linux/amd64.
 func TestOrderGolden(t *testing.T) {
 	for _, c := range []struct {
 		seed     uint64
@@ -168,7 +168,7 @@ func TestLoaderStartsAnywhere(t *testing.T) {
 		plan.Start = all[k].Position
 		sameBatches(t, fmt.Sprint("from ", plan.Start), load(t, src, plan), all[k:])
 	}
-	plan.Start = Position{1, 4} // the end of epoch 1
+	plan.Start = Position{1, 4} // last batch of epoch 1
 	sameBatches(t, "from the end", load(t, src, plan), all[8:])
 	plan.Start = Position{3, 0}
 	sameBatches(t, "after the last epoch", load(t, src, plan), nil)
@@ -244,7 +244,7 @@ func TestLoaderStopsReading(t *testing.T) {
 	reason := errors.New("enough")
 	cancel(reason)
 	for err == nil {
-		_, err = l.Next() // batches prepared ahead may still come
+		_, err = l.Next() // batches that were prepared ahead may still be returned first
 	}
 	if !errors.Is(err, reason) {
 		t.Errorf("error %v, want %v", err, reason)
@@ -273,7 +273,7 @@ func TestReleaseTwice(t *testing.T) {
 	b.Release()
 	b.Release()
 	seen := map[*float32]bool{}
-	for range 6 { // batches are not released: no two may share memory
+	for range 6 { // the batches are not released, so no two of them may share memory
 		b, err := l.Next()
 		if err != nil {
 			t.Fatal(err)
@@ -303,7 +303,7 @@ func TestNewLoaderBad(t *testing.T) {
 	}
 }
 
-// waiting is a source that never returns a sample.
+// waiting is a source with samples that are never returned.
 type waiting struct {
 	*numbered
 	never chan struct{}
@@ -314,8 +314,8 @@ func (s waiting) Sample(context.Context, int) (tensor.Tensor, error) {
 	return tensor.Tensor{}, nil
 }
 
-// TestLoaderEndsWithItsContext: neither Next nor Close waits for a sample that is still
-// being read.
+// TestLoaderEndsWithItsContext: when the context ends, neither Next nor Close waits for a sample that is
+// still being read.
 func TestLoaderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	src := waiting{whole(8), make(chan struct{})}

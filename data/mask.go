@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MaskClasses is the largest number of classes of masks.
+// MaskClasses is the largest number of classes that masks may have.
 const MaskClasses = 255
 
-// labelShape returns the shape of the label of a transformed sample: height and width if
-// labels are masks, which have the size of their pictures; otherwise the source's label
-// shape. shape is the result of Transform.Shape.
+// labelShape returns the shape of the label of a transformed sample. If labels are masks, this is the height
+// and width of the transformed picture. Otherwise it is the label shape of the source. shape is the result of
+// Transform.Shape.
 func labelShape(info Info, shape []int) []int {
 	if info.Masks {
 		return shape[:2]
@@ -23,8 +23,8 @@ func labelShape(info Info, shape []int) []int {
 	return info.LabelShape
 }
 
-// CheckAugment returns an error if an augmentation cannot be used with the labels of a source:
-// pixels must not move away from their labels.
+// CheckAugment returns an error if an augmentation would move pixels away from their labels, so that it
+// cannot be used with the labels of a source.
 func CheckAugment(a augmentation.Augmentation, info Info) error {
 	if a.CutsParts() && (info.Masks || len(info.LabelShape) > 1) {
 		return errors.New("augmentation cutmix puts parts of pictures into others, and labels of pixels do not " +
@@ -44,9 +44,9 @@ func CheckAugment(a augmentation.Augmentation, info Info) error {
 }
 
 // ApplyMask writes the mask of a picture to dst, which has h x w labels, the size that Transform.Shape
-// returns. It scales to the nearest pixel, and crops and turns the mask as Apply does the picture with
-// the same draws. Labels outside the picture become -1, and labels that are -1 stay -1. It is an error if
-// label is not a mask of this picture.
+// returns. It scales to the nearest pixel, and crops and turns the mask as Apply does with the picture, with
+// the same draws. Labels outside of the picture become -1, and labels of -1 stay -1. It is an error if label
+// is not a mask of the picture.
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := images.NewPlane(picture.Shape[0], picture.Shape[1], 1)
 	if len(label) != src.H*src.W {

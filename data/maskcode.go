@@ -10,15 +10,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// MaskOptions define the meaning of pixel values in masks. By default each value is the number of its
-// class, and 255 is ignored.
+// MaskOptions define which class each value of a pixel in a mask means. By default a value is the number of
+// the class, and pixels with the value 255 are ignored.
 type MaskOptions struct {
-	Values string // pixel values of classes 0, 1, ...: "0,255"; "": the numbers of the classes
-	Ignore string // pixel values that are ignored; "": 255, unless that is a class
+	Values string // values of the classes 0, 1, ... in order: "0,255"; "": a value is the number of its class
+	Ignore string // values of ignored pixels; "": 255, unless 255 is a class
 }
 
-// idle returns an error if options are set for a source without masks, or for masks that
-// need no options.
+// idle returns an error if options are set although the source has no masks, or has masks with a fixed
+// meaning.
 func (o MaskOptions) idle(kind string) error {
 	if o.Values != "" {
 		return problem.New("mask-values", o.Values, "it is for masks:IMAGES,MASKS, not for "+kind, "")
@@ -26,20 +26,20 @@ func (o MaskOptions) idle(kind string) error {
 	return problem.New("ignore", o.Ignore, "it is for masks:IMAGES,MASKS, not for "+kind, "")
 }
 
-// Results for a value of a mask that is not a class.
+// Results for the value of a pixel that is not a class.
 const (
-	noClass = -1 // not counted
+	noClass = -1 // the pixel is ignored
 	unknown = -2
 )
 
-// maskCode maps a pixel of a mask to its class.
+// maskCode has the class of each value that a pixel of a mask may have.
 type maskCode struct {
 	values  [256]int16        // class by value
-	colours map[[3]byte]int16 // codes by colour, instead of values; may be nil
-	names   []string          // names of the classes; nil: derived from the masks
+	colours map[[3]byte]int16 // class by colour, in place of values; may be nil
+	names   []string          // names of the classes; nil: found in the masks
 }
 
-// newMaskCode returns the code for options, if there is no table.
+// newMaskCode returns the code that the options define. It is used if there is no table.
 func newMaskCode(o MaskOptions) (*maskCode, error) {
 	c := &maskCode{}
 	for v := range c.values {
@@ -61,7 +61,7 @@ func newMaskCode(o MaskOptions) (*maskCode, error) {
 	return c, c.ignore(o)
 }
 
-// clear makes all values unknown, except 255, which means that a pixel has no class.
+// clear makes all values unknown, except 255, which becomes noClass.
 func (c *maskCode) clear() {
 	for v := range c.values {
 		c.values[v] = unknown
@@ -69,7 +69,7 @@ func (c *maskCode) clear() {
 	c.values[augmentation.Ignored] = noClass
 }
 
-// ignore marks the ignored values as noClass.
+// ignore makes the ignored values of the options noClass.
 func (c *maskCode) ignore(o MaskOptions) error {
 	if o.Ignore == "" {
 		if c.names == nil {
@@ -93,7 +93,7 @@ func (c *maskCode) ignore(o MaskOptions) error {
 	return nil
 }
 
-// maskValues reads distinct byte values, separated by commas.
+// maskValues reads a list of different byte values, separated by commas.
 func maskValues(field, text string) (values []int, err error) {
 	seen := map[int]bool{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -127,7 +127,7 @@ func (c *maskCode) classOfColour(rgb [3]byte) (int16, error) {
 	return class, nil
 }
 
-// classValues lists the values of classes: "0, 1, 7".
+// classValues lists the values that mean classes: "0, 1, 7".
 func (c *maskCode) classValues() string {
 	var texts []string
 	for v, class := range c.values {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A crop larger than the picture contains all of it. Pixels outside the picture have no class, and all
-// have one colour: they are black before the operations that change colours.
+// A crop that is larger than the picture contains all of it. Pixels outside of the picture have no class, and
+// all have the same colour: they are black, before the operations that change colours.
 func TestCropLargerThanThePicture(t *testing.T) {
 	const side = 16
 	shape := Transform{Height: side, Width: side, Augment: augmentation.Segment()}
@@ -59,7 +59,7 @@ func TestCropLargerThanThePicture(t *testing.T) {
 	}
 }
 
-// Classes of a table that do not occur in any mask keep their names in every part.
+// Classes of a table keep their names in every part of the data, even if no mask contains them.
 func TestAbsentClasses(t *testing.T) {
 	dir := photos(t, file{"a.png", maskOf(t, 0, 2)}, file{"b.png", maskOf(t, 2)})
 	table := write(t, "table.txt", []byte("0 road\n1 sky\n2 tree\n3 car\n"))

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// lying returns a JPEG of 3 x 2 pixels with EXIF orientation 6: upright it is 2 x 3.
+// lying returns a JPEG of 3 x 2 pixels with EXIF orientation 6. After it is turned upright it has 2 x 3
+// pixels.
 func lying(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -20,8 +21,8 @@ func lying(t *testing.T) []byte {
 		b.Bytes()[2:])
 }
 
-// A mask must have the size of its picture as the picture is read, turned by EXIF or not. If the mask
-// would fit with the other value of the option exif, the error mentions that.
+// A mask must have the size that its picture has after it is read, turned by EXIF or not. If the mask would
+// fit with the other value of the option exif, the error says so.
 func TestMasksOfTurnedPictures(t *testing.T) {
 	for _, c := range []struct {
 		mask []byte

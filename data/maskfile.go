@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// decode returns the classes of the pixels of a file, u8 [height, width]; ignored means no
-// class. Without a table of colours a pixel is used as stored: an index into the palette,
+// decode returns the classes of the pixels of a mask file, u8 [height, width]. A pixel without a class has
+// the value ignored. Without a table of colours a stored pixel is used unchanged: an index into the palette,
 // or a grey value of up to 8 bits.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
 	defer stream.RecoverError(&err) // an index may be outside its palette
@@ -24,14 +24,15 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	return c.classes(ctx, img, bits)
 }
 
-// classes returns the classes of a decoded picture; bits is its depth.
+// classes returns the classes of the pixels of a decoded mask. bits is the number of bits per pixel in the
+// file.
 func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tensor.Tensor, error) {
 	b := img.Bounds()
 	t := tensor.New(tensor.U8, b.Dy(), b.Dx())
 	var of func(x, y int) (int16, error)
 	switch m := img.(type) {
 	case *image.Gray:
-		one := byte(255 / (1<<bits - 1)) // values of fewer bits are scaled to 8 bits
+		one := byte(255 / (1<<bits - 1)) // the decoder has scaled values of fewer bits to 8 bits
 		of = func(x, y int) (int16, error) {
 			return c.classOfByte(m.Pix[m.PixOffset(x, y)]/one, grey(m.GrayAt(x, y).Y))
 		}
@@ -39,7 +40,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		of = func(x, y int) (int16, error) {
 			return c.classOfByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return images.RgbOf(m.At(x, y)) })
 		}
-	case *image.RGBA: // PNG has no alpha in this case
+	case *image.RGBA: // the decoder returns this type for a PNG without alpha
 		if !m.Opaque() {
 			return t, alphaInMask()
 		}
@@ -62,7 +63,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		if err != nil {
 			return t, fmt.Errorf("pixel %d, %d %w", x, y, err)
 		}
-		t.Bytes[i] = byte(class) // noClass is ignored
+		t.Bytes[i] = byte(class) // noClass becomes ignored
 	}
 	return t, nil
 }
@@ -71,8 +72,8 @@ func alphaInMask() error {
 	return problem.Advise("save it without", "it has an alpha channel, so that pixels may be of two classes")
 }
 
-// classOfByte returns the class of a pixel that is stored as a byte: the class of the
-// value, or of the byte's colour if there is a table of colours.
+// classOfByte returns the class of a pixel that is stored as a byte. It is the class of the byte or, with a
+// table of colours, of the colour that the byte stands for.
 func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 	if c.colours != nil {
 		return c.classOfColour(colour())

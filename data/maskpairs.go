@@ -10,15 +10,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// keyedFile is a member with its split ("" without splits) and its name in the split
-// without extension.
+// keyedFile is a file with its split ("" if there are no splits), and its name in the split without the
+// extension.
 type keyedFile struct {
 	member
 	split Split
 	key   string
 }
 
-// keyFiles removes common folders and extensions from the names of members.
+// keyFiles finds the split and the name of each member. It removes folders that all members have, and
+// extensions.
 func keyFiles(members []member) ([]keyedFile, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 2)
@@ -38,9 +39,9 @@ func keyFiles(members []member) ([]keyedFile, error) {
 	return all, nil
 }
 
-// pairs combines pictures and masks of the same split and name, sorted by name. All masks
-// may have a common suffix that pictures lack, for example a_L.png for a.jpg. A picture or
-// mask without partner is included without one.
+// pairs combines each picture with the mask of the same split and name, sorted by name. All masks may have a
+// common suffix that their pictures do not have, for example a_L.png for a.jpg. A picture without a mask, or
+// a mask without a picture, is also in the result.
 func pairs(pictures, masks []keyedFile) layout {
 	type pairKey struct {
 		split Split
@@ -68,8 +69,8 @@ func pairs(pictures, masks []keyedFile) layout {
 	return l
 }
 
-// maskSuffix returns the suffix that the names of all masks add to the names of their
-// pictures: "" if a picture has the same name as a mask.
+// maskSuffix returns the text by which the names of all masks are longer than the names of their pictures. It
+// is "" if a picture has the same name as a mask.
 func maskSuffix(pictures, masks []keyedFile) string {
 	keys := map[string]bool{}
 	for _, p := range pictures {
@@ -97,8 +98,8 @@ func maskSuffix(pictures, masks []keyedFile) string {
 	return suffix
 }
 
-// byLists returns the samples in the splits given by lists of names, with or without
-// extension and folder. A name without a file becomes a sample without picture.
+// byLists returns the samples in the splits that lists of names define. The names may have extensions and
+// folders. A name without a file becomes a sample without a picture.
 func (l layout) byLists(lists map[Split]string) (layout, error) {
 	if len(l.splits) > 1 || len(l.splits) == 1 && l.splits[""] == nil {
 		return l, fmt.Errorf("there are folders %s and lists; want one of them",
@@ -131,7 +132,8 @@ func (l layout) byLists(lists map[Split]string) (layout, error) {
 	return out, nil
 }
 
-// takeLists moves list files, for example train.txt and val.txt, from members to lists.
+// takeLists removes the files that list a split, like train.txt and val.txt, from members. It reads them into
+// lists.
 func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	var rest []member
 	for _, m := range members {
@@ -153,7 +155,7 @@ func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	return rest, nil
 }
 
-// splitOfList returns the split that a file lists, as train.txt does; "" if it is not a
+// splitOfList returns the split of a list by the name of its file, like train.txt, or "" if the file is not a
 // list.
 func splitOfList(name string) Split {
 	list, ok := strings.CutSuffix(path.Base(name), ".txt")

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// masks is a source of pictures with masks, decoded on demand.
+// masks is a source of pictures and masks, which are decoded when they are needed.
 type masks struct {
 	*pictures
 	code   *maskCode
@@ -83,8 +83,8 @@ func maskLayout(trees [2]*tree) (layout, error) {
 	return l, nil
 }
 
-// newMasks returns the split of a layout that s requests. It becomes the owner of the
-// trees, and closes them on an error.
+// newMasks returns a source of the split that s requests. It owns the trees, and closes them if it returns an
+// error.
 func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCode, opt Options) (
 	Source, error) {
 	fail := func(err error) (Source, error) { return nil, errors.Join(err, closeAll(trees)) }
@@ -104,15 +104,15 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		return fail(err)
 	}
 	if opt.CacheBytes == 0 {
-		opt.CacheBytes = defaultCacheBytes / 4 // in addition to the cache of the pictures
+		opt.CacheBytes = defaultCacheBytes / 4 // the pictures have a cache of their own
 	}
 	m.labels = newCache(m.info.Len, opt)
 	return m, nil
 }
 
-// survey checks all pictures and masks: their sizes, whether each has a partner, and pixels without a
-// class. It also finds the number of classes. It does nothing if there are very many pictures and the
-// classes are known.
+// survey checks all pictures and masks: their sizes, whether each has a partner, and whether some pixel has a
+// class. It also finds the number of classes. If there are very many pictures and the classes are known, it
+// does nothing.
 func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	if !opt.checksAllSizes(len(m.samples)) && m.code.names != nil {
 		return nil
@@ -162,8 +162,8 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	return nil
 }
 
-// misfit returns the error for a mask with another size than its picture. The reason may be
-// that only one of them was turned.
+// misfit returns the error for a mask that has another size than its picture. Perhaps only one of them was
+// turned; then the error says so.
 func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) error {
 	text := fmt.Sprintf("its mask %s is of %d x %d pixels, and it is of %d x %d", s.mask.name, mask[1], mask[0],
 		picture[1], picture[0])
@@ -180,7 +180,7 @@ func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) e
 	return problem.Failure("", text+" unless its EXIF orientation is applied", "add {exif} apply")
 }
 
-// sizeOfPair returns the size of a picture that has a mask.
+// sizeOfPair returns the size of picture i, and checks that it has a mask.
 func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	switch s := m.samples[i]; {
 	case s.read == nil:
@@ -191,8 +191,8 @@ func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, e
 	return m.sizeOf(ctx, i, opt)
 }
 
-// count refuses masks without classes. If the options do not determine the number of classes, it is the
-// number of classes in the masks of all splits.
+// count finds the number of classes. If the options do not set it, it is the number of classes in the masks
+// of all splits. It is an error if the masks have no class.
 func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
 	if !slices.Contains(seen[:augmentation.Ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
@@ -202,7 +202,7 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 	}
 	for _, split := range l.splits {
 		for _, s := range split {
-			if mask, err := m.readMask(ctx, s); err == nil { // an unreadable mask is an error when its split is opened
+			if mask, err := m.readMask(ctx, s); err == nil { // a bad mask is an error when its split is opened
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}
@@ -246,7 +246,7 @@ func (m *masks) readMask(ctx context.Context, s sampleFile) (tensor.Tensor, erro
 	return t, nil
 }
 
-// decodeMask does the same as readMask for sample i, and checks the classes.
+// decodeMask is readMask for sample i. It also checks that the classes exist.
 func (m *masks) decodeMask(ctx context.Context, i int) (tensor.Tensor, error) {
 	t, err := m.readMask(ctx, m.samples[i])
 	if err == nil {

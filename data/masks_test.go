@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maskOf returns a PNG of 3 x 2 indices into a palette.
+// maskOf returns a mask of 3 x 2 pixels as PNG. The pixels are indices into a palette.
 func maskOf(t *testing.T, pix ...byte) []byte {
 	t.Helper()
 	m := image.NewPaletted(image.Rect(0, 0, 3, 2), MaskPalette)
@@ -33,7 +33,7 @@ func encoded(t *testing.T, m image.Image) []byte {
 	return b.Bytes()
 }
 
-// photos is a folder of two pictures of 3 x 2, next to a folder of masks.
+// photos writes a folder of two pictures of 3 x 2 pixels, and next to it a folder of masks.
 func photos(t *testing.T, masks ...file) string {
 	t.Helper()
 	files := []file{{"images/a.png", pngOf(t, 3, 2, 10)}, {"images/b.png", pngOf(t, 3, 2, 200)}}
@@ -65,8 +65,8 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// The same labels have the same fingerprint, however they are stored. Different labels have different
-// fingerprints.
+// The same labels have the same fingerprint, in whatever form the masks store them. Different labels have
+// different fingerprints.
 func TestMasksFingerprint(t *testing.T) {
 	grey := image.NewGray(image.Rect(0, 0, 3, 2))
 	copy(grey.Pix, []byte{0, 1, 2, 255, 1, 1})
@@ -87,8 +87,8 @@ func TestMasksFingerprint(t *testing.T) {
 	}
 }
 
-// The options give the meaning of pixels: values of classes, ignored values, and tables of values or
-// colours.
+// Options define what the pixels of masks mean: the values of classes, ignored values, and tables of values
+// or colours.
 func TestMaskMeanings(t *testing.T) {
 	pix := []byte{0, 255, 7, 255, 0, 0}
 	colours := image.NewRGBA(image.Rect(0, 0, 3, 2))
@@ -220,7 +220,7 @@ func TestMasksWithoutPartner(t *testing.T) {
 	}
 }
 
-// Parts may be folders or lists, in folders and archives.
+// The parts of the data may be given by folders or by lists, in folders and in archives.
 func TestMasksParts(t *testing.T) {
 	picture, one, nine := pngOf(t, 3, 2, 1), maskOf(t, 0, 1), maskOf(t, 9, 0)
 	images := []file{{"i/train/a.png", picture}, {"i/val/x/b.png", picture}}

@@ -12,15 +12,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxTableBytes bounds a table of masks: 256 lines, with names.
+// maxTableBytes is the largest size of a table of masks. It is enough for 256 lines with names.
 const maxTableBytes = 1 << 16
 
-// voids are the names, in lower case, of pixels without a class.
+// voids are names, in lower case, that mean that a pixel has no class.
 var voids = []string{"void", "ignore", "ignored", "unlabelled", "unlabeled"}
 
-// readMaskTable reads a table of masks: a line for each class, with the value of its
-// pixels, or their red, green and blue, and its name. Classes have the order of the lines.
-// A name in voids means no class. Empty lines and lines that begin with # are ignored.
+// readMaskTable reads a table of masks. It has a line for each class, with the value of its pixels, or their
+// red, green and blue, and its name. The classes are numbered in the order of the lines. A name in voids
+// means no class. Empty lines and lines that begin with # are ignored.
 func readMaskTable(path string) (*maskCode, error) {
 	text, err := regular.Read(path, maxTableBytes)
 	if err != nil {
@@ -49,7 +49,8 @@ func readMaskTable(path string) (*maskCode, error) {
 	return c, nil
 }
 
-// tableColumns returns 3 if the lines of a table have colours, 1 if they have values.
+// tableColumns returns 3 if the lines of a table have colours, or 1 if they have values. words are the words
+// of the first line.
 func tableColumns(words []string) int {
 	for i := range 3 {
 		if len(words) < 4 {

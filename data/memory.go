@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// memory is a source with all samples in one tensor, along axis 0.
+// memory is a source with all samples in one tensor. Axis 0 is the samples.
 type memory struct {
 	info   Info
 	x      tensor.Tensor
-	labels []int32 // Len times the elements of LabelShape; nil without labels
-	name   string  // prefix of the names of the samples
+	labels []int32 // labels of all samples, each of the elements of LabelShape; nil without labels
+	name   string  // text before the number of a sample in its name
 }
 
-// pictureInfo describes labelled pictures u8 [n, height, width, channels].
+// pictureInfo returns the Info for labelled pictures x, u8 [n, height, width, channels].
 func pictureInfo(x tensor.Tensor, classes []string) Info {
 	return Info{Len: x.Shape[0], DType: tensor.U8, Shape: x.Shape[1:], Labelled: true, Classes: classes}
 }

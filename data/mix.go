@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Samples of a batch are mixed when all of its rows are filled: row i with row i-1, and row 0 with the
-// last, each in its unmixed form.
+// Samples of a batch are mixed after all of its rows are filled. Row i is mixed with row i-1, and row 0 with
+// the last row. The partner of a row is used in its unmixed form.
 //
-// 	rows     0 1 2 3 ... n-1
-// 	partner  n-1 0 1 2 ...     Batch.Partners has their labels
+//	rows     0 1 2 3 ... n-1
+//	partner  n-1 0 1 2 ...     Batch.Partners has their labels
 
-// mix mixes the rows of a batch and sets the labels of partners. Labels has, for each row,
-// the label with the larger fraction.
+// mix mixes the rows of a batch, and sets Partners. For each row, Labels has the label with the larger share
+// of the mixture, and Partners the other one.
 func (b *Batch) mix() {
 	l, n := b.loader, b.Len()
 	b.Fraction = 1
@@ -49,8 +49,8 @@ func rolled(rows []byte, n int) []byte {
 	return append(bytes.Clone(rows[(n-1)*size:]), rows[:(n-1)*size]...)
 }
 
-// needed selects the rows that must be read to mix the wanted ones: the wanted rows and
-// their partners.
+// needed selects the rows that must be read to make the wanted ones: the wanted rows themselves, and their
+// partners.
 func needed(wanted func(row int) bool, rows int) func(row int) bool {
 	if wanted == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/data/images"
 )
 
-// sharesOf lists the mixtures of 400 steps.
+// sharesOf returns the settings for mixing in 400 steps.
 func sharesOf(text string) []augmentation.Mixture {
 	a := augmentation.MustParse(text)
 	var all []augmentation.Mixture
@@ -22,9 +22,9 @@ func sharesOf(text string) []augmentation.Mixture {
 	return all
 }
 
-// Row i is mixed with row i-1, row 0 with the last of the batch, all unmixed: each pixel is
-// roundeven(fraction*row + (1-fraction)*partner). Labels has the label with the larger
-// fraction. A row without partner stays unchanged.
+// Row i is mixed with row i-1, and row 0 with the last row of the batch, all in their unmixed form. Each
+// pixel is roundeven(fraction*row + (1-fraction)*partner). Labels has the label with the larger share. A row
+// without a partner stays unchanged.
 func TestMixup(t *testing.T) {
 	src := open(t, "glyphs:17", Options{})
 	plan := Plan{Batch: 8, Epochs: 4, Seed: 9, Shuffle: true}
@@ -64,7 +64,8 @@ func TestMixup(t *testing.T) {
 	}
 }
 
-// With cutmix the part comes from the partner, and the fraction of its area is exact.
+// With cutmix a part of the picture is copied from the partner. The fraction is exactly the share of the
+// remaining area.
 func TestCutmix(t *testing.T) {
 	src := open(t, "glyphs:24", Options{})
 	plan := Plan{Batch: 8, Epochs: 3, Seed: 4, Shuffle: true}
@@ -89,8 +90,7 @@ func TestCutmix(t *testing.T) {
 	}
 }
 
-// A wanted row does not depend on the other rows that are read, or on the number of
-// workers.
+// A wanted row depends neither on the other rows that are read, nor on the number of workers.
 func TestMixedRowsOfRanks(t *testing.T) {
 	src := open(t, "glyphs:23", Options{})
 	plan := Plan{Batch: 8, Epochs: 1, Seed: 3, Shuffle: true}
@@ -119,8 +119,8 @@ func TestMixedRowsOfRanks(t *testing.T) {
 
 func (b *Batch) row784(i int) []byte { return b.X.Bytes[i*784 : (i+1)*784] }
 
-// Shares have the moments of the beta distribution, which has variance 1/(4(2a+1)). The two
-// ways of mixing are used in half of the steps each.
+// The shares have the moments of the beta distribution, which has variance 1/(4(2a+1)). With both ways of
+// mixing, each is used in half of the steps.
 func TestSharesAreBeta(t *testing.T) {
 	for text, variance := range map[string]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
 		var sum, squares float64
@@ -161,7 +161,7 @@ func TestRefusedMixtures(t *testing.T) {
 	}
 }
 
-// These pixels were computed by this package on linux/amd64; every machine must compute the same.
+// This package computed the digest of these pixels on linux/amd64. Every machine must compute the same.
 func TestAugmentedGolden(t *testing.T) {
 	const want = "bafada6af6d86796"
 	h := sha256.New()

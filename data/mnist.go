@@ -57,7 +57,7 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 	return m, nil
 }
 
-// openIDX opens stem-suffix, stem.suffix (both names are common) or their .gz.
+// openIDX opens the file stem-suffix or stem.suffix (both names are common), or one of them with .gz.
 func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 	if regular.RemoteOf(dir) == nil {
 		if info, err := os.Stat(dir); err != nil {
@@ -86,7 +86,7 @@ func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 	return tensor.Tensor{}, fmt.Errorf("%s-%s (or with .gz) is missing", stem, suffix)
 }
 
-// readIDXFile reads an IDX file, unpacking it if it is gzipped.
+// readIDXFile reads an IDX file. It unpacks the file if it is gzipped.
 func readIDXFile(f *os.File) (tensor.Tensor, error) {
 	info, err := f.Stat()
 	if err != nil {

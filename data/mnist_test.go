@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// idxOf makes an IDX file of bytes.
+// idxOf returns an IDX file with elements of one byte and axes of these lengths.
 func idxOf(elements []byte, lengths ...uint32) []byte {
 	b := []byte{0, 0, 8, byte(len(lengths))}
 	for _, n := range lengths {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes.
-// It includes the boxes of all pictures that a mosaic and a blend combine.
+// MostBoxes returns the number of boxes for which the label of a transformed sample has room, in a source
+// with Info.Boxes. This includes the boxes of all pictures that a mosaic and a blend combine.
 func MostBoxes(info Info, a augmentation.Augmentation) int {
 	pictures := 1
 	if a.Joins() {
@@ -21,13 +21,13 @@ func MostBoxes(info Info, a augmentation.Augmentation) int {
 	return info.LabelShape[0] * pictures
 }
 
-// boxed is a picture with the label of its boxes.
+// boxed is a picture with its label, which has boxes.
 type boxed struct {
 	picture tensor.Tensor
 	label   []int32
 }
 
-// boxed reads a sample with boxes.
+// boxed reads a sample that has boxes.
 func (l *Loader) boxed(i int) (s boxed, err error) {
 	if s.picture, err = l.src.Sample(l.ctx, i); err != nil {
 		return s, err
@@ -38,7 +38,7 @@ func (l *Loader) boxed(i int) (s boxed, err error) {
 	return s, l.boxLabel(s.label, i)
 }
 
-// fillBoxes fills one row of a batch with boxes, or only its label.
+// fillBoxes makes one row of a batch with boxes and its label or, if the row is not wanted, only its label.
 func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 	i, d, t := int(b.samples[row]), l.draws.Draws(uint32(b.Epoch), uint64(b.occurrence(row))), l.plan.Transform
 	s, err := l.boxed(i)
@@ -74,8 +74,8 @@ func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// join returns the mosaic of pictures in a result of h x w pixels. Boxes end where their pictures end.
-// An object is ignored if less than a quarter of it is left.
+// join returns the mosaic of the pictures all as a picture of h x w pixels. Boxes are cut where their
+// pictures end. If less than a quarter of an object is left, it is ignored.
 func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
 	channels := all[0].picture.Shape[2]
 	joined := boxed{picture: tensor.New(tensor.U8, h, w, channels)}
@@ -116,7 +116,7 @@ func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
 
 func scaledSide(side int, by float64) int { return max(1, int(float64(float64(side)*by)+0.5)) }
 
-// planeOf returns a picture with a number of channels.
+// planeOf returns a picture as a plane with the given number of channels.
 func planeOf(picture tensor.Tensor, channels int) images.Plane {
 	p := images.Plane{H: picture.Shape[0], W: picture.Shape[1], C: picture.Shape[2], Pix: picture.Bytes}
 	if p.C == channels {
@@ -127,7 +127,7 @@ func planeOf(picture tensor.Tensor, channels int) images.Plane {
 	return out
 }
 
-// checkMosaic refuses a mosaic or a blend of samples without boxes.
+// checkMosaic returns an error for a mosaic or a blend if the samples have no boxes.
 func checkMosaic(a augmentation.Augmentation, info Info) error {
 	if a.Blends() && !info.Boxes {
 		return fmt.Errorf("augmentation blend adds pictures with boxes, and %s has none", info.Kind)

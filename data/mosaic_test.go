@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rectangles are dark pictures of several sizes, each with up to two bright rectangles, which are its
-// boxes.
+// rectangles is a source of dark pictures of several sizes. Each has up to two bright rectangles, and these
+// are its boxes.
 type rectangles struct{ n int }
 
 func (r rectangles) Info() Info {
@@ -58,7 +58,7 @@ func (r rectangles) Name(i int) string                           { return fmt.Sp
 func (r rectangles) Fingerprint(context.Context) (string, error) { return "rectangles", nil }
 func (r rectangles) Close() error                                { return nil }
 
-// mosaicBatches returns the batches from a position on, as bytes of pictures and labels.
+// mosaicBatches returns the batches from position start on, as the bytes of pictures and labels.
 func mosaicBatches(t *testing.T, augment string, letterbox bool, workers int, start Position) (xs,
 	labels [][]byte) {
 	t.Helper()
@@ -79,7 +79,7 @@ func mosaicBatches(t *testing.T, augment string, letterbox bool, workers int, st
 	}
 }
 
-// Boxes of a mosaic are where its bright pixels are, and nowhere else.
+// The boxes of a mosaic are exactly where its bright pixels are.
 func TestMosaicMovesBoxes(t *testing.T) {
 	const h, w, border = 96, 64, 2
 	seen := 0
@@ -111,7 +111,8 @@ func TestMosaicMovesBoxes(t *testing.T) {
 	}
 }
 
-// checkPixels requires bright pixels inside boxes, and others outside, except near their borders.
+// checkPixels checks that pixels inside of boxes are bright and others are not, except near the borders of
+// boxes.
 func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, border float32, above byte) {
 	t.Helper()
 	for i := range h * w {
@@ -127,8 +128,8 @@ func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, bo
 	}
 }
 
-// A mosaic depends only on seed, epoch and sample: not on the number of readers, and not on the
-// position at which the loader starts.
+// A mosaic depends only on seed, epoch and sample, neither on the number of readers nor on the position at
+// which the loader starts.
 func TestMosaicBySample(t *testing.T) {
 	xs, labels := mosaicBatches(t, "mosaic flip jitter", true, 1, Position{})
 	again, labelsAgain := mosaicBatches(t, "mosaic flip jitter", true, 4, Position{})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Labels that do not exclude each other have the values 1, 0, and -1 for an unknown label.
+// The labels of classes that do not exclude each other are 1, 0, or -1 if the label is unknown.
 func TestCSVOfSeveralLabels(t *testing.T) {
 	want := []int32{1, 1, 0, 1, 0, 0, -1, -1} // labels of cat and dog
 	for name, table := range map[string]string{
@@ -31,16 +31,15 @@ func TestCSVOfSeveralLabels(t *testing.T) {
 	}
 }
 
-// With a column for each class, rows that each have exactly one class keep exclusive
-// classes.
+// If a table has a column for each class, and each row has exactly one class, classes exclude each other.
 func TestCSVOfOneLabelEach(t *testing.T) {
 	if i := open(t, tableOf(t, "", "path,cat,dog\n0.png,1,0\n1.png,0,1\n"), Options{}).Info(); i.MultiLabel {
 		t.Error("labels that exclude each other are taken for others")
 	}
 }
 
-// A sample with a list of labels has no other class, even one that occurs in no list.
-// Without a column for a class, its labels are unknown.
+// If a table has lists of labels, a sample has only the classes in its list, and all other classes are
+// absent. If a table has a column for each class, a class without a column is unknown.
 func TestRelabelSeveral(t *testing.T) {
 	names := []string{"dog", "eel", "cat"}
 	for table, want := range map[string][]int32{

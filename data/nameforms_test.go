@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFormsOfNames: a class is the same class in the decomposed letters of macOS, in folders, archives and
-// tables, and a table finds a file in either form.
+// TestFormsOfNames: macOS writes letters with accents as two code points. A class with such a name is the
+// same class in folders, archives and tables, and a table finds a file with its name in either form.
 func TestFormsOfNames(t *testing.T) {
 	const nfc, nfd = "caf\u00e9", "cafe\u0301"
 	want := []string{nfc, "caff"}

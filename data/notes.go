@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Notes reports a split that replaces another one, and files that are not samples.
+// Notes returns messages about a split that replaces another one, and about files that are not samples.
 func (i Info) Notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if i.columns != "" {
@@ -38,8 +38,8 @@ func (i Info) Notes() (notes []string) {
 	return notes
 }
 
-// Notes reports how many samples were set apart, and the classes with too few samples for
-// it.
+// Notes returns messages about the number of samples that were set apart, and the classes with too few
+// samples to set one apart.
 func (h *HeldOut) Notes() []string {
 	notes := []string{fmt.Sprintf("%s set apart for validation, %d left to train on",
 		problem.Plural(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}
@@ -49,8 +49,7 @@ func (h *HeldOut) Notes() []string {
 	return notes
 }
 
-// countByExtension returns the number of files of each extension as text: "120 .jpg, 3
-// .png".
+// countByExtension returns the numbers of files by extension as text: "120 .jpg, 3 .png".
 func countByExtension(files map[string]int) string {
 	var counts []string
 	for _, k := range slices.Sorted(maps.Keys(files)) {

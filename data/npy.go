@@ -15,24 +15,24 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyType is an element type and its name in the header.
+// npyType is the type of an element, and its name in the header of a file.
 type npyType struct {
 	descr string
 	dtype tensor.DType
 }
 
-// npyWritten are types of model outputs that are written, and that ReadNPY refuses.
+// npyWritten are types that model outputs may have. They can be written, but ReadNPY refuses them.
 var npyWritten = []npyType{{"<u4", tensor.U32}, {"<u8", tensor.U64}}
 
-// npyTypes are the element types that ReadNPY and WriteNPY support. The types in the second
-// line are for labels.
+// npyTypes are the types that ReadNPY and WriteNPY support. The types in the second line are only used for
+// labels.
 var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
 	{"|b1", tensor.Bool}, {"|i1", tensor.I8}, {"<i2", tensor.I16}, {"<u2", tensor.U16},
 }
 
-// ReadNPY returns an array in NumPy's format (NEP 1; versions 1 to 3, C and Fortran order,
-// little-endian f4, f8, i1 to i8, u1, u2 and b1). It reads no bytes after the array.
+// ReadNPY returns an array in NumPy's format (NEP 1). It supports versions 1 to 3, C and Fortran order, and
+// the little-endian types f4, f8, i1 to i8, u1, u2 and b1. It reads no bytes after the array.
 func ReadNPY(r io.Reader) (tensor.Tensor, error) {
 	text, err := readNPYHeader(r)
 	if err != nil {
@@ -75,8 +75,8 @@ func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", known[i].descr,
 		axes.String())
-	// The header with magic, version, length and text, ended by a line feed, has a length
-	// that is a multiple of 64.
+	// The length of the whole header, with magic, version, length and text ended by a line feed, is a multiple
+	// of 64.
 	const before = len(npyMagic) + 4
 	dict += strings.Repeat(" ", (64-(before+len(dict)+1)%64)%64) + "\n"
 	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
@@ -84,7 +84,7 @@ func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	return err
 }
 
-// readNPYHeader returns the text of the header.
+// readNPYHeader returns the text of the header of an .npy file.
 func readNPYHeader(r io.Reader) (string, error) {
 	var fixed [len(npyMagic) + 2]byte
 	if _, err := io.ReadFull(r, fixed[:]); err != nil {
@@ -93,7 +93,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	if string(fixed[:len(npyMagic)]) != npyMagic {
 		return "", errors.New("this is no .npy file")
 	}
-	size := 4 // number of bytes of the header's length
+	size := 4 // number of bytes in which the length of the header is stored
 	switch version := fixed[len(npyMagic)]; version {
 	case 1:
 		size = 2
@@ -117,8 +117,8 @@ func readNPYHeader(r io.Reader) (string, error) {
 	return string(text), nil
 }
 
-// readElements reads a tensor. Its memory grows with the data received, not with the size
-// claimed by a header.
+// readElements reads the elements of a tensor. Its memory grows with the data that arrives, not with the size
+// that the header declares.
 func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, error) {
 	n, err := tensor.Size(d, shape)
 	if err != nil {
@@ -142,8 +142,7 @@ func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, erro
 	}
 }
 
-// fromFortran returns the elements of t, stored with the first axis fastest, in row-major
-// order.
+// fromFortran returns the elements of t in row-major order. In t they are stored with the first axis fastest.
 func fromFortran(t tensor.Tensor) tensor.Tensor {
 	out := tensor.New(t.DType, t.Shape...)
 	size := t.DType.Size()

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// npyFile makes a file of the given version, dictionary and elements.
+// npyFile returns an .npy file of the given version, with a dictionary and elements.
 func npyFile(version byte, dict string, elements ...byte) []byte {
 	b := append([]byte(npyMagic), version, 0)
 	if version == 1 {

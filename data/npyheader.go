@@ -16,7 +16,7 @@ type npyHeader struct {
 	shape   []int
 }
 
-// parseNPYHeader reads the dictionary: the three keys, each once, in any order.
+// parseNPYHeader reads the dictionary in a header. It must have the three keys, each once, in any order.
 func parseNPYHeader(text string) (npyHeader, error) {
 	p := npyParser{rest: text}
 	var h npyHeader
@@ -45,7 +45,7 @@ func parseNPYHeader(text string) (npyHeader, error) {
 	return h, p.err
 }
 
-// npyParser reads the few kinds of Python literals in a header and keeps the first error.
+// npyParser reads those few kinds of Python literals that a header has. It keeps the first error.
 type npyParser struct {
 	rest string
 	err  error
@@ -57,7 +57,7 @@ func (p *npyParser) fail(format string, args ...any) {
 	}
 }
 
-// accept consumes token if it comes next; spaces don't count.
+// accept consumes token if it is next, after spaces.
 func (p *npyParser) accept(token string) bool {
 	rest := strings.TrimLeft(p.rest, " \t\r\n")
 	p.rest = rest
@@ -136,7 +136,7 @@ func (p *npyParser) shape() []int {
 			p.fail("want a length at %.20q", p.rest)
 		}
 		p.rest = p.rest[len(digits):]
-		p.accept("L") // Python 2 wrote lengths as 3L
+		p.accept("L") // Python 2 wrote the length 3 as 3L
 		shape = append(shape, n)
 		if len(shape) > tensor.MaxRank {
 			p.fail("more than %d axes", tensor.MaxRank)

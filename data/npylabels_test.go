@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Labels may be integers of any width, or booleans.
+// Labels may have any integer type, or be booleans.
 func TestNPYLabelsOfEveryType(t *testing.T) {
 	for _, c := range []struct {
 		dtype tensor.DType

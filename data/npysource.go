@@ -18,9 +18,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// openNPY opens npy:X.npy,Y.npy. X is [n, ...]: bytes of shape [n, height,
-// width, 1 or 3] are pictures, everything else becomes f32. Y is [n] or
-// [n, ...] (a label per pixel) of integers, -1 for "ignore".
+// openNPY opens npy:X.npy,Y.npy. X is [n, ...]. Bytes of shape [n, height, width, 1 or 3] are pictures;
+// everything else is converted to f32. Y has integers and is [n] or [n, ...], with a label for each pixel.
+// The label -1 means that it is ignored.
 func openNPY(_ context.Context, s spec, opt Options) (Source, error) {
 	if s.explicit {
 		return nil, problem.Advise("leave the suffix off", "@%s: a pair of arrays has no parts", s.split)
@@ -50,7 +50,7 @@ func openArray(name string, opt Options) (*memory, error) {
 	return arraySource(name, x, opt)
 }
 
-// arraySource does the same as openArray for x, the array in the file.
+// arraySource is openArray for an array x that was already read.
 func arraySource(name string, x tensor.Tensor, opt Options) (m *memory, err error) {
 	if len(x.Shape) == 0 || x.Count() == 0 {
 		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)
@@ -75,7 +75,7 @@ func IsPictures(x tensor.Tensor) bool {
 	return x.DType == tensor.U8 && len(x.Shape) == 4 && (x.Shape[3] == 1 || x.Shape[3] == 3)
 }
 
-// readNPYFile reads a file that contains only one array.
+// readNPYFile reads an .npy file that contains one array and nothing else.
 func readNPYFile(name string) (tensor.Tensor, error) {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func readNPYFile(name string) (tensor.Tensor, error) {
 	return onlyArray(name, f)
 }
 
-// onlyArray reads an array and refuses data after it.
+// onlyArray reads an array. It is an error if more data follows.
 func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
 	r := bufio.NewReaderSize(src, 1<<20)
 	t, err := ReadNPY(r)
@@ -98,7 +98,7 @@ func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// setLabels sets the labels of the samples to y, read from the file name.
+// setLabels sets the labels of the samples to y, which was read from the file name.
 func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	if len(y.Shape) == 0 || y.Shape[0] != m.info.Len {
 		return fmt.Errorf("%s: %v are no labels for %s", name, y, problem.Plural(m.info.Len, "sample"))
@@ -123,7 +123,7 @@ func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	return nil
 }
 
-// toLabels converts integers and booleans to labels; -1 is the lowest label.
+// toLabels converts integers and booleans to labels. Labels below -1 are errors.
 func toLabels(y tensor.Tensor) ([]int32, error) {
 	at, err := integersOf(y)
 	if err != nil {
@@ -140,8 +140,7 @@ func toLabels(y tensor.Tensor) ([]int32, error) {
 	return labels, nil
 }
 
-// integersOf returns a function that returns an element of an array of integers or
-// booleans.
+// integersOf returns a function that returns element i of an array of integers or booleans.
 func integersOf(y tensor.Tensor) (at func(i int) int64, err error) {
 	switch y.DType {
 	case tensor.U8:

@@ -23,11 +23,11 @@ type Named struct {
 	Array tensor.Tensor
 }
 
-// ReadNPYFile returns the array of an .npy file that has nothing else.
+// ReadNPYFile returns the array in an .npy file. It is an error if the file has anything else.
 func ReadNPYFile(name string) (tensor.Tensor, error) { return readNPYFile(name) }
 
-// ReadNPZFile returns the arrays of an .npz file, as numpy.savez and savez_compressed write it,
-// in its order. Only the arrays that wanted names are read; nil: all.
+// ReadNPZFile returns the arrays of an .npz file, which numpy.savez or savez_compressed has written, in the
+// order of the file. It reads only those arrays for which wanted returns true; nil: all.
 func ReadNPZFile(name string, wanted func(array string) bool) ([]Named, error) {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -63,8 +63,8 @@ func ReadNPZFile(name string, wanted func(array string) bool) ([]Named, error) {
 	return all, nil
 }
 
-// readZippedArray reads an array to the end of the member. It compares the checksum itself:
-// archive/zip skips the comparison if the directory's checksum is 0.
+// readZippedArray reads an array up to the end of the member. It compares the checksum itself, because
+// archive/zip skips the comparison if the checksum in the archive's directory is 0.
 func readZippedArray(name string, member *zip.File) (tensor.Tensor, error) {
 	r, err := member.Open()
 	if err != nil {
@@ -79,8 +79,8 @@ func readZippedArray(name string, member *zip.File) (tensor.Tensor, error) {
 	return x, err
 }
 
-// FromArray returns a source of the rows of x, f32 [samples, ...], without labels. kind is the Kind of
-// its Info, and name is the prefix of the names of its samples.
+// FromArray returns a source of samples without labels. They are the rows of x, f32 [samples, ...]. kind
+// becomes the Kind of its Info, and the names of its samples begin with name.
 func FromArray(kind, name string, x tensor.Tensor) (Source, error) {
 	m, err := arraySource(name, x, Options{})
 	if err != nil {

@@ -51,10 +51,10 @@ func TestReadNPZFileBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := bytes.Clone(good) // another checksum in the directory
+	other := bytes.Clone(good) // the directory has another checksum
 	at := bytes.LastIndex(other, []byte("PK\x01\x02"))
 	binary.LittleEndian.PutUint32(other[at+16:], binary.LittleEndian.Uint32(other[at+16:])^1)
-	none := bytes.Clone(good) // no checksum, which archive/zip does not compare
+	none := bytes.Clone(good) // the checksum in the directory is 0, which archive/zip does not compare
 	binary.LittleEndian.PutUint32(none[at+16:], 0)
 	for _, c := range []struct {
 		name  string

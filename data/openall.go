@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all files that
-// cannot be read. It is an error if there are more than o.SkipBad of them; the error also lists all.
-// OpenAll also opens the other parts of the data, for Survey.
+// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all files that cannot be
+// read. If there are more of them than o.SkipBad, OpenAll returns an error that lists them. OpenAll also
+// opens the other parts of the data, for Survey.
 func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	most := o.SkipBad
 	o.SkipBad = SkipAll
@@ -25,7 +25,7 @@ func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	return &withParts{src, otherParts(ctx, src, spec, o)}, nil
 }
 
-// withParts is a source with the other parts of its data.
+// withParts is a source that also has the other parts of its data.
 type withParts struct {
 	Source
 	others []Source

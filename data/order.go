@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// visits is an epoch: its samples in their order. If samples may occur several times, it also has the
-// number of earlier occurrences for each visit.
+// visits has the samples of an epoch in their order. If samples may occur several times, it also has, for
+// each visit, the number of times that its sample occurred before.
 type visits struct {
 	samples []int
 	again   []uint32 // nil: each sample occurs once
 }
 
-// rows returns the visits from to to-1 of an epoch.
+// rows returns the visits from number from to number to-1 of an epoch.
 func (v visits) rows(from, to int) visits {
 	p := visits{samples: v.samples[from:to]}
 	if v.again != nil {
@@ -25,14 +25,14 @@ func (v visits) rows(from, to int) visits {
 	return p
 }
 
-// order returns the order of the n samples in an epoch: a permutation that only depends on
-// seed, epoch and n.
+// order returns the order of the n samples in an epoch. It is a permutation that depends only on seed, epoch
+// and n.
 func order(seed uint64, epoch, n int) []int {
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(uint32(epoch), 0)
 	return d.Perm(n)
 }
 
-// inOrder returns 0 to n-1.
+// inOrder returns the numbers from 0 to n-1.
 func inOrder(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -41,8 +41,8 @@ func inOrder(n int) []int {
 	return all
 }
 
-// weightSums returns the cumulative sums of the weights, in float64. It is an error if
-// there are not n weights, if one is negative or not a number, or if all are 0.
+// weightSums returns the cumulative sums of the weights, in float64. It is an error if the number of weights
+// is not n, if a weight is negative or not a number, or if all are 0.
 func weightSums(weights []float64, n int) ([]float64, error) {
 	if len(weights) != n {
 		return nil, fmt.Errorf("%s for %s", problem.Plural(len(weights), "weight"), problem.Plural(n, "sample"))
@@ -61,9 +61,9 @@ func weightSums(weights []float64, n int) ([]float64, error) {
 	return sums, nil
 }
 
-// drawnByWeight draws len(sums) samples, independently and with probabilities in proportion to the
-// weights. Visit k of the epoch is the first sample with a sum above U times the total. U is a random
-// number for epoch and k.
+// drawnByWeight draws len(sums) samples independently, with probabilities in proportion to the weights. U is
+// a random number for each epoch and k. Visit k of the epoch is the first sample with a cumulative sum above
+// U times the total.
 func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
 	n := len(sums)
 	v := visits{make([]int, n), make([]uint32, n)}

@@ -24,9 +24,9 @@ func vocPalette() color.Palette {
 	return p
 }
 
-// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. If the mask has a
-// class above 0 the pixel is mixed, half and half, with that class's colour in MaskPalette;
-// if it is -1, with the palette's last colour.
+// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. Where the mask has a class above 0,
+// the pixel is mixed, half and half, with the colour of the class in MaskPalette. Where it is -1, the pixel
+// is mixed with the last colour of the palette.
 func Overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
 	h, w, channels := picture.Shape[0], picture.Shape[1], picture.Shape[2]
 	out := tensor.New(tensor.U8, h, w, 3)

@@ -13,17 +13,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pictures is a source of encoded pictures, decoded on demand.
+// pictures is a source of encoded pictures, which are decoded when they are needed.
 type pictures struct {
 	info    Info
 	samples []sampleFile
 	labels  []int32
 	cache   *cache
 	close   func() error
-	where   string // prefix of the name of a sample in an error: "folder:PATH: member "
-	size    []int  // required height and width of every picture; nil: any
+	where   string // text before the name of a sample in an error: "folder:PATH: member "
+	size    []int  // height and width that every picture must have; nil: any size
 	exif    bool   // turn pictures by their EXIF orientation
-	table   bool   // samples are rows of a table, with full paths
+	table   bool   // the samples are rows of a table, and their names are full paths
 	weighed bool   // the table has a column of weights
 }
 
@@ -44,8 +44,8 @@ func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// treePictures returns the split of a tree of class folders that s requests. It becomes the
-// owner of t, and closes it on an error.
+// treePictures returns a source of the split that s requests, from a tree of class folders. It owns t, and
+// closes it if it returns an error.
 func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	l, err := layoutOf(t.members)
 	if err != nil {
@@ -59,8 +59,8 @@ func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	return p, nil
 }
 
-// newPictures returns the split of a layout that s requests. classes are the names of the classes. The
-// caller sets close.
+// newPictures returns a source of the split that s requests, from the samples of a layout. classes are the
+// names of the classes. The caller sets the field close.
 func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, error) {
 	samples, split, err := l.pick(s)
 	if err != nil {
@@ -93,7 +93,7 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	return p, nil
 }
 
-// kindsOf counts the extensions of files.
+// kindsOf counts the files of samples by extension.
 func kindsOf(samples []sampleFile) map[string]int {
 	kinds := map[string]int{}
 	for _, s := range samples {
@@ -102,10 +102,10 @@ func kindsOf(samples []sampleFile) map[string]int {
 	return kinds
 }
 
-// findShape reads the sizes of all pictures, unless there are very many, and sets info.Shape if they are
-// equal. A file that is not a picture, or is truncated, is an error here, unless bad files may be left
-// out. Other damage is found when the file is read. If bad files may be left out, all damage is found
-// here.
+// findShape reads the sizes of all pictures, unless there are very many, and sets info.Shape if all sizes are
+// equal. If a file is not a picture, or is truncated, findShape returns an error; other damage is found
+// later, when the file is read. But if bad files may be left out, findShape finds all damage, and leaves
+// these files out.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	if !opt.checksAllSizes(len(p.samples)) {
 		return nil
@@ -136,8 +136,8 @@ func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	return nil
 }
 
-// sizeOf returns height and width of a picture. It decodes the whole picture if bad ones
-// may be left out, or if its end is missing.
+// sizeOf returns the height and width of a picture. It decodes the whole picture if bad files may be left
+// out, or if the end marker of the file is missing.
 func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	file, err := p.samples[i].read()
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, er
 	return h, w, err
 }
 
-// ofSize refuses a picture that does not have the required size.
+// ofSize returns an error if pictures must have a certain size and h, w is not this size.
 func (p *pictures) ofSize(h, w int) error {
 	if p.size == nil || slices.Equal(p.size, []int{h, w}) {
 		return nil
@@ -188,8 +188,8 @@ func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tens
 	return t, nil
 }
 
-// transformed implements transformer: a large picture is scaled while it is decoded, all
-// others are cached.
+// transformed implements transformer. It scales a large picture while it decodes it. Other pictures are
+// decoded and cached.
 func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
 	if cached := p.cache.slots[i].Load(); cached != nil {
 		t.Apply(dst, *cached, nil)

@@ -12,11 +12,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// standardInput is the argument for the standard input.
+// standardInput is the argument that means the standard input.
 const standardInput = "-"
 
-// isPipe reports whether an input is the standard input, a named pipe, or a pipe that a shell
-// creates for <(command).
+// isPipe reports whether an input is the standard input, a named pipe, or a pipe that a shell makes for
+// <(command).
 func isPipe(input string) bool {
 	if input == standardInput {
 		return true
@@ -25,8 +25,7 @@ func isPipe(input string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// openPipe reads a picture, a NumPy array or an archive of pictures from a pipe, up to its
-// end.
+// openPipe reads a pipe to its end. It may contain a picture, a NumPy array or an archive of pictures.
 func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	name := input
 	if input == standardInput {
@@ -62,7 +61,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	return pictureInput(t, input, opt), err
 }
 
-// pipedArchive returns the pictures of an archive; nil if the content is not an archive.
+// pipedArchive returns the pictures in an archive, or nil if the content is not an archive.
 func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	r := bytes.NewReader(content)
 	switch archiveIn(content) {
@@ -81,7 +80,7 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	return t, err
 }
 
-// readPipe reads a pipe to its end, or until the context ends: the pipe may never have a
+// readPipe reads a pipe to its end. It also returns if the context ends, because the pipe may never have a
 // writer.
 func readPipe(ctx context.Context, input string) ([]byte, error) {
 	type result struct {
@@ -89,7 +88,7 @@ func readPipe(ctx context.Context, input string) ([]byte, error) {
 		err     error
 	}
 	read := make(chan result, 1)
-	go func() { // without a writer, this goroutine remains until the program ends
+	go func() { // if the pipe never has a writer, this goroutine runs until the program ends
 		f := os.Stdin
 		if input != standardInput {
 			var err error

@@ -53,7 +53,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// archived returns an archive of one file.
+// archived returns an archive of the given kind with one file.
 func archived(t *testing.T, kind, name string, content []byte) string {
 	t.Helper()
 	var b bytes.Buffer

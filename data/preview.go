@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Preview defines a picture that shows samples. Without an augmentation it shows the first Count
-// samples unchanged. With an augmentation it shows the first Count samples that training with this seed
-// uses, augmented and with their labels.
+// Preview defines a picture that shows samples. If IsTraining is set, it shows the first Count samples that
+// training with this seed uses, augmented and with their labels. Otherwise it shows the first Count samples
+// of the source unchanged.
 type Preview struct {
 	IsTraining           bool // shows augmented pictures as in training
 	Augment              augmentation.Augmentation
@@ -26,8 +26,8 @@ type Preview struct {
 	Count, Columns, Side int // as in Grid
 }
 
-// Draw returns the picture of a source's samples, and the number of samples shown. With an
-// augmentation, pictures of several sizes are scaled to Side x Side first.
+// Draw returns a picture that shows samples of a source, and the number of samples shown. If pictures of
+// several sizes are augmented, they are first scaled to Side x Side.
 func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error) {
 	info := src.Info()
 	n := min(p.Count, info.Len)
@@ -75,7 +75,7 @@ func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error)
 	return g.out, n, nil
 }
 
-// drawable refuses data that a grid cannot show.
+// drawable returns an error for data that a grid cannot show.
 func drawable(info Info, columns, side int) error {
 	if !info.Pictures() {
 		return fmt.Errorf("the samples are %s, not pictures", tensor.Describe(info.DType, info.Shape))
@@ -86,7 +86,7 @@ func drawable(info Info, columns, side int) error {
 	return nil
 }
 
-// ofFraction returns the share of a mixed picture that a label has, as text.
+// ofFraction returns the share that a label has in a mixed picture, as text.
 func ofFraction(fraction float32, lines int) string {
 	if lines < 2 {
 		return ""
@@ -109,7 +109,7 @@ var captionFace = sync.OnceValue(func() font.Face {
 	return face
 })
 
-// write writes a line of text below sample k, clipped to its cell.
+// write writes a line of text below sample k. The text is cut where the cell ends.
 func (g *grid) write(k, line int, text string) {
 	x, y := g.corner(k)
 	cell := image.Rect(x, y+g.side, x+g.side, y+g.side+g.caption)

@@ -22,7 +22,7 @@ func TestRealCIFAR10(t *testing.T) {
 			t.Errorf("%s: info = %+v", split, info)
 		}
 		if split == Train {
-			continue // decoding 10,000 is enough
+			continue // decoding 10,000 pictures is enough
 		}
 		s, err := Describe(context.Background(), src)
 		if err != nil {
@@ -33,7 +33,7 @@ func TestRealCIFAR10(t *testing.T) {
 				t.Errorf("%d samples of class %d, want %d", count, class, n/10)
 			}
 		}
-		// Published for the training set, uncompressed: 125.3, 123.0, 113.9.
+		// The published means for the training set, uncompressed, are 125.3, 123.0 and 113.9.
 		for c, want := range []float64{125.3, 123.0, 113.9} {
 			if math.Abs(s.Mean[c]-want) > 1.5 {
 				t.Errorf("mean of channel %d is %.2f, want about %.1f", c, s.Mean[c], want)
@@ -42,7 +42,7 @@ func TestRealCIFAR10(t *testing.T) {
 	}
 }
 
-// The 500 raw records were decoded with Pillow; bnctl must give the same pixels.
+// Pillow has decoded the 500 raw records. bnctl must decode the same pixels.
 func TestRealDecodingAgreesWithPillow(t *testing.T) {
 	archive, records := shareddata.File(t, "cifar10/cifar10-jpg.tar.gz"), shareddata.File(t, "cifar10/cifar10_test500_pil.bin")
 	jpegs, raw := open(t, "cifar10:"+archive, Options{Split: Test}), open(t, "cifar10:"+records, Options{})
@@ -50,7 +50,7 @@ func TestRealDecodingAgreesWithPillow(t *testing.T) {
 		t.Fatalf("%d records, want 500", raw.Info().Len)
 	}
 	for i := range 500 {
-		k := i/50*1000 + i%50 // 50 of the 1000 of each class
+		k := i/50*1000 + i%50 // 50 of the 1000 pictures of each class
 		if want := fmt.Sprintf("test/%s/%04d.jpg", cifarClasses[i/50], i%50); jpegs.Name(k) != want {
 			t.Errorf("sample %d is %s, want %s", k, jpegs.Name(k), want)
 		}
@@ -79,7 +79,7 @@ func TestRealMNIST(t *testing.T) {
 			continue
 		}
 		s, err := Describe(context.Background(), src)
-		// Published mean and deviation: 0.1307 and 0.3081 of 255.
+		// The published mean is 0.1307 of 255, and the published deviation 0.3081 of 255.
 		if err != nil || math.Abs(s.Mean[0]/255-0.1307) > 1e-4 || math.Abs(s.Std[0]/255-0.3081) > 1e-4 {
 			t.Errorf("mean %v, deviation %v (%v)", s.Mean, s.Std, err)
 		}

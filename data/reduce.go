@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Decode writes the result of Apply for the picture in a file to dst, bit for bit, without storing the
-// picture in RGB: its rows are scaled as they are decoded. With exif, the picture is turned by the
+// Decode writes the picture in a file to dst, transformed as Apply does it, bit for bit. It does not store
+// the picture in RGB: it scales rows while they are decoded. If exif is set, the picture is turned by the
 // file's EXIF orientation. t must not have an augmentation.
 func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, exif bool) error {
 	f, err := images.Open(ctx, file, exif)
@@ -22,8 +22,8 @@ func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, e
 	return err
 }
 
-// Memory returns the number of bytes that Decode needs, without the file, for a result of
-// this height and width. It is an error if the size cannot be read from the file.
+// Memory returns the number of bytes that Decode needs, without the file, for a result of this height and
+// width. It is an error if the size of the picture cannot be read from the file.
 func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, width int) (int64, error) {
 	f, err := images.Open(ctx, file, exif)
 	if err != nil {
@@ -33,7 +33,7 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 	out := images.Plane{H: height, W: width, C: 3}
 	r := t.scaling().Reduction(out, images.Plane{H: h, W: w, C: 3})
 	decoding, err := f.Memory(ctx)
-	if t.Letterbox { // the part that shows the picture
+	if t.Letterbox { // only the part of the result that shows the picture
 		decoding += int64(height) * int64(width) * int64(out.C)
 	}
 	return decoding + r.Memory(f), err
@@ -45,7 +45,8 @@ type transformer interface {
 	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
 }
 
-// transformSample calls the method transformed, also for a source that is a part of a transformer.
+// transformSample calls the method transformed of src if src is a transformer, or a part of one. Otherwise it
+// transforms the sample with Apply.
 func transformSample(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
 	if src, ok := src.(transformer); ok {
 		return src.transformed(ctx, i, t, dst)

@@ -26,7 +26,7 @@ func withEXIF(file []byte, orientation byte) []byte {
 	return slices.Concat([]byte("\xff\xd8\xff\xe1\x00"), []byte{byte(2 + len(tags))}, []byte(tags), file[2:])
 }
 
-// Scaling in strips gives the same bytes as scaling the whole picture, for all kinds of
+// Scaling rows while they are decoded gives the same bytes as scaling the whole picture, for all kinds of
 // files, orientations, sizes, filters and crops.
 func TestDecodeInStrips(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -73,7 +73,7 @@ func TestDecodeInStrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.IntN(6) == 0 { // not scaled at all
+		if r.IntN(6) == 0 { // the picture is not scaled
 			tr.Height, tr.Width, tr.Resize = max(1, whole.Shape[0]-r.IntN(2)), whole.Shape[1], 0
 		}
 		want := tensor.New(tensor.U8, tr.Height, tr.Width, tr.Channels)
@@ -88,8 +88,8 @@ func TestDecodeInStrips(t *testing.T) {
 	}
 }
 
-// The computed memory for a large picture is the memory used: a few rows, if its decoder
-// returns rows.
+// The memory that Memory computes for a large picture is the memory that Decode uses: a few rows, if the
+// decoder returns rows one by one.
 func TestDecodeInStripsTakesFewRows(t *testing.T) {
 	const side = 2000 // 12 MB in RGB
 	var b bytes.Buffer
@@ -123,11 +123,11 @@ func TestDecodeInStripsTakesFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if name == "TIFF" { // its strips grow by copying
+		if name == "TIFF" { // the strips of a TIFF grow by copying
 			continue
 		}
-		// The tables of zlib grow by copying, too, so some more bytes are allowed. Under the race
-		// detector pools drop some of their objects.
+		// The tables of zlib grow by copying, too, so some more bytes are permitted. With the race detector, pools
+		// drop some of their objects.
 		taken := int64(after.TotalAlloc - before.TotalAlloc)
 		if taken > counted+counted/4+2<<20 && !watched() {
 			t.Errorf("%s: %d bytes are taken, %d counted", name, taken, counted)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Relabel returns src with the labels of a model: class i of src gets the number to[i], and
-// classes are the names of the model's classes. It returns src itself if this changes
-// nothing. Closing the result closes src.
+// Relabel returns src with the class numbers of a model. Class i of src becomes class to[i], and classes are
+// the names of the model's classes. If this changes nothing, it returns src itself. Closing the result closes
+// src.
 func Relabel(src Source, to []int, classes []string) Source {
 	same := slices.Equal(src.Info().Classes, classes)
 	for i, class := range to {
@@ -54,8 +54,8 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	return label, nil
 }
 
-// flags returns the labels of a sample for the classes of the model. A class that the source lacks is
-// unknown, or absent if the labels of each sample are complete.
+// flags converts the label of a sample to the classes of the model, if classes do not exclude each other. A
+// class that the source does not have is unknown, or absent if the labels of every sample are complete.
 func (r *relabelled) flags(was []int32, complete bool) []int32 {
 	missing := int32(-1)
 	if complete && !slices.Contains(was, -1) {
@@ -81,7 +81,7 @@ func (r *relabelled) grouped() bool {
 
 func (r *relabelled) group(i int) string { return r.Source.(grouped).group(i) }
 
-// boxes returns a label of boxes with the classes of the model, and ignored objects stay ignored.
+// boxes converts a label of boxes to the classes of the model. Ignored objects stay ignored.
 func (r *relabelled) boxes(was []int32) []int32 {
 	label := slices.Clone(was)
 	for k := BoxFields - 1; k < len(label); k += BoxFields {

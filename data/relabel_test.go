@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Relabelling changes the class of each pixel; -1 stays ignored, and everything else is the
-// source's.
+// Relabel changes the class of each pixel. A pixel of -1 stays ignored, and everything else stays as in the
+// source.
 func TestRelabel(t *testing.T) {
 	dir := photos(t, file{"a.png", maskOf(t, 0, 1, 2, 255, 1, 1)}, file{"b.png", maskOf(t, 2, 2, 2, 2, 2, 3)})
 	src := open(t, masksIn(dir), Options{})

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// openRemote lists the files below a folder on another machine. It returns nil if there are no files:
-// the URL may be the URL of an archive.
+// openRemote lists the files below a folder on another machine. It returns nil if there are no files, because
+// the URL may name an archive.
 func openRemote(ctx context.Context, r regular.Remote, url string, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
 	wanted := t.counting(keep)
@@ -38,8 +38,7 @@ func openRemote(ctx context.Context, r regular.Remote, url string, keep func(str
 	return t, nil
 }
 
-// isArchiveName reports whether a name has the extension of an archive. The query of a
-// URL does not count.
+// isArchiveName reports whether a name or URL has the extension of an archive. It ignores the query of a URL.
 func isArchiveName(name string) bool {
 	if strings.HasPrefix(name, "http") && regular.RemoteOf(name) != nil {
 		name, _, _ = strings.Cut(name, "?")

@@ -28,7 +28,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// photos returns pictures. Their keys are CLASS/NAME.
+// photos returns pictures by their paths, CLASS/NAME. Each class has the given number.
 func photos(t *testing.T, each int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -91,7 +91,8 @@ func tarOf(t *testing.T, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-// shardsOf packs pictures into three shards, as WebDataset does it, with the class in a .cls file.
+// shardsOf packs pictures into three shards, tar archives in the form of WebDataset. The class of a picture
+// is in a .cls file.
 func shardsOf(t *testing.T, files map[string][]byte) map[string][]byte {
 	t.Helper()
 	entries := make([][]entry, 3)
@@ -99,7 +100,7 @@ func shardsOf(t *testing.T, files map[string][]byte) map[string][]byte {
 		class, base, _ := strings.Cut(name, "/")
 		key, _, _ := strings.Cut(base, ".")
 		k := i % 3
-		prefix := fmt.Sprintf("%d/", k) // folders in a key have no meaning if the sample has a label
+		prefix := fmt.Sprintf("%d/", k) // if the sample has a label, the folders in its key mean nothing
 		if class != "cat" {
 			prefix = "x" + prefix
 		}
@@ -113,7 +114,7 @@ func shardsOf(t *testing.T, files map[string][]byte) map[string][]byte {
 	return shards
 }
 
-// bucket starts a server with files in a bucket, and lets data sources read from it.
+// bucket starts a server with files in a bucket, and makes data sources read from it.
 func bucket(t *testing.T, files map[string][]byte) *storetest.Bucket {
 	t.Helper()
 	server := storetest.S3(t, "bucket")
@@ -133,7 +134,7 @@ func bucket(t *testing.T, files map[string][]byte) *storetest.Bucket {
 	return server
 }
 
-// newStore lets data sources read from other machines as a new program does, with a cache.
+// newStore makes data sources read from other machines like a newly started program, with a cache.
 func newStore(t *testing.T, cache string) *store.Store {
 	t.Helper()
 	s, err := store.New(t.Context(), store.Options{Cache: cache})
@@ -145,7 +146,7 @@ func newStore(t *testing.T, cache string) *store.Store {
 	return s
 }
 
-// identity is the part of a source on which the bits of a training depend.
+// identity describes those properties of a source on which the bits of a training depend.
 func identity(t *testing.T, spec string) string {
 	t.Helper()
 	src, err := data.Open(t.Context(), spec, data.Options{})
@@ -173,8 +174,8 @@ func identity(t *testing.T, spec string) string {
 	return text
 }
 
-// TestPlaces opens the same pictures on disk, in a bucket, in an archive there, and in shards: they are
-// the same data.
+// TestPlaces opens the same pictures on disk, in a bucket, in an archive in the bucket, and in shards. All
+// must be the same data.
 func TestPlaces(t *testing.T) {
 	files := photos(t, 10)
 	folder, all := t.TempDir(), map[string][]byte{}
@@ -255,8 +256,8 @@ func TestShardLabels(t *testing.T) {
 	}
 }
 
-// TestReadAhead reads 80 pictures from a server with 20 ms for each request: many are read at the same
-// time.
+// TestReadAhead reads 80 pictures from a server that needs 20 ms for each request. Many must be read at the
+// same time.
 func TestReadAhead(t *testing.T) {
 	server := bucket(t, photos(t, 40))
 	newStore(t, t.TempDir())
@@ -279,8 +280,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestBadArchives reads archives at a URL and in a bucket with the limits of local ones: the errors are the
-// same.
+// TestBadArchives reads bad archives at a URL and in a bucket. The errors must be the same as for local
+// archives.
 func TestBadArchives(t *testing.T) {
 	var large, bomb, escape bytes.Buffer
 	z := zip.NewWriter(&large)
@@ -320,7 +321,7 @@ func TestBadArchives(t *testing.T) {
 	}
 }
 
-// FuzzShard reads damaged shards.
+// FuzzShard reads shards that are damaged.
 func FuzzShard(f *testing.F) {
 	f.Add([]byte("x"))
 	var b bytes.Buffer

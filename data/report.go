@@ -15,25 +15,25 @@ type Report struct {
 	Sample      string         `json:"sample"` // type and shape, or "RGB pictures"
 	Classes     []string       `json:"classes"`
 	PerClass    map[string]int `json:"per_class"`
-	Unlabelled  int            `json:"ignored"`               // labels that are -1
+	Unlabelled  int            `json:"ignored"`               // number of labels that are -1
 	Masks       bool           `json:"masks,omitempty"`       // labels are masks
 	MultiLabel  bool           `json:"multi_label,omitempty"` // labels do not exclude each other
 	Targets     []Target       `json:"targets,omitempty"`     // numbers instead of classes
-	Sizes       string         `json:"sizes,omitempty"`       // sizes of pictures: "from 75x56 to 500x375"
+	Sizes       string         `json:"sizes,omitempty"`       // as text: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
-	ImageMean   []float64      `json:"image_mean,omitempty"` // mean with equal weight for each picture
+	ImageMean   []float64      `json:"image_mean,omitempty"` // mean in which each picture has the same weight
 	ImageStd    []float64      `json:"image_std,omitempty"`
 	Fingerprint string         `json:"fingerprint"`
-	Kinds       map[string]int `json:"kinds,omitempty"`         // extensions of the files of samples
-	Others      map[string]int `json:"files_ignored,omitempty"` // extensions of other files
+	Kinds       map[string]int `json:"kinds,omitempty"`         // number of sample files, by extension
+	Others      map[string]int `json:"files_ignored,omitempty"` // number of other files, by extension
 	Empty       []string       `json:"empty_folders,omitempty"`
-	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
+	Skipped     int            `json:"skipped,omitempty"` // number of bad files that were left out
 	Copies      *Copies        `json:"copies,omitempty"`  // equal pictures
 }
 
-// Survey reads all samples of a source and returns a report on it. If OpenAll has opened it,
-// Report.Copies also lists the pictures that other parts of the data contain as well.
+// Survey reads all samples of a source and returns a report on it. If OpenAll opened the source,
+// Report.Copies also lists the pictures that are in other parts of the data too.
 func Survey(ctx context.Context, src Source) (*Report, error) {
 	var others []Source
 	if p, ok := src.(*withParts); ok {
@@ -68,9 +68,9 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	return r, nil
 }
 
-// MeanStd holds mean and standard deviation of pictures, per channel, in units of x/255,
-// the units of a model: with every pixel weighted equally, and with every picture weighted
-// equally.
+// MeanStd has the mean and standard deviation of pictures for each channel, in units of x/255, which models
+// use. They are computed in two ways: with the same weight for every pixel, and with the same weight for
+// every picture.
 type MeanStd struct {
 	PixelMean []float64 `json:"pixel_mean"`
 	PixelStd  []float64 `json:"pixel_std"`

@@ -19,7 +19,7 @@ func (r *Report) Lines() (lines []string) {
 		add("kinds        %s", countByExtension(r.Kinds))
 	}
 	if r.Sizes != "" {
-		add("sizes        %s (width x height)", r.Sizes) // unlike --size, which has the height first
+		add("sizes        %s (width x height)", r.Sizes) // the option --size has the height first, unlike this
 	}
 	add("mean         %s", figures(r.Mean))
 	add("deviation    %s", figures(r.Std))
@@ -47,7 +47,7 @@ func (r *Report) Lines() (lines []string) {
 	return lines
 }
 
-// line describes a target of a source with this number of samples.
+// line describes a target. samples is the number of samples of the source.
 func (t Target) line(samples int) string {
 	text := t.Name + "  no sample has a number"
 	if t.N > 0 {

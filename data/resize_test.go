@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// synthetic returns the picture of testdata/pillow.py.
+// synthetic returns the picture that testdata/pillow.py generates.
 func synthetic(w, h int) tensor.Tensor {
 	t := tensor.New(tensor.U8, h, w, 3)
 	for i := range t.Bytes {

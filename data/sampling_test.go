@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/data/augmentation"
 )
 
-// testdata/sampling.py draws the expected samples in plain Python.
+// The expected samples are from testdata/sampling.py, which draws them in plain Python.
 func TestSamplesDrawnByWeights(t *testing.T) {
 	file, err := os.ReadFile("testdata/sampling.json")
 	if err != nil {
@@ -46,8 +46,8 @@ func TestSamplesDrawnByWeights(t *testing.T) {
 	}
 }
 
-// A run that starts in the middle draws the same samples as one from the beginning. The share of samples
-// of each weight is proportional to the weight, within four standard deviations.
+// A run that starts in the middle of an epoch draws the same samples as a run from its beginning. The share
+// of the samples with a certain weight is proportional to the weight, within four standard deviations.
 func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	weights := make([]float64, 1000)
 	for i := range weights {
@@ -76,8 +76,8 @@ func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	}
 }
 
-// A sample that is drawn twice is augmented in two ways. A sample that is drawn once is augmented as
-// without weights.
+// A sample that is drawn twice in an epoch is augmented in two different ways. A sample that is drawn once is
+// augmented in the same way as without weights.
 func TestOccurrencesAreAugmentedApart(t *testing.T) {
 	src := open(t, "glyphs:6", Options{})
 	p := Plan{Batch: 6, Seed: 1, Epochs: 1}

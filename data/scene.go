@@ -6,20 +6,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// scene is a background with surfaces on it, the last one on top, under one light. A pixel only shows
-// the surface in its mask: pixels are never mixed.
+// scene is a background with surfaces on it, the last one on top. A single light falls on all of them. A
+// pixel shows only the surface that its mask names: pixels are never mixed.
 type scene struct {
 	surfaces []surface // the first is the background
-	light    [3]int    // factors of the channels, in 1/256
+	light    [3]int    // factors by which the light multiplies the channels, in 1/256
 	noise    uint32    // largest deviation of a value
 }
 
-// surface is a shape with its texture. Its position is in half pixels, so that the centre
-// of a pixel has integer coordinates.
+// surface is a shape with a texture. Positions are in half pixels, so that the centre of a pixel has integer
+// coordinates.
 type surface struct {
 	class    int32
-	x, y     int // position of the centre
-	radius   int // radius of the circle around it
+	x, y     int // position of the shape's centre
+	radius   int // radius of the circle around the shape
 	sin, cos int // sine and cosine of its rotation, in fixed point
 	texture  texture
 }
@@ -27,9 +27,9 @@ type surface struct {
 // sceneOne is 1 in the fixed-point numbers of scenes.
 const sceneOne = 1 << 14
 
-// drawScene draws 4 to 8 shapes of 8 to 20 pixels radius, rotated at random, and the light:
-// each channel from a third to full, so that scenes differ in brightness and colour as
-// photographs do.
+// drawScene draws the random properties of a scene. It has 4 to 8 shapes with a radius of 8 to 20 pixels,
+// rotated at random. The light reduces each channel to a third at most, so that scenes differ in brightness
+// and colour as photographs do.
 func drawScene(d *tensor.Draws) scene {
 	s := scene{surfaces: []surface{{texture: drawTexture(d)}}}
 	for range 4 + d.Intn(5) {
@@ -48,7 +48,7 @@ func drawScene(d *tensor.Draws) scene {
 	return s
 }
 
-// top returns the visible surface at pixel (px, py).
+// top returns the surface that is visible at pixel (px, py).
 func (s *scene) top(px, py int) *surface {
 	for k := len(s.surfaces) - 1; k > 0; k-- {
 		if f := &s.surfaces[k]; f.covers(2*px+1-f.x, 2*py+1-f.y) {
@@ -58,7 +58,7 @@ func (s *scene) top(px, py int) *surface {
 	return &s.surfaces[0]
 }
 
-// covers reports whether the shape covers the point (dx, dy) from its centre.
+// covers reports whether the shape covers the point that is at (dx, dy) from its centre.
 func (f *surface) covers(dx, dy int) bool {
 	square := dx*dx + dy*dy
 	if square > f.radius*f.radius {
@@ -68,10 +68,10 @@ func (f *surface) covers(dx, dy int) bool {
 	r := f.radius
 	switch shapeClasses[f.class] {
 	case "disc":
-		return 100*square <= 64*r*r // roughly the area of the square
+		return 100*square <= 64*r*r // a disc with about the area of the square
 	case "square":
 		return 10*max(abs(u), abs(v)) <= 7*r
-	case "triangle": // three sides at half the radius from the centre
+	case "triangle": // a triangle: each side is at half the radius from the centre
 		return 2*v <= r && 1732*u-1000*v <= 1000*r && -1732*u-1000*v <= 1000*r
 	case "ring":
 		return 100*square >= 30*r*r && 100*square <= 90*r*r
@@ -82,7 +82,7 @@ func (f *surface) covers(dx, dy int) bool {
 
 func abs(v int) int { return max(v, -v) }
 
-// paint draws the scene into dst, RGB, and adds noise.
+// paint paints the scene into dst, in RGB, and adds noise.
 func (s *scene) paint(dst []byte, d *tensor.Draws) {
 	for py := range shapesSide {
 		for px := range shapesSide {

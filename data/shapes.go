@@ -9,27 +9,27 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// shapesSide is the height and width of a picture of shapes, which is RGB.
+// shapesSide is the height and width of the pictures of shapes, which are in RGB.
 const shapesSide = 64
 
-// Numbers of scenes for a spec without a number.
+// Default numbers of scenes, for a spec without a number.
 const (
 	shapesTrain = 2000
 	shapesTest  = 500
 )
 
-// shapesVersion is part of the fingerprint: it must change if any pixel changes.
+// shapesVersion is part of the fingerprint. It must be changed if any pixel changes.
 const shapesVersion = "shapes 1"
 
-// shapeClasses are the classes of shapes. The first is the uncovered background.
+// shapeClasses are the classes of the pixels. The first is the background where no shape covers it.
 var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", "cross"}
 
-// shapes is the first n scenes of an endless set, with their masks. Scene i of a split only depends on
+// shapes has the first n scenes of an endless sequence, with their masks. Scene i of a split depends only on
 // i and the split.
 type shapes struct {
 	info   Info
 	philox tensor.Philox
-	epoch  uint32 // separates the draws of the splits
+	epoch  uint32 // differs between the splits, so that they have different draws
 }
 
 // openShapes opens shapes[:N]. N is the number of samples of the opened split.

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The hashes were computed by this package on linux/amd64. Every machine must draw the
-// same; a change of any pixel needs another shapesVersion.
+// This package computed the hashes on linux/amd64. Every machine must draw the same pixels. If any pixel
+// changes, shapesVersion must change.
 func TestShapesGolden(t *testing.T) {
 	for split, want := range map[Split]string{
 		Train: "04dd2af708ce9a19b9fcb16f1277cd81cc311361f0e90e9b8f6cdf5bf4aab857",
@@ -30,7 +30,7 @@ func TestShapesGolden(t *testing.T) {
 	}
 }
 
-// Each class covers enough pixels for a meaningful IoU.
+// Every class covers enough pixels for a meaningful IoU, the intersection over union.
 func TestShapesShowEveryClass(t *testing.T) {
 	src := open(t, "shapes:200", Options{})
 	count := make([]int, len(shapeClasses))
@@ -46,8 +46,8 @@ func TestShapesShowEveryClass(t *testing.T) {
 	}
 }
 
-// Without noise the pixels of a mask's surface have at most two colours per surface:
-// picture and mask agree to the pixel.
+// Without noise, the pixels that a mask gives to one surface have at most two colours. So picture and mask
+// agree at every pixel.
 func TestShapesPictureIsItsMask(t *testing.T) {
 	x := open(t, "shapes:20", Options{}).(*shapes)
 	for i := range 20 {
@@ -70,7 +70,7 @@ func TestShapesPictureIsItsMask(t *testing.T) {
 	}
 }
 
-// halves returns one picture, black on the left and white on the right, and its mask.
+// halves returns a picture, black on the left and white on the right, and its mask.
 func halves(h, w int) (tensor.Tensor, []int32) {
 	p, mask := tensor.New(tensor.U8, h, w, 1), make([]int32, h*w)
 	for at := range mask {
@@ -81,7 +81,7 @@ func halves(h, w int) (tensor.Tensor, []int32) {
 	return p, mask
 }
 
-// A mask follows its picture through every transform.
+// A mask is transformed like its picture, by every transform.
 func TestMasksFollowTheirPictures(t *testing.T) {
 	for _, augment := range []augmentation.Augmentation{
 		{}, augmentation.CIFAR(), augmentation.ImageNet(), augmentation.Segment(),
@@ -94,8 +94,8 @@ func TestMasksFollowTheirPictures(t *testing.T) {
 	}
 }
 
-// follows transforms 200 times. Pixels on the border mix both halves. Outside the picture
-// the mask is -1 and the picture is black.
+// follows makes 200 random transforms of a picture and its mask, and compares the results. Pixels on the
+// border between the halves may be mixed. Outside of the picture the mask is -1 and the picture is black.
 func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 	t.Helper()
 	philox := tensor.NewPhilox(7, tensor.StreamAugment)
@@ -116,7 +116,7 @@ func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 				wrong++
 			}
 		}
-		if wrong > 32*3 { // a border of 32 pixels, three pixels wide
+		if wrong > 32*3 { // more than a border of 32 pixels that is three pixels thick
 			t.Fatalf("%+v: %d of 1024 pixels of picture and mask differ", tr, wrong)
 		}
 	}

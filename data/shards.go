@@ -26,13 +26,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Shards are tar archives in the layout of WebDataset. The files of a sample have the same name up to
-// the first dot, and follow one another. KEY.jpg is a picture. KEY.cls has the number or the name of
-// its class, or KEY.json has it as "label". Otherwise the picture's folder is its class. A picture
-// becomes the member CLASS/KEY.jpg, so that data in shards and in folders has the same order and the
-// same fingerprint.
+// Shards are tar archives in the layout of WebDataset. The files of a sample have the same name up to the
+// first dot, KEY, and follow one another. KEY.jpg is a picture. KEY.cls has the number or the name of its
+// class, or KEY.json has it in the field "label". If there is neither, the folder of the picture is its
+// class. A picture becomes the member CLASS/KEY.jpg, so that data in shards has the same order and the same
+// fingerprint as the same data in folders.
 
-// archiveEnding matches the names of archives.
+// archiveEnding matches names that end like the name of an archive.
 var archiveEnding = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\.(tar|tar\.gz|tgz|zip)$`)
 })
@@ -42,9 +42,9 @@ var braces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 
 const (
 	maxShards   = 100_000
-	maxLabel    = 1 << 20 // bytes of a .cls or .json file
-	shardsAhead = 8       // shards that are fetched at the same time
-	blockSize   = 512     // of tar
+	maxLabel    = 1 << 20 // largest size of a .cls or .json file, in bytes
+	shardsAhead = 8       // number of shards that are fetched at the same time
+	blockSize   = 512     // size of the blocks of a tar
 )
 
 // openShards opens wds:PATH.
@@ -73,7 +73,7 @@ func openShards(ctx context.Context, s spec, opt Options) (Source, error) {
 		return nil, errors.Join(err, t.close())
 	}
 	p.close, p.info.Ignored = t.close, t.ignored
-	p.info.Kind = "folder" // the same samples in folders are the same data
+	p.info.Kind = "folder" // because the same samples in folders are the same data
 	if err := p.findShape(ctx, opt); err != nil {
 		p.Close()
 		return nil, err
@@ -81,7 +81,7 @@ func openShards(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// shardNames returns the paths or URLs of the shards that a path names: a range in braces, one archive,
+// shardNames returns the paths or URLs of the shards that a path stands for: a range in braces, one archive,
 // or all .tar, .tar.gz and .tgz files of a folder in the order of their names.
 func shardNames(text string) ([]string, error) {
 	if m := braces().FindStringSubmatchIndex(text); m != nil {
@@ -128,7 +128,7 @@ func isShardName(name string) bool {
 	return isArchiveName(name) && !strings.HasSuffix(strings.ToLower(name), ".zip")
 }
 
-// inBraces returns the names for the numbers of a range. m has the match of braces in text.
+// inBraces returns a name for each number of the range in text. m has the position of the match of braces.
 func inBraces(text string, m []int) ([]string, error) {
 	first, last := text[m[2]:m[3]], text[m[4]:m[5]]
 	from, err1 := strconv.Atoi(first)
@@ -143,10 +143,10 @@ func inBraces(text string, m []int) ([]string, error) {
 	return names, nil
 }
 
-// shard is an open archive with its samples.
+// shard is an open shard, with a list of its samples.
 type shard struct {
 	file     *os.File
-	unpacked bool // file is a temporary file
+	unpacked bool // file is a temporary file, which has to be removed
 	samples  []shardSample
 }
 
@@ -157,16 +157,16 @@ func (s *shard) close() {
 	}
 }
 
-// shardSample is the picture of a sample, and its label.
+// shardSample has the position of a sample's picture in the shard, and its label.
 type shardSample struct {
 	key, extension string
 	offset, size   int64
-	label          string // "" if the folder is the class
+	label          string // name of the class; "" if the folder is the class
 	number         int    // number of the class, or -1 if the class is not a number
 }
 
-// readShards lists the pictures of shards. numbered is the number of classes if all labels are
-// numbers, otherwise 0.
+// readShards lists the pictures of several shards. If all labels are numbers, numbered is the number of
+// classes, and otherwise 0.
 func readShards(ctx context.Context, names []string) (t *tree, numbered int, err error) {
 	shards := make([]*shard, len(names))
 	failed := make([]error, len(names))
@@ -202,7 +202,7 @@ func readShards(ctx context.Context, names []string) (t *tree, numbered int, err
 	return t, numbered, err
 }
 
-// addShards adds the pictures of shards under the names of a folder of classes.
+// addShards adds the pictures of the shards to t, under the names that they would have in folders of classes.
 func (t *tree) addShards(names []string, shards []*shard) (numbered int, err error) {
 	labelled, all := 0, 0
 	keys := map[string]string{}
@@ -234,7 +234,7 @@ func (t *tree) addShards(names []string, shards []*shard) (numbered int, err err
 	return numbered, nil
 }
 
-// name returns the name of the sample's picture in a folder of classes.
+// name returns the name that the picture of the sample would have in folders of classes.
 func (s shardSample) name(numbered int) string {
 	switch {
 	case s.label == "":
@@ -245,7 +245,7 @@ func (s shardSample) name(numbered int) string {
 	return s.label + "/" + path.Base(s.key) + s.extension
 }
 
-// numberNames returns n names for numbered classes. Their alphabetical order is the order of the numbers.
+// numberNames returns names for n numbered classes. Their alphabetical order is the order of their numbers.
 func numberNames(n int) []string {
 	numbersMutex.Lock()
 	defer numbersMutex.Unlock()
@@ -263,7 +263,7 @@ var (
 	numbers      []string // the result of the last call of numberNames
 )
 
-// reader returns a function that reads the picture of a sample.
+// reader returns a function that reads the picture of a sample from the shard.
 func (s *shard) reader(sample shardSample) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		b := make([]byte, sample.size)
@@ -295,8 +295,8 @@ func openShard(name string) (*shard, error) {
 	return s, nil
 }
 
-// unpackShard unpacks a gzipped shard into a temporary file, because samples are read in any order. The
-// file has no name if the system permits that.
+// unpackShard unpacks a gzipped shard into a temporary file, because samples are read in any order. If the
+// system permits it, the file is removed at once, and exists only while it is open.
 func unpackShard(f *os.File) (*shard, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -391,9 +391,8 @@ func listShard(f io.ReadSeeker) ([]shardSample, error) {
 	return samples, nil
 }
 
-// checkEnd returns an error unless every picture lies within the archive and the archive ends with a block
-// of zeros.
-// archive/tar also accepts an archive that is truncated between two members.
+// checkEnd returns an error unless every picture lies completely within the archive, and the archive ends
+// with a block of zeros. archive/tar also accepts an archive that is truncated between two members.
 func checkEnd(f io.ReadSeeker, groups map[string]*shardSample) error {
 	size, err := f.Seek(-blockSize, io.SeekEnd)
 	if err != nil {
@@ -414,7 +413,7 @@ func checkEnd(f io.ReadSeeker, groups map[string]*shardSample) error {
 	return nil
 }
 
-// add adds a file to the sample that it belongs to. Files other than pictures and labels are ignored.
+// add adds a file to its sample. It ignores files other than pictures and labels.
 func (s *shardSample) add(h *tar.Header, content io.Reader, at int64, extension, name string) error {
 	switch {
 	case images.IsFileName(name):
@@ -432,7 +431,8 @@ func (s *shardSample) add(h *tar.Header, content io.Reader, at int64, extension,
 	return nil
 }
 
-// setLabel sets the label by the content of a .cls or .json file. JSON without "label" is ignored.
+// setLabel sets the label from the content b of a .cls or .json file. It ignores JSON without the field
+// "label".
 func (s *shardSample) setLabel(extension string, b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if extension == "json" {

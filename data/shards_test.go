@@ -34,7 +34,7 @@ func zippedShard(t *testing.T, files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// TestZippedShards reads gzipped shards as the files in them.
+// TestZippedShards checks that gzipped shards have the same samples as shards that are not gzipped.
 func TestZippedShards(t *testing.T) {
 	dir, files := t.TempDir(), photos(t, 3)
 	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
@@ -61,11 +61,12 @@ func TestZippedShards(t *testing.T) {
 	}
 }
 
-// TestBadZippedShards refuses shards that are truncated, damaged, or unpack to very much more.
+// TestBadZippedShards checks that gzipped shards are refused if they are truncated or damaged, or unpack to
+// much more data than usual.
 func TestBadZippedShards(t *testing.T) {
 	good := zippedShard(t, photos(t, 3))
 	damaged := bytes.Clone(good)
-	damaged[len(damaged)-6] ^= 1 // the CRC-32
+	damaged[len(damaged)-6] ^= 1 // changes the CRC-32
 	for text, b := range map[string][]byte{
 		"200 times its size":         zippedShard(t, map[string][]byte{"cat/a.png": make([]byte, 128<<20)}),
 		"unexpected EOF":             good[:len(good)/2],

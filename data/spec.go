@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrSpec is wrapped by errors about a spec that Open cannot parse: a misuse, not bad data.
+// ErrSpec is wrapped by errors about a spec that Open cannot parse. Such an error is the user's misuse, not a
+// fault of the data.
 var ErrSpec error = specError{}
 
 type specError struct{}
@@ -25,7 +26,7 @@ func (specError) Misuse() bool { return true }
 type spec struct {
 	kind, path string
 	split      Split // the split to open
-	explicit   bool  // split was in the spec
+	explicit   bool  // the spec has a suffix with the split
 }
 
 // String returns the spec without its suffix. Errors begin with this text.
@@ -36,7 +37,7 @@ func (s spec) String() string {
 	return s.kind + ":" + s.path
 }
 
-// kinds is the table of data sources. takes describes the part after the colon.
+// kinds is the table of the kinds of data sources. takes describes the part of the spec after the colon.
 var kinds = []struct {
 	name, takes string
 	optional    bool // the path is optional
@@ -54,13 +55,13 @@ var kinds = []struct {
 	{"voc", "voc:PATH", false, openVOC},
 }
 
-// Kinds returns the forms of a spec, for the help text.
+// Kinds returns the forms of a spec, one on each line, for the help text.
 func Kinds() string {
 	return kindsList() + "; with @train, @val or @test behind it that part; several with " + joiner +
 		" between them"
 }
 
-// isSpec reports whether text names a kind of data source, so that Open should read it.
+// isSpec reports whether text begins with a kind of data source, so that it is a spec.
 func isSpec(text string) bool {
 	kind, _, _ := strings.Cut(text, ":")
 	kind, _, _ = strings.Cut(kind, "@")
@@ -94,9 +95,9 @@ func isNoSpec(text string) bool { return !isSpec(text) }
 //	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
 //	                  and ImageSets/Segmentation
 //
-// A suffix @train, @val or @test selects a split. Several specs with ++ between them are
-// one source: folder:a++csv:b.csv. An error wraps ErrSpec if the spec does
-// not have this form; any other error is about the data, or the context's.
+// A suffix @train, @val or @test selects a split. Several specs with ++ between them are one source:
+// folder:a++csv:b.csv. If the spec does not have this form, the error wraps ErrSpec. Any other error is about
+// the data, or is the error of the context.
 func Open(ctx context.Context, text string, opt Options) (Source, error) {
 	if specs := strings.Split(text, joiner); len(specs) > 1 && !slices.ContainsFunc(specs, isNoSpec) {
 		return openJoined(ctx, specs, opt)

@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// splitOf returns the split with a folder's name; "" for another name.
+// splitOf returns the split that the name of a folder stands for, or "" if it stands for none.
 func splitOf(name string) Split { return Split(tables.SplitNamed(name)) }
 
-// splits returns the splits that may be used for the requested one, in order of preference. An explicit
-// @val accepts only val. Otherwise validation uses the test split if there is no val.
+// splits returns the splits that may be used for the requested one, in order of preference. If the spec has
+// the suffix @val, only val may be used. Otherwise test replaces val if there is no val.
 func (s spec) splits() []Split {
 	switch {
 	case s.split == Test:
@@ -24,7 +24,8 @@ func (s spec) splits() []Split {
 	return []Split{s.split}
 }
 
-// requested returns Test if test was requested and another split replaces it.
+// requested returns Test if test was requested and split, which replaces it, is another one. Otherwise it
+// returns "".
 func (s spec) requested(split Split) Split {
 	if s.split == Test && split == Val {
 		return Test
@@ -32,8 +33,8 @@ func (s spec) requested(split Split) Split {
 	return ""
 }
 
-// trainOrTest returns the split of data that is published as train and test: test replaces val unless
-// val is requested explicitly.
+// trainOrTest returns the split to open in data that is published with the splits train and test. Test
+// replaces val, unless the spec has the suffix @val.
 func (s spec) trainOrTest() (Split, error) {
 	switch {
 	case s.split != Val:
@@ -45,7 +46,8 @@ func (s spec) trainOrTest() (Split, error) {
 		"@val: there are only train and test")
 }
 
-// splitsInWords lists the split of each folder; "" if all names are the same.
+// splitsInWords returns text that lists the split of each folder, or "" if all folders have the names of
+// their splits.
 func splitsInWords(folders map[string]Split) string {
 	var names, splits []string
 	same := true
@@ -59,7 +61,7 @@ func splitsInWords(folders map[string]Split) string {
 	return "folders " + strings.Join(names, ", ") + " are its parts " + strings.Join(splits, ", ")
 }
 
-// foldersOf returns splits as folder names.
+// foldersOf returns the names of folders for splits: "train/".
 func foldersOf(splits []Split) []string {
 	var out []string
 	for _, split := range splits {
@@ -77,8 +79,8 @@ func splitPaths(members []member) [][]string {
 	return paths
 }
 
-// commonFolders returns the number of leading folders that contain everything and are not
-// splits. At least the given number of components of each name remain below them.
+// commonFolders returns the number of leading folders that all paths have in common and that are not splits.
+// Below them at least left components of each path must remain.
 func commonFolders(paths [][]string, left int) int {
 	for top := 0; len(paths) > 0; top++ {
 		for _, p := range paths {
@@ -90,10 +92,10 @@ func commonFolders(paths [][]string, left int) int {
 	return 0
 }
 
-// splitsOf returns the splits of the folders at depth top, by the folders' names. It returns nil if
-// they are not splits. With classes, a folder that is named like a split but contains pictures directly
-// is an ordinary class, because splits contain class folders. It refuses other folders next to splits,
-// because they would be left out.
+// splitsOf returns the splits of the folders at depth top, by the names of the folders. It returns nil if
+// these folders are not splits. If classes is set, split folders must contain class folders; so a folder with
+// the name of a split that contains pictures directly is an ordinary class. It is an error if there are other
+// folders next to splits, because they would be left out.
 func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error) {
 	splits, other, direct := map[string]Split{}, "", ""
 	for _, p := range paths {
@@ -120,22 +122,22 @@ func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error)
 	return splits, checkDistinct(splits)
 }
 
-// splitsInClasses reports whether the folders at depth top are classes that contain only
-// folders of splits.
+// splitsInClasses reports whether the folders at depth top are classes that contain nothing but folders of
+// splits.
 func splitsInClasses(paths [][]string, top int) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p []string) bool {
 		return len(p) < top+3 || splitOf(p[top+1]) == ""
 	})
 }
 
-// checkOtherFolders refuses other folders next to the folders of splits.
+// checkOtherFolders returns an error if a folder other is next to folders of splits.
 func checkOtherFolders(splits map[string]Split, other string) error {
 	names := slices.Sorted(maps.Keys(splits))
 	return problem.Advise("move it into one of the parts, or out of the folder",
 		"%s lies beside %s/, and belongs to no part of the data", other, strings.Join(names, "/ and "))
 }
 
-// checkDistinct refuses two folders for the same split.
+// checkDistinct returns an error if two folders stand for the same split.
 func checkDistinct(splits map[string]Split) error {
 	of := map[Split]string{}
 	for _, name := range slices.Sorted(maps.Keys(splits)) {
@@ -148,9 +150,9 @@ func checkDistinct(splits map[string]Split) error {
 	return nil
 }
 
-// drawn returns the split of data that is drawn on the fly, its default number of samples,
-// and a number that separates its draws from the draws of other splits. Validation uses
-// test unless the spec has @val.
+// drawn returns the split of data that is drawn on the fly, the number of its samples if the spec has none,
+// and a number that makes its draws different from those of other splits. If val is requested, test replaces
+// it, unless the spec has the suffix @val.
 func (s spec) drawn(train, test int) (split Split, n int, epoch uint32) {
 	switch {
 	case s.split == Val && s.explicit:

@@ -11,16 +11,16 @@ import (
 
 // Statistics describes the samples and labels of a source.
 type Statistics struct {
-	PerClass []int     // number of labels of each class, or of samples if a label is a class number
-	Ignored  int       // number of labels that are -1; elements of labels, if a label has several
-	Targets  []Target  // the numbers of Info.Targets
-	Smallest [2]int    // least height and least width of the pictures; zero for arrays
+	PerClass []int     // number of labels of each class (if a label is a class number, of samples)
+	Ignored  int       // number of labels that are -1; if a label has several elements, number of elements
+	Targets  []Target  // statistics of the numbers of Info.Targets
+	Smallest [2]int    // least height and least width of the pictures; 0 for arrays
 	Largest  [2]int    // greatest height and greatest width
 	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
 	Std      []float64 // standard deviation, in the same form as Mean
-	// ImageMean and ImageStd weight each picture equally, whatever its size. ImageMean is the mean of
-	// the pictures' means. ImageStd is the root of the mean over pictures of the mean squared deviation
-	// of their pixels from ImageMean.
+	// ImageMean and ImageStd give each picture the same weight, whatever its size. ImageMean is the mean of the
+	// pictures' means. For ImageStd, the mean squared deviation of the pixels from ImageMean is computed for
+	// each picture. ImageStd is the root of the mean of these.
 	ImageMean, ImageStd []float64
 }
 
@@ -69,14 +69,14 @@ func (s *Statistics) count(info Info, labels []int32) {
 // channelSums are exact sums over the pixels of pictures.
 type channelSums struct {
 	count          uint64
-	sum, low, high [3]uint64 // sums of the values, and of their squares in 128 bits
+	sum, low, high [3]uint64 // sums of the values; sums of their squares in 128 bits, as high and low words
 	small, large   [2]int
-	means, squares [3]float64 // sums over pictures of the means of values, and of their squares
+	means, squares [3]float64 // sums over pictures: of the mean value, and of the mean squared value
 }
 
 func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	info := src.Info()
-	const perPart = 64 // samples
+	const perPart = 64 // number of samples that one goroutine sums up at a time
 	chunks := make([]channelSums, (info.Len+perPart-1)/perPart)
 	err := eachSample(len(chunks), func(k int) error {
 		for i := k * perPart; i < min((k+1)*perPart, info.Len); i++ {
@@ -116,7 +116,7 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	return nil
 }
 
-// add counts one picture. Its sums fit in 64 bits (maxPixels * 255^2).
+// add adds one picture to the sums. The sums of one picture fit into 64 bits (maxPixels * 255^2).
 func (s *channelSums) add(t tensor.Tensor) {
 	h, w, c := t.Shape[0], t.Shape[1], t.Shape[2]
 	one := channelSums{count: uint64(h * w), small: [2]int{h, w}, large: [2]int{h, w}}
@@ -181,8 +181,8 @@ func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
 	return nil
 }
 
-// Sizes returns the range of picture sizes as text: "32x32", or "from 75x56 to 500x375"
-// (width x height). It is empty for arrays.
+// Sizes returns the range of picture sizes as text, width x height: "32x32", or "from 75x56 to 500x375". It
+// returns "" for arrays.
 func (s Statistics) Sizes() string {
 	if s.Largest == [2]int{} {
 		return ""

@@ -91,8 +91,8 @@ func TestGrid(t *testing.T) {
 	wantError(t, err, "columns 0")
 }
 
-// A picture of one pixel and one of four pixels have equal weight by pictures, not by
-// pixels.
+// A picture of one pixel and a picture of four pixels have the same weight in the means by picture, but not
+// in the means by pixel.
 func TestMeansOfPictures(t *testing.T) {
 	src := open(t, "folder:"+unpack(t, []file{{"a/1.png", pngOf(t, 1, 1, 100)}, {"a/2.png", pngOf(t, 2, 2, 200)}}), Options{})
 	s, err := Describe(t.Context(), src)

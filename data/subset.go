@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Subset returns a source of n samples of src, drawn without replacement, in their order in src. It
-// returns src itself if n is 0. The choice only depends on seed, n and src.Info().Len. Closing the
-// subset closes src.
+// Subset returns a source of n samples of src, which are drawn without replacement. They are in the same
+// order as in src. If n is 0 it returns src itself. The choice depends only on seed, n and src.Info().Len.
+// Closing the subset closes src.
 func Subset(src Source, n int, seed uint64) (Source, error) {
 	all := src.Info().Len
 	if n == 0 || n == all {
@@ -31,8 +31,8 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 	return &subset{Source: src, chosen: chosen, split: src.Info().Split, shared: shared}, nil
 }
 
-// partition divides src into two sources: the held-out samples, and the others. src is closed when
-// both are closed.
+// partition divides src into two sources: the samples that are set apart, and the others. When both are
+// closed, src is closed.
 func (h *HeldOut) partition(src Source, apart []bool) {
 	h.whole = &sharedSource{Source: src}
 	training := &subset{Source: src, split: Train, shared: h.whole}
@@ -47,25 +47,26 @@ func (h *HeldOut) partition(src Source, apart []bool) {
 	h.Training, h.Validation = training, validation
 }
 
-// subsetEpoch separates the draws of subsets from the orders of epochs.
+// subsetEpoch is the number of an epoch that no run reaches. It makes the draws of subsets different from the
+// orders of epochs.
 const subsetEpoch = 1<<32 - 1
 
-// subset is some samples of a source.
+// subset is a source of some samples of another source.
 type subset struct {
 	Source
 	chosen []int
 	split  Split
-	shared *sharedSource // source that several subsets share
+	shared *sharedSource // the other source, which several subsets may share
 }
 
-// IsHeldOut reports whether a source is a part of another, as returned by OpenHeldOut.
+// IsHeldOut reports whether a source is one of the two parts of another source, as OpenHeldOut returns them.
 func IsHeldOut(src Source) bool {
 	_, ok := src.(*subset)
 	return ok
 }
 
-// PartOf returns the whole source of a part of OpenHeldOut, and the indices of the samples in it. ok is false
-// for other sources.
+// PartOf returns the whole source that src is a part of, and the numbers of the part's samples in it. ok is
+// false if src does not come from OpenHeldOut.
 func PartOf(src Source) (whole Source, indices []int, ok bool) {
 	s, ok := src.(*subset)
 	if !ok {
@@ -74,12 +75,12 @@ func PartOf(src Source) (whole Source, indices []int, ok bool) {
 	return s.Source, s.chosen, true
 }
 
-// sharedSource is a source shared by its subsets.
+// sharedSource is a source that several subsets share.
 type sharedSource struct {
 	Source
-	closed      int // number of subsets that closed it
+	closed      int // number of subsets that have closed it
 	mu          sync.Mutex
-	fingerprint string // "" until it is known
+	fingerprint string // "" until it has been computed
 }
 
 func (s *subset) Info() Info {
@@ -102,7 +103,7 @@ func (s *subset) Label(ctx context.Context, i int) ([]int32, error) {
 // Close implements Source.
 func (s *subset) Close() error { return s.shared.Close() }
 
-// Close closes the source when the second of two subsets closes it.
+// Close closes the source when it has been called for the last of the subsets.
 func (s *sharedSource) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,7 @@ func (s *sharedSource) Close() error {
 	return s.Source.Close()
 }
 
-// Fingerprint reads all samples once.
+// Fingerprint returns the fingerprint of the source. It reads the samples only in its first call.
 func (s *sharedSource) Fingerprint(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *sharedSource) Fingerprint(ctx context.Context) (string, error) {
 
 func (s *subset) Name(i int) string { return s.Source.Name(s.chosen[i]) }
 
-// Fingerprint hashes the fingerprint of the source and the chosen samples.
+// Fingerprint returns a hash of the fingerprint of the source and the numbers of the chosen samples.
 func (s *subset) Fingerprint(ctx context.Context) (string, error) {
 	whole, err := s.shared.Fingerprint(ctx)
 	if err != nil {

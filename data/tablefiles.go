@@ -14,14 +14,14 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// tableFolder finds the files that a table names, on this machine or another.
+// tableFolder finds files that a table names. They may be on this machine or another one.
 type tableFolder struct {
 	path   string
-	remote map[string]member // files below a folder on another machine, by name in NFC; else nil
+	remote map[string]member // files on another machine, by name in NFC; nil for a folder on this machine
 }
 
-// openTableFolder returns the folder at a path or a URL. The files at a URL are listed once: a request for
-// each row of a table would need longer.
+// openTableFolder returns the folder at a path or a URL. It lists the files at a URL once, because a request
+// for each row of a table would take longer.
 func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
 	f := &tableFolder{path: path}
 	r := regular.RemoteOf(path)
@@ -42,7 +42,8 @@ func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
 	return f, nil
 }
 
-// member returns the file that a table names. ok is false if it does not exist.
+// member returns the file that a table names, in the subfolder below. found is false if the file does not
+// exist.
 func (f *tableFolder) member(below, file string) (m member, found bool) {
 	name := path.Join(below, file)
 	if f.remote != nil {
@@ -64,10 +65,10 @@ func (f *tableFolder) member(below, file string) (m member, found bool) {
 	return m, found
 }
 
-// finder returns a function that finds the file for a path in a table: below the table's folder, or below
-// a subfolder that has the table's name or a usual one. If the table omits the extension, a picture
-// extension is added. The first row with a file that exists determines the subfolder and the extension
-// for all rows.
+// finder returns a function that finds the file for a path in a table. The file is below the table's folder,
+// or below a subfolder that has the table's name or a usual one. If the table omits the extension, the
+// extension of a picture is added. The first row for which a file exists determines the subfolder and the
+// extension for all rows.
 func (f *tableFolder) finder(table string, rows []tables.Row, column int) func(file string) member {
 	below, extension := "", ""
 search:

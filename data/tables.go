@@ -14,12 +14,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openTables opens csv:PATH. PATH is a table, a folder with one table, or a folder with a table in each
-// of its parts, as Roboflow writes them.
+// openTables opens csv:PATH. PATH is a table, a folder with one table, or a folder with a table in each of
+// its parts. Roboflow writes the last form.
 func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 	splits, found, isFolder := tablesIn(s.path)
 	if !isFolder {
-		return openCSV(ctx, s, opt) // it is a file, or does not exist
+		return openCSV(ctx, s, opt) // PATH is a file, or does not exist
 	}
 	said, folder := "", s.path
 	var src Source
@@ -52,8 +52,8 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 	return src, nil
 }
 
-// tablesIn returns the tables in the parts of a folder, and the tables in the folder itself. isFolder
-// reports whether the folder exists.
+// tablesIn returns the tables in the parts of a folder (splits), and the tables in the folder itself (found).
+// isFolder reports whether the folder exists.
 func tablesIn(folder string) (splits, found []string, isFolder bool) {
 	if r := regular.RemoteOf(folder); r != nil {
 		for f, err := range r.Files(folder) {
@@ -90,8 +90,8 @@ func tablesIn(folder string) (splits, found []string, isFolder bool) {
 // splitTable is the name of the table in each part of a Roboflow folder.
 const splitTable = "_classes.csv"
 
-// usualTable returns the only table of a folder, or the table with a usual name for the labels of
-// training samples. It returns "" if the choice is ambiguous.
+// usualTable returns the only table of a folder or, of several, the table with a usual name for the labels of
+// training samples. It returns "" if it cannot choose.
 func usualTable(tables []string) string {
 	if len(tables) == 1 {
 		return tables[0]

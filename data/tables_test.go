@@ -11,7 +11,8 @@ import (
 	"unicode/utf16"
 )
 
-// written makes a folder of files; each picture is one pixel with its number as value.
+// written writes files and pictures into a new folder. Each picture is one pixel. Its value is the number of
+// the picture.
 func written(t *testing.T, files map[string]string, pictures ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,8 +31,8 @@ func written(t *testing.T, files map[string]string, pictures ...string) string {
 	return dir
 }
 
-// TestDownloads: the formats of Roboflow, Kaggle and others are read unchanged, and
-// reported.
+// TestDownloads: tables in the formats of Roboflow, Kaggle and others are read without changes, and the use
+// of their columns is reported.
 func TestDownloads(t *testing.T) {
 	roboflow := map[string]string{"train/_classes.csv": "filename, cat, dog\na.ppm, 1, 0\nb.ppm, 0, 1\n",
 		"valid/_classes.csv": "filename, cat, dog\nc.ppm, 0, 1\n", "README.roboflow.txt": "x"}
@@ -77,7 +78,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// TestBadTables: each table is refused with a message that names the place and the fault.
+// TestBadTables: each of these tables is refused with an error that names the place and the fault.
 func TestBadTables(t *testing.T) {
 	wide := ""
 	for _, u := range utf16.Encode([]rune("path,label\na.ppm,x\n")) {

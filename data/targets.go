@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Target describes the numbers of a source with one name.
+// Target has the statistics of those numbers of a source that have the same name.
 type Target struct {
 	Name     string  `json:"name"`
 	N        int     `json:"n"` // number of samples with a known number
@@ -15,8 +15,8 @@ type Target struct {
 	Largest  float64 `json:"largest"`
 }
 
-// DescribeTargets reads the numbers of all samples, in order, in two passes. It returns nil
-// for a source without Info.Targets. If all numbers are missing, mean and deviation are 0.
+// DescribeTargets reads the numbers of all samples in order, in two passes. It returns nil for a source
+// without Info.Targets. If no number is known, mean and deviation are 0.
 func DescribeTargets(ctx context.Context, src Source) ([]Target, error) {
 	info := src.Info()
 	all := make([]Target, len(info.Targets))
@@ -61,6 +61,6 @@ func DescribeTargets(ctx context.Context, src Source) ([]Target, error) {
 	return all, err
 }
 
-// Number returns the number that an element of a label represents if Info.Targets is set:
-// its bits are a float32. It is NaN for a missing number.
+// Number returns the number that an element of a label means if Info.Targets is set. The bits of the element
+// are a float32. It is NaN if the number is missing.
 func Number(label int32) float32 { return math.Float32frombits(uint32(label)) }

@@ -2,17 +2,17 @@ package data
 
 import "github.com/bnctl/bnctl/tensor"
 
-// texture is the texture of a surface of a scene. Shapes, textures and colours are independent, so that
-// only the outline determines the class.
+// texture is the texture of a surface in a scene. The texture and its colours are independent of the shape,
+// so that only the outline of a shape determines its class.
 type texture struct {
 	pattern pattern
-	period  int // pixels
+	period  int // length of the pattern, in pixels
 	dx, dy  int // direction of the stripes
 	colours [2][3]byte
-	seed    uint32 // seed of the patches
+	seed    uint32 // seed for the colours of the patches
 }
 
-// pattern selects one of the two colours of a texture for each pixel.
+// pattern says which of the two colours of a texture each pixel has.
 type pattern int
 
 const (
@@ -23,7 +23,7 @@ const (
 	patterns
 )
 
-// drawTexture draws a pattern and two colours, which may be similar.
+// drawTexture draws a random pattern and two random colours, which may be similar.
 func drawTexture(d *tensor.Draws) texture {
 	t := texture{pattern: pattern(d.Intn(int(patterns))), period: 2 + d.Intn(5),
 		dx: d.Intn(5) - 2, dy: 1 + d.Intn(2), seed: d.Uint32()}
@@ -35,7 +35,7 @@ func drawTexture(d *tensor.Draws) texture {
 	return t
 }
 
-// at returns the colour at a pixel of the picture.
+// at returns the colour of the texture at a pixel of the picture.
 func (t *texture) at(x, y int) [3]byte {
 	k := 0
 	switch t.pattern {
@@ -49,7 +49,7 @@ func (t *texture) at(x, y int) [3]byte {
 	return t.colours[k%2]
 }
 
-// scatter mixes the bits of a word: the finaliser of MurmurHash3 (Appleby 2008).
+// scatter mixes the bits of a word, as the last step of MurmurHash3 does (Appleby 2008).
 func scatter(w uint32) uint32 {
 	w = (w ^ w>>16) * 0x85EBCA6B
 	w = (w ^ w>>13) * 0xC2B2AE35

@@ -8,31 +8,33 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Transform brings a picture to the size that a model accepts. Its zero value leaves
+// Transform says how a picture becomes an input of the size that a model accepts. The zero value leaves
 // pictures unchanged. Arrays that are not pictures are never changed.
 type Transform struct {
 	// Height and Width are the size of the result. If both are zero, it is the size of the
 	// source's pictures, which must all be equal.
 	Height, Width int
-	// Resize is the length in pixels of the shorter side after scaling, with antialias, before the centre
-	// crop. 0 means the smallest size that covers the result; a picture of this size is not scaled.
+	// Resize is the length in pixels of the shorter side after scaling, with antialias, before the centre crop.
+	// 0 means the smallest size that covers the result; then a picture that already has the size of the result
+	// is not scaled.
 	Resize int
 	// Filter is the kernel of scaling.
 	Filter images.Filter
-	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: the source's channels.
+	// Channels is the number of channels: 1 (grey: ITU-R 601 luma), 3 (RGB), or 0 for the channels of the
+	// source.
 	Channels int
 	// BGR reverses the order of three channels.
 	BGR bool
-	// Letterbox scales a picture until it fits into the result, at the upper left corner, and
-	// fills the rest with 114, as YOLOX does. Resize must be 0.
+	// Letterbox scales a picture until it fits into the result, places it at the upper left corner, and fills
+	// the rest with the grey 114, as YOLOX does. Resize must be 0.
 	Letterbox bool
-	// Augment is the augmentation in training. ImageNet replaces Resize and the
-	// centre crop.
+	// Augment is the augmentation in training. The preset ImageNet is used in place of Resize and the centre
+	// crop.
 	Augment augmentation.Augmentation
 }
 
-// Shape returns the shape of a transformed sample of a source: [height, width, channels]
-// for pictures. It is an error if the transform does not fit the source.
+// Shape returns the shape that a sample of a source has after the transform. For pictures it is [height,
+// width, channels]. It is an error if the transform does not fit the source.
 func (t Transform) Shape(info Info) ([]int, error) {
 	if !info.Pictures() {
 		if !t.Augment.IsNone() {
@@ -70,20 +72,20 @@ func (t Transform) Shape(info Info) ([]int, error) {
 	return shape, nil
 }
 
-// Apply writes the transformed picture to dst, which has the shape that Transform.Shape
-// returns. The random numbers of d choose the augmentation; a nil d disables it.
+// Apply writes the transformed picture to dst, which has the shape that Transform.Shape returns. The random
+// numbers of d determine the augmentation. If d is nil, there is no augmentation.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
 	t.write(dst, picture, func(out, src images.Plane) { t.Augment.Apply(t.scaling(), out, src, d) })
 }
 
-// applyView writes the view v of a picture to dst. Pixels outside the picture are black, or grey in a
-// letterbox, as in Apply.
+// applyView writes the view v of a picture to dst. As in Apply, pixels outside of the picture are black, or
+// grey in a letterbox.
 func (t Transform) applyView(dst, picture tensor.Tensor, v images.View) {
 	t.write(dst, picture, func(out, src images.Plane) { t.scaling().Draw(out, src, v) })
 }
 
-// write calls draw for a picture with the size of dst and the channels of picture, and converts the
-// result to the channels of dst.
+// write makes dst. It calls draw for a picture that has the size of dst and the channels of picture, and
+// converts the result to the channels of dst.
 func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src images.Plane)) {
 	src := images.Plane{H: picture.Shape[0], W: picture.Shape[1], C: picture.Shape[2], Pix: picture.Bytes}
 	out := images.Plane{H: dst.Shape[0], W: dst.Shape[1], C: dst.Shape[2], Pix: dst.Bytes}

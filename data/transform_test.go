@@ -80,7 +80,7 @@ func TestTransformCropsWithoutScaling(t *testing.T) {
 	src := synthetic(11, 8)
 	got := apply(t, Transform{Height: 8, Width: 4}, src, nil)
 	for y := range 8 {
-		// With seven excess pixels the crop begins at round-half-even(3.5) = 4.
+		// There are seven excess pixels, and round-half-even(7/2) = 4. So the crop begins at pixel 4.
 		if want := src.Bytes[3*(y*11+4) : 3*(y*11+8)]; !bytes.Equal(got.Bytes[12*y:12*y+12], want) {
 			t.Errorf("row %d = %d, want %d", y, got.Bytes[12*y:12*y+12], want)
 		}
@@ -108,7 +108,7 @@ func TestTransformChannels(t *testing.T) {
 	}
 }
 
-// shifted is the reference for pad-4 crop and flip, for one outcome.
+// shifted returns the expected result of pad-4 crop and flip, for one outcome of the draws.
 func shifted(src tensor.Tensor, dx, dy int, flip bool) []byte {
 	h, w := src.Shape[0], src.Shape[1]
 	out := make([]byte, len(src.Bytes))

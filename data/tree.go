@@ -19,22 +19,22 @@ import (
 
 // member is one file of a folder or of an archive.
 type member struct {
-	name   string // slash-separated, relative to the folder or the archive
+	name   string // path with slashes, relative to the folder or the archive
 	size   int64
-	read   func() ([]byte, error) // errors do not repeat the name
-	listed *listedFile            // the listed file in a folder; nil in an archive
-	ahead  func()                 // starts to read a file on another machine; else nil
+	read   func() ([]byte, error) // its errors do not contain the name
+	listed *listedFile            // state of a file of a folder when it was listed; nil in an archive
+	ahead  func()                 // starts to read a file on another machine in the background; else nil
 }
 
-// tree is a folder or an archive, with its wanted files.
+// tree has the wanted files of a folder or an archive.
 type tree struct {
 	members []member
-	ignored map[string]int // other files, by extension; "special" for pipes and the like
+	ignored map[string]int // number of other files, by extension; "special" for pipes and the like
 	empty   []string       // folders without wanted files
 	close   func() error
 }
 
-// ignore counts an unwanted file.
+// ignore counts a file that is not wanted.
 func (t *tree) ignore(extension string) {
 	if t.ignored == nil {
 		t.ignored = map[string]int{}
@@ -42,7 +42,7 @@ func (t *tree) ignore(extension string) {
 	t.ignored[extension]++
 }
 
-// counting returns a function that calls keep, and counts the files that keep rejects.
+// counting returns a function that calls keep. It also counts the files for which keep returns false.
 func (t *tree) counting(keep func(string) bool) func(string) bool {
 	return func(name string) bool {
 		if hidden(name) {
@@ -56,9 +56,9 @@ func (t *tree) counting(keep func(string) bool) func(string) bool {
 	}
 }
 
-// openTree lists the files of a folder, .tar, .tar.gz or .zip that keep accepts, in their
-// order there. The kind of archive is determined by its content, not by its name. Files
-// with a name that begins with a dot, and the folder __MACOSX, never count.
+// openTree lists those files of a folder, .tar, .tar.gz or .zip that keep accepts, in the order that they
+// have there. The content of an archive determines its kind, not its name. Files with a name that begins with
+// a dot, and the folder __MACOSX, are always left out.
 func openTree(ctx context.Context, name string, keep func(name string) bool) (*tree, error) {
 	if r := regular.RemoteOf(name); r != nil && !isArchiveName(name) {
 		if t, err := openRemote(ctx, r, name, keep); t != nil || err != nil {
@@ -67,7 +67,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	}
 	info, err := os.Stat(regular.Resolve(name))
 	if err != nil && regular.RemoteOf(name) != nil {
-		_, err = regular.Open(name) // returns the reason
+		_, err = regular.Open(name) // this returns the reason
 	}
 	if err != nil && name == standardInput {
 		_, err = regular.Open(name) // this returns the error that it is not supported here
@@ -87,7 +87,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	switch {
 	case err != nil:
 	case kind == "zip":
-		return openZip(f, info.Size(), f.Close, keep) // the result keeps f open
+		return openZip(f, info.Size(), f.Close, keep) // the result keeps f open, and closes it
 	case kind == "gzip":
 		defer f.Close()
 		return readTarGz(stream.NewReader(ctx, f), info.Size(), keep)
@@ -101,8 +101,8 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	return nil, err
 }
 
-// archiveKind examines the first bytes of a file. It returns "zip", "gzip", "tar", or ""
-// for something else, and moves back to the start of the file.
+// archiveKind reads the first bytes of a file, and then moves back to its start. It returns "zip", "gzip" or
+// "tar", or "" for anything else.
 func archiveKind(f *os.File) (string, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
@@ -121,7 +121,7 @@ func archiveKind(f *os.File) (string, error) {
 	return archiveIn(head), nil
 }
 
-// archiveIn returns the kind of an archive by its first bytes, as archiveKind does.
+// archiveIn returns the kind of an archive that begins with the bytes head, as archiveKind does.
 func archiveIn(head []byte) string {
 	const magicOfTar = 257
 	switch {
@@ -135,8 +135,8 @@ func archiveIn(head []byte) string {
 	return ""
 }
 
-// walk adds the files below root/dir. Links are followed: a folder, unlike an archive,
-// belongs to the user.
+// walk adds the files below root/dir. It follows links, because a folder belongs to the user, unlike an
+// archive.
 func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err error) {
 	if depth > maxFolderDepth {
 		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, maxFolderDepth)
@@ -206,7 +206,7 @@ func readFile(name string) ([]byte, error) {
 	return b, stream.WithoutPath(err)
 }
 
-// readBounded reads all of r, at most limit bytes.
+// readBounded reads r to its end. It is an error if r has more than limit bytes.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(b)) > limit {
@@ -215,8 +215,8 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// hidden reports whether a part of a name begins with a dot, or whether it is a folder that
-// macOS adds to archives.
+// hidden reports whether some folder or file in a path begins with a dot, or is the folder that macOS adds to
+// archives.
 func hidden(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if strings.HasPrefix(element, ".") || element == "__MACOSX" {

@@ -13,12 +13,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// listedFile is the state of a file when its folder was listed. A run has one fingerprint, so all reads
-// during the run must return the same content.
+// listedFile is the state of a file when its folder was listed. A run has one fingerprint of its data, so
+// every read during the run must return the same content.
 //
-// Size and modification time are compared at each read. The first read stores a sum of the content, and
-// later reads compare the sum as well. This finds a change that keeps size and time, and accepts a file
-// that was only touched.
+// Each read compares the size and the modification time. The first read stores a sum of the content, and
+// later reads compare the sum too. So a change that keeps size and time is found, and a file that was only
+// touched is accepted.
 type listedFile struct {
 	path     string
 	size     int64
@@ -30,7 +30,7 @@ func newListedFile(path string, info fs.FileInfo) *listedFile {
 	return &listedFile{path: path, size: info.Size(), modified: info.ModTime()}
 }
 
-// sumSeed belongs to this process: sums of contents are compared only within it.
+// sumSeed is different in every process. Sums of contents are compared only within a process.
 var sumSeed = maphash.MakeSeed()
 
 // sumOf returns a sum of content. It is never 0.
@@ -58,8 +58,8 @@ func (l *listedFile) read() ([]byte, error) {
 	return content, l.check(content, before, after)
 }
 
-// check compares content with the listed file. before and after are the states of the file
-// before and after reading.
+// check compares content with the state of the file when it was listed. before and after are the states of
+// the file before and after it was read.
 func (l *listedFile) check(content []byte, before, after fs.FileInfo) error {
 	sum, was := sumOf(content), l.sum.Load()
 	for _, now := range []fs.FileInfo{before, after} {
@@ -89,7 +89,7 @@ func (l *listedFile) changed(format string, args ...any) error {
 
 func timeOf(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
-// readSized reads all of r, which should have size bytes, but may have up to maxFileBytes.
+// readSized reads r to its end. r should have size bytes, but may have up to maxFileBytes.
 func readSized(r io.Reader, size int64) ([]byte, error) {
 	if size < 0 || size >= maxFileBytes {
 		return readBounded(r, maxFileBytes)
@@ -106,7 +106,7 @@ func readSized(r io.Reader, size int64) ([]byte, error) {
 	return append(b, rest...), err
 }
 
-// holdUnchanged makes reads of members in folders fail if the file has changed.
+// holdUnchanged makes the reads of samples in folders fail if a file has changed since it was listed.
 func holdUnchanged(samples []sampleFile) {
 	for i := range samples {
 		s := &samples[i]

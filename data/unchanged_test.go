@@ -11,7 +11,7 @@ import (
 // changing is a source of files on disk. file is the path of one of its files.
 type changing struct {
 	name, spec, file string
-	index            int // index of the sample that file contains
+	index            int // index of the sample that is read from file
 	opt              Options
 }
 
@@ -47,8 +47,9 @@ func readBoth(ctx context.Context, src Source, i int) error {
 	return err
 }
 
-// If a file changes after its source is opened, the error names it: with another size, and
-// with the same size and modification time. A file that is only touched is accepted.
+// If a file changes after its source was opened, reading it returns an error that names it. This is so if the
+// size changes, and also if size and modification time stay the same. A file that is only touched is
+// accepted.
 func TestChangedFiles(t *testing.T) {
 	for _, c := range changingSources(t) {
 		src := open(t, c.spec, c.opt)
@@ -91,7 +92,7 @@ func TestChangedFiles(t *testing.T) {
 	}
 }
 
-// A file that was never read is compared by size and modification time.
+// If a file was never read, a change is found by its size and modification time.
 func TestChangedBeforeTheFirstReading(t *testing.T) {
 	name := write(t, "a.png", []byte("content"))
 	for what, change := range map[string]func() error{
@@ -111,7 +112,7 @@ func TestChangedBeforeTheFirstReading(t *testing.T) {
 	}
 }
 
-// Overwriting a member of a zip archive in place causes an error.
+// If a member of a zip archive is overwritten in place, reading it is an error.
 func TestChangedZip(t *testing.T) {
 	name := write(t, "pets.zip", zipOf(t, pets(t)))
 	src := open(t, "folder:"+name, Options{CacheBytes: -1})
@@ -135,7 +136,7 @@ func TestChangedZip(t *testing.T) {
 	}
 }
 
-// BenchmarkReadListed compares reading listed files with reading without checks.
+// BenchmarkReadListed compares reading a file with these checks and reading it without them.
 func BenchmarkReadListed(b *testing.B) {
 	for _, size := range []int{4 << 10, 100 << 10, 1 << 20} {
 		name := filepath.Join(b.TempDir(), "x")

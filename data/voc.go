@@ -15,7 +15,7 @@ var vocClasses = []string{"background", "aeroplane", "bicycle", "bird", "boat", 
 	"chair", "cow", "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa",
 	"train", "tvmonitor"}
 
-// vocFolder returns the VOC folder that contains a file; "" for other files.
+// vocFolder returns the folder of VOC's layout that a file is in, or "" if it is in none.
 func vocFolder(name string) string {
 	in := path.Dir(name)
 	for _, folder := range []string{"JPEGImages", "SegmentationClass", "ImageSets/Segmentation"} {

@@ -10,9 +10,9 @@ import (
 // weighed is a source that may have a weight for each sample.
 type weighed interface{ weights() ([]float64, error) }
 
-// Weights returns the weights of the samples of src: the column weight of a csv:, or of several that are
-// joined. The error is a *problem.Error about the option sampling if the column is missing, or if a
-// weight is not a number from 0 on.
+// Weights returns the weights of the samples of src, from the column weight of a csv: source, or of several
+// that are joined. The error is a *problem.Error about the option sampling if there is no such column, or if
+// a weight is not a number of at least 0.
 func Weights(src Source) ([]float64, error) {
 	if w, ok := src.(weighed); ok {
 		return w.weights()

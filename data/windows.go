@@ -13,29 +13,29 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Windows is a source of the inputs that a Fit makes from another source's pictures: one or
-// more for each picture, in the order of the pictures, without labels.
+// Windows is a source of the inputs that a Fit makes from the pictures of another source: one or more inputs
+// for each picture. They are in the order of the pictures, and have no labels.
 type Windows struct {
 	Source
 	t     Transform
 	views [][]images.View // views of each picture
 	sizes [][2]int        // height and width of each picture
-	ends  []int           // number of windows up to the end of each picture
+	ends  []int           // total number of windows up to the end of each picture
 	info  Info
 }
 
-// Window is the position of an input of Windows: its upper left corner (X, Y) in the picture that was
-// scaled to Height x Width. It may extend beyond the right and the lower edge.
+// Window is the position of one input of Windows. The picture was scaled to Height x Width pixels, and (X, Y)
+// is the upper left corner of the input in it. The input may extend beyond the right and the lower edge.
 type Window struct {
 	Sample        int // number of the picture
 	Height, Width int // size of the scaled picture
 	X, Y          int
-	Last          bool // this is the picture's last window
+	Last          bool // this is the last window of the picture
 }
 
 // NewWindows reads the sizes of all pictures of src and returns their windows. The caller closes src. A
-// picture that cannot be read has one window; its Sample returns the error. overlap is the share of a
-// window's side that its neighbour also covers, 0 to 0.9. The error is a *problem.Error about the option
+// picture that cannot be read has one window, for which Sample returns the error. overlap is the share of a
+// window's side by which it overlaps its neighbour, 0 to 0.9. The error is a *problem.Error about the option
 // fit or overlap, or the context's error.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()
@@ -70,8 +70,8 @@ type measured interface {
 	measure(ctx context.Context, i int) (h, w int, err error)
 }
 
-// measure finds the sizes of all pictures. A picture without a known size gets the size of the input.
-// Its error is reported when it is read.
+// measure finds the sizes of all pictures. If the size of a picture cannot be read, it gets the size of the
+// input, and the error is reported when the picture is read.
 func (w *Windows) measure(ctx context.Context) error {
 	shape := w.Source.Info().Shape
 	return eachSample(len(w.sizes), func(i int) error {
@@ -88,7 +88,7 @@ func (w *Windows) measure(ctx context.Context) error {
 	})
 }
 
-// sizeIn returns the size of a picture of src.
+// sizeIn returns the size of picture i of src.
 func sizeIn(ctx context.Context, src Source, i int) (h, w int, err error) {
 	if m, ok := src.(measured); ok {
 		return m.measure(ctx, i)
@@ -123,7 +123,7 @@ func (w *Windows) Window(k int) Window {
 	return Window{sample, v.H, v.W, v.X, v.Y, n == len(w.views[sample])-1}
 }
 
-// at returns the picture of input k, and the number of the window in that picture.
+// at returns the number of the picture that input k shows, and the number of the window in that picture.
 func (w *Windows) at(k int) (sample, n int) {
 	sample = sort.SearchInts(w.ends, k+1)
 	if sample > 0 {

@@ -40,7 +40,7 @@ func sizedPictures(t *testing.T, sizes ...[2]int) Source {
 	return src
 }
 
-// Every fit but crop shows every pixel, in windows that begin inside the picture.
+// Every fit except crop shows every pixel of a picture, in windows that begin inside of it.
 func TestWindowsShowAll(t *testing.T) {
 	shape := Transform{Height: 7, Width: 5}
 	for _, f := range fits()[1:] {
@@ -65,8 +65,8 @@ func TestWindowsShowAll(t *testing.T) {
 	}
 }
 
-// Every fit returns a picture of the input's size unchanged. A picture with the input's
-// aspect ratio is scaled, as by Transform; windows are crops.
+// Every fit returns a picture unchanged if it has the size of the input. A picture with the aspect ratio of
+// the input is scaled as by Transform. The fit windows does not scale it, but crops it.
 func TestWindowsOfItsOwnSize(t *testing.T) {
 	src := sizedPictures(t, [2]int{6, 4}, [2]int{12, 8}, [2]int{13, 3})
 	shape := Transform{Height: 4, Width: 6}
@@ -105,7 +105,7 @@ func TestWindowsOfItsOwnSize(t *testing.T) {
 	}
 }
 
-// Reading the window of a bad picture returns an error; invalid options are refused.
+// Reading the window of a bad picture returns an error. Invalid options are refused.
 func TestWindowsRefuse(t *testing.T) {
 	dir := unpack(t, []file{{"a.png", []byte("no picture")}, {"b.png", pngOf(t, 9, 9, 1)}})
 	src, err := OpenInputs(t.Context(), []string{dir}, Options{})
@@ -141,8 +141,8 @@ func TestWindowsRefuse(t *testing.T) {
 	}
 }
 
-// TestFitsOfALetterbox: pixels beyond the picture are 114 in every fit, and scale shows what
-// evaluation shows.
+// TestFitsOfALetterbox: in every fit, pixels outside of the picture are 114. The fit scale shows the same as
+// evaluation.
 func TestFitsOfALetterbox(t *testing.T) {
 	transform := Transform{Height: 8, Width: 6, Letterbox: true}
 	picture := tensor.New(tensor.U8, 3, 5, 3)

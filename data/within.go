@@ -9,15 +9,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// readAllOf is the largest number of samples that are all read in order to find one of them, for a
-// source that may not be in memory.
+// readAllOf is the largest number of samples for which, to find one of them, all are read in order. It
+// applies to sources that may not be in memory.
 const readAllOf = 8192
 
-// Within reports whether every sample of inner is also in outer, regardless of names and labels. If so,
-// figures on inner do not measure the performance on samples that are new to a model trained on outer.
-// Picture files are compared byte by byte, everything else by its elements. If the data is a custom
-// source, or the two sources are of different kinds, and there are more than 8192 samples, only samples
-// at the same position are compared.
+// Within reports whether outer contains every sample of inner, regardless of names and labels. If so, figures
+// on inner say nothing about samples that are new to a model trained on outer. Picture files are compared
+// byte by byte, and all other samples by their elements. A custom source, or a pair of sources of different
+// kinds, may have more than 8192 samples; then only samples at the same position are compared.
 func Within(ctx context.Context, inner, outer Source) (bool, error) {
 	in, out := inner.Info(), outer.Info()
 	if in.Len < 1 || out.Len < 1 || in.DType != out.DType {
@@ -40,7 +39,7 @@ func Within(ctx context.Context, inner, outer Source) (bool, error) {
 	return true, nil
 }
 
-// drawn identifies samples that are drawn on the fly.
+// drawn identifies a sequence of samples that are drawn on the fly.
 type drawn struct {
 	kind  string
 	epoch uint32
@@ -56,7 +55,7 @@ func drawnBy(s Source) (drawn, bool) {
 	return drawn{}, false
 }
 
-// picturesOf returns the pictures of a source of files; nil for other sources.
+// picturesOf returns the pictures of a source of picture files, or nil for other sources.
 func picturesOf(s Source) *pictures {
 	switch s := s.(type) {
 	case *pictures:
@@ -67,12 +66,12 @@ func picturesOf(s Source) *pictures {
 	return nil
 }
 
-// amongFiles returns a function that looks for a file of inner among the files of outer
-// with the same size, first among those with the same name.
+// amongFiles returns a function that reports whether a file of inner equals a file of outer. It compares
+// files of the same size, first those with the same name.
 func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error) {
 	ofSize := map[int64][]sampleFile{}
 	for _, s := range outer.samples {
-		if s.read != nil { // nil for a mask without a picture
+		if s.read != nil { // read is nil for a mask without a picture
 			ofSize[s.size] = append(ofSize[s.size], s)
 		}
 	}
@@ -106,8 +105,8 @@ func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error)
 	}
 }
 
-// amongSamples returns a function that looks for a sample of inner at the same position in
-// outer, and then among all samples of outer.
+// amongSamples returns a function that reports whether a sample of inner equals a sample of outer. It
+// compares it first with the sample at the same position, and then with all samples.
 func amongSamples(inner, outer Source) func(context.Context, int) (bool, error) {
 	seed := maphash.MakeSeed()
 	sum := func(t tensor.Tensor) uint64 { return maphash.Bytes(seed, t.Bytes) }
@@ -130,8 +129,7 @@ func amongSamples(inner, outer Source) func(context.Context, int) (bool, error) 
 	}
 }
 
-// sumsOf returns the sums of all samples of s, or an empty map if they are too many to be
-// read.
+// sumsOf returns the sums of all samples of s, or an empty map if s has too many samples to read them all.
 func sumsOf(ctx context.Context, s Source, sum func(tensor.Tensor) uint64) (map[uint64]bool, error) {
 	n := s.Info().Len
 	if _, ok := s.(*memory); !ok && n > readAllOf {

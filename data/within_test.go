@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestWithin: only the samples count, not their location, their names or their order.
+// TestWithin: only the content of the samples matters, not their location, names or order.
 func TestWithin(t *testing.T) {
 	at := func(files ...file) string { return unpack(t, files) }
 	one, two, three := pngOf(t, 2, 2, 1), pngOf(t, 2, 2, 2), pngOf(t, 2, 2, 3)
@@ -53,7 +53,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestWithinOfDrawn: drawn data contains the samples of its subsets.
+// TestWithinOfDrawn: data that is drawn on the fly contains the samples of its subsets.
 func TestWithinOfDrawn(t *testing.T) {
 	whole := open(t, "glyphs:40", Options{})
 	some, err := Subset(whole, 10, 1)
@@ -83,8 +83,8 @@ func TestWithinArchives(t *testing.T) {
 	}
 }
 
-// TestSplitsOfPublishedData: validation uses the test part of data with two parts; an
-// explicit val part is missing.
+// TestSplitsOfPublishedData: if data has only the parts train and test, validation uses test. With the suffix
+// @val it is an error that val is missing.
 func TestSplitsOfPublishedData(t *testing.T) {
 	cifar := "cifar10:" + unpack(t, cifarBatches())
 	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.requested != "" {

@@ -8,13 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// padCrop shifts src by up to 4 pixels along each axis.
+// padCrop moves the picture by up to 4 pixels along each axis. beyond is the value of the pixels that become
+// free.
 func padCrop(dst, src images.Plane, beyond byte, d *tensor.Draws) {
 	shiftRandomly(dst, src, 4, beyond, d)
 }
 
-// shiftRandomly shifts src by up to pad pixels along each axis and fills the gap with
-// the value beyond, which is black for a picture. It uses two draws.
+// shiftRandomly moves the picture by up to pad pixels along each axis, and fills the gap with the value
+// beyond, which is black for a picture. It uses two draws.
 func shiftRandomly(dst, src images.Plane, pad int, beyond byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
 	copy(dst.Pix, bytes.Repeat([]byte{beyond}, len(dst.Pix)))
@@ -28,14 +29,14 @@ func shiftRandomly(dst, src images.Plane, pad int, beyond byte, d *tensor.Draws)
 	}
 }
 
-// randomFlip mirrors p left to right with probability one half. It uses one draw.
+// randomFlip mirrors p, left to right, with a probability of one half. It uses one draw.
 func randomFlip(p images.Plane, d *tensor.Draws) {
 	if d.Uint32()>>31 != 0 {
 		mirror(p)
 	}
 }
 
-// mirror turns p left to right.
+// mirror exchanges left and right in p.
 func mirror(p images.Plane) {
 	for y := range p.H {
 		row := p.Row(y)
@@ -48,11 +49,11 @@ func mirror(p images.Plane) {
 }
 
 // randomCrop draws the part of an h x w picture for random resized crop (Szegedy et al. 2015, as in
-// torchvision): 8 to 100 % of the area, with a ratio of its sides from 3/4 to 4/3. If ten parts in a row
-// do not fit, it returns the middle.
+// torchvision). The part has 8 to 100 % of the area, and sides in a ratio of 3/4 to 4/3. If ten drawn parts
+// in a row do not fit into the picture, it returns the middle of the picture.
 func randomCrop(h, w int, d *tensor.Draws) images.Box { return randomPart(h, w, 0.08, 1, d) }
 
-// randomPart does the same as randomCrop for a share of the area from least to most.
+// randomPart is like randomCrop, but the share of the area is from least to most.
 func randomPart(h, w int, least, most float64, d *tensor.Draws) images.Box {
 	const widest = 4. / 3
 	logWidest := tensor.Log(widest)

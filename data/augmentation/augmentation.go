@@ -1,7 +1,9 @@
-// Package augmentation changes pictures at random in training: presets, and chains of operations that are
-// written as text, such as "crop flip randaugment:2,9". Every change has the pixels of torchvision.
+// Package augmentation changes pictures at random in training. An Augmentation is a preset, or a chain of
+// operations that is written as text, such as "crop flip randaugment:2,9". Every operation gives the same
+// pixels as torchvision.
 //
-// Use Parse for a text of a recipe, and set data.Transform.Augment to the result: a data.Loader applies it.
+// Use Parse for a text of a recipe, and set data.Transform.Augment to the result. A data.Loader then applies
+// it.
 package augmentation
 
 import (
@@ -13,24 +15,26 @@ import (
 // Augmentation is a random change of pictures in training: a preset, or a list of operations. The zero
 // value changes nothing.
 type Augmentation struct {
-	preset string      // "" without a preset, and for a list of operations
+	preset string      // "" for a list of operations
 	ops    []operation // operations of a list
 }
 
 // Names of presets.
 const (
-	cifar    = "cifar"    // 4 black pixels around, crop to the original size, flip
+	cifar    = "cifar"    // adds 4 black pixels around, crops to the original size, flips
 	imageNet = "imagenet" // random resized crop, flip
-	segment  = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
+	segment  = "segment"  // scales by 0.5 to 2, crops with black pixels around, flips, changes colours
 )
 
-// CIFAR returns the preset for small pictures: 4 black pixels around, crop to the original size, flip.
+// CIFAR returns the preset for small pictures. It adds 4 black pixels around the picture, crops it to the
+// original size, and flips it.
 func CIFAR() Augmentation { return Augmentation{preset: cifar} }
 
-// ImageNet returns the preset for photos: random resized crop, flip.
+// ImageNet returns the preset for photos: random resized crop and flip.
 func ImageNet() Augmentation { return Augmentation{preset: imageNet} }
 
-// Segment returns the preset for masks: scale 0.5 to 2, crop with black pixels around, flip, colours.
+// Segment returns the preset for pictures with masks. It scales them by 0.5 to 2, crops them with black
+// pixels around, flips them and changes their colours.
 func Segment() Augmentation { return Augmentation{preset: segment} }
 
 // Parse returns the augmentation for a text: the name of a preset, "none" for the zero value, or a list
@@ -69,7 +73,7 @@ func MustParse(text string) Augmentation {
 // IsNone reports whether a changes nothing.
 func (a Augmentation) IsNone() bool { return a.preset == "" && len(a.ops) == 0 }
 
-// String returns the text of a, for Parse, with all arguments of operations.
+// String returns the text of a in the form that Parse reads, with all arguments of operations.
 func (a Augmentation) String() string {
 	switch {
 	case a.IsNone():
@@ -93,8 +97,8 @@ func (a *Augmentation) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Moving returns the name of the first part of an augmentation that moves pixels, or ""
-// if no part does.
+// Moving returns the name of the first part of an augmentation that moves pixels, or "" if there is no such
+// part.
 func (a Augmentation) Moving() string {
 	if len(a.ops) == 0 {
 		return a.preset

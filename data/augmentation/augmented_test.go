@@ -19,11 +19,11 @@ import (
 type augmentGolden struct {
 	Width, Height int
 	Mode          string
-	Rows          map[string]string // rows of tables
-	By            float64           // size of one operation
-	Box, Size     []int             // a part: left, top, width, height; its scaled width and height
-	Scale         []float64         // scale of parts that are drawn: least and largest share of the area
-	Moments       []float64         // means of the drawn values: see augment.py
+	Rows          map[string]string // digests of each change, by its name
+	By            float64           // angle, factor or shift of the operation
+	Box, Size     []int             // a part: left, top, width and height; its scaled width and height
+	Scale         []float64         // range of the share of the area that drawn parts have: least, largest
+	Moments       []float64         // means over many draws: see augment.py
 	Is            string
 }
 
@@ -64,8 +64,7 @@ func (g augmentGolden) canvas() *canvas {
 	return &canvas{Plane: grey}
 }
 
-// after returns the digest of the picture after a change, in the form that augment.py
-// writes.
+// after returns the digest of the picture after a change. augment.py writes digests in the same form.
 func (g augmentGolden) after(change func(c *canvas)) string {
 	c := g.canvas()
 	change(c)
@@ -117,8 +116,8 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 	}
 }
 
-// Where a transformed mask has a class, it is the class of the pixel that the transformed picture shows
-// there. The test picture encodes the class of each pixel in its colour.
+// At each pixel, a transformed mask has the class of the pixel that the transformed picture shows there, or
+// no class. The test picture encodes the class of each pixel in its colour.
 func TestMasksMoveAlong(t *testing.T) {
 	const h, w = 32, 40
 	src := images.NewPlane(h, w, 1)
@@ -152,7 +151,8 @@ func TestMasksMoveAlong(t *testing.T) {
 	}
 }
 
-// A mask follows only the changes of randaugment that move pixels, with the draws of its picture.
+// A mask is changed only by those operations of randaugment that move pixels. It uses the same draws as its
+// picture.
 func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {
@@ -173,8 +173,8 @@ func TestMasksFollowPolicies(t *testing.T) {
 	}
 }
 
-// The shares of erased pictures and of erased area equal the shares of torchvision's
-// RandomErasing.
+// The share of pictures in which a part is erased, and the share of the area that is erased, equal the shares
+// with torchvision's RandomErasing.
 func TestErase(t *testing.T) {
 	const n = 4000
 	erased, share := 0, 0.0
@@ -195,7 +195,7 @@ func TestErase(t *testing.T) {
 // erases by default from pictures of 40x40, over 60,000 draws.
 const eraseMean = 0.174
 
-// Refused operations: the error names operation, argument and range.
+// Invalid operations are refused. The error names the operation, the argument and its range.
 func TestRefusedOperations(t *testing.T) {
 	for text, want := range map[string]string{
 		"blur":             `unknown augmentation "blur"; there are none, cifar`,
@@ -230,7 +230,7 @@ func TestRefusedOperations(t *testing.T) {
 	}
 }
 
-// An augmentation is stored as its text, with all arguments, and read back.
+// An augmentation is stored as its text, with all arguments, and can be read from it.
 func TestTextOfAnAugmentation(t *testing.T) {
 	for text, want := range map[string]string{`"none"`: `"none"`, `"segment"`: `"segment"`, `"crop flip:1"`: `"crop:4 flip:1"`} {
 		var a, again Augmentation

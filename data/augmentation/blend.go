@@ -2,16 +2,16 @@ package augmentation
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Blend has the settings of a blend: the average of a picture and another sample, with the boxes of both,
-// as in the mixup of YOLOX (Ge et al. 2021).
+// Blend has the settings for blending a picture with another sample: the result is the average of both, with
+// the boxes of both, as in the mixup of YOLOX (Ge et al. 2021).
 type Blend struct {
 	Other     int     // number of the other sample in the source
-	Scale     float64 // factor of the size that the other sample has in evaluation
+	Scale     float64 // size of the other sample, relative to its size in evaluation
 	Mirrored  bool
-	Left, Top float64 // position of the result in a larger picture, from 0 to 1 of the possible range
+	Left, Top float64 // position of the result in a larger other picture, as fractions of the range
 }
 
-// Blends reports whether an augmentation averages pictures with boxes.
+// Blends reports whether an augmentation blends pictures that have boxes.
 func (a Augmentation) Blends() bool { return a.blend() != nil }
 
 func (a Augmentation) blend() *operation {
@@ -23,8 +23,8 @@ func (a Augmentation) blend() *operation {
 	return nil
 }
 
-// DrawBlend draws the blend of a sample with another one of a source. The scale is from 0.5 to 1.5. ok is
-// false if the sample is not changed.
+// DrawBlend draws the settings for blending a sample with another sample of the source. The scale is from 0.5
+// to 1.5. ok is false if the sample must not be changed.
 func (a Augmentation) DrawBlend(samples int, d *tensor.Draws) (b Blend, ok bool) {
 	op := a.blend()
 	if op == nil {

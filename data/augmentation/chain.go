@@ -8,15 +8,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// canvas is a picture, or the mask of one, that operations change in place.
+// canvas is a picture, or the mask of a picture, that operations change in place.
 type canvas struct {
 	images.Plane
-	mask   bool // the bytes are classes: operations move them, but do not change them as colours
-	beyond byte // value of pixels outside the source
+	mask   bool // the bytes are classes: operations that move pixels change it, operations on colours do not
+	beyond byte // value of pixels outside of the source picture
 }
 
-// play computes dst from src by the operations of the augmentation. Each operation draws from a separate
-// stream. Its draws therefore depend neither on its position in the list nor on the other operations.
+// play makes dst from src by the operations of the augmentation. Each operation takes its draws from a
+// separate stream of random numbers. So its draws depend neither on its position in the list nor on the other
+// operations.
 func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
 	c := &canvas{Plane: dst, mask: mask}
 	if mask {
@@ -52,19 +53,19 @@ func (c *canvas) clone() images.Plane {
 	return images.Plane{H: c.H, W: c.W, C: c.C, Pix: bytes.Clone(c.Pix)}
 }
 
-// cropOperation shifts by up to args[0] pixels along each axis. It uses two draws.
+// cropOperation moves the picture by up to args[0] pixels along each axis. It uses two draws.
 func cropOperation(c *canvas, args []float64, d *tensor.Draws) {
 	shiftRandomly(c.Plane, c.clone(), int(args[0]), c.beyond, d)
 }
 
-// flipOperation uses two draws.
+// flipOperation mirrors the picture at random. It uses two draws.
 func flipOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() < args[0] {
 		mirror(c.Plane)
 	}
 }
 
-// rotateOperation uses two draws.
+// rotateOperation rotates the picture by a random angle. It uses two draws.
 func rotateOperation(c *canvas, args []float64, d *tensor.Draws) {
 	c.rotate(d.Between(-args[0], args[0]))
 }
@@ -80,9 +81,9 @@ func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// eraseOperation blackens a part of the picture. The labels of these pixels are ignored. The share of the
-// area is drawn, and so is the ratio of the sides, from 0.3 to 3.3. After ten parts that don't fit,
-// nothing is erased (Zhong et al. 2017, drawn as in torchvision's RandomErasing).
+// eraseOperation makes a part of the picture black. The labels of its pixels are ignored. It draws the share
+// of the area, and the ratio of the sides, from 0.3 to 3.3. If ten drawn parts in a row do not fit into the
+// picture, nothing is erased (Zhong et al. 2017, drawn as in torchvision's RandomErasing).
 func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() >= args[0] {
 		return
@@ -90,8 +91,8 @@ func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	c.blacken(erasedPart(c.H, c.W, args[1], args[2], d))
 }
 
-// erasedPart draws a part of an h x w picture with a share of its area. It returns an empty
-// part after ten parts that don't fit.
+// erasedPart draws a part of an h x w picture, with a share of its area from least to most. It returns an
+// empty part if ten drawn parts in a row do not fit.
 func erasedPart(height, width int, least, most float64, d *tensor.Draws) images.Box {
 	low, high := tensor.Log(0.3), tensor.Log(3.3)
 	for range 10 {
@@ -108,7 +109,7 @@ func erasedPart(height, width int, least, most float64, d *tensor.Draws) images.
 	return images.Box{}
 }
 
-// blacken replaces the pixels of a part by c.beyond.
+// blacken sets the pixels of a part to c.beyond.
 func (c *canvas) blacken(b images.Box) {
 	for y := b.Y; y < b.Y+b.H; y++ {
 		copy(c.Row(y)[b.X*c.C:(b.X+b.W)*c.C], bytes.Repeat([]byte{c.beyond}, b.W*c.C))

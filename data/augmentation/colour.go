@@ -4,23 +4,23 @@ import (
 	"github.com/bnctl/bnctl/data/images"
 )
 
-// The changes of colours equal Pillow's ImageEnhance and ImageOps, and hence torchvision's
-// for pictures: mixed values are truncated to a whole level, not rounded.
+// The changes of colours give the same pixels as Pillow's ImageEnhance and ImageOps, and so as torchvision
+// for pictures. Mixed values are truncated to a whole level of 0 to 255, not rounded.
 
-// mixed returns base + factor*(v-base), computed in float32, truncated to a level.
+// mixed returns base + factor*(v-base), computed in float32, truncated to a whole level.
 func mixed(base, v byte, factor float32) byte {
 	m := float32(base) + float32(factor*float32(int(v)-int(base)))
 	return byte(min(max(m, 0), 255))
 }
 
-// brightness moves all pixels away from black.
+// brightness moves the values of all pixels away from black by a factor.
 func brightness(p images.Plane, factor float64) {
 	for i, v := range p.Pix {
 		p.Pix[i] = mixed(0, v, float32(factor))
 	}
 }
 
-// contrast moves all pixels away from the mean grey of the picture, rounded.
+// contrast moves the values of all pixels away from the mean grey of the picture, which is rounded.
 func contrast(p images.Plane, factor float64) {
 	sum, n := 0, max(1, p.H*p.W)
 	for i := 0; i < len(p.Pix); i += p.C {
@@ -32,7 +32,8 @@ func contrast(p images.Plane, factor float64) {
 	}
 }
 
-// saturation moves each pixel away from its grey value. It does not change grey pictures.
+// saturation moves the channels of each pixel away from the pixel's grey value. It does not change grey
+// pictures.
 func saturation(p images.Plane, factor float64) {
 	if p.C != 3 {
 		return
@@ -45,7 +46,7 @@ func saturation(p images.Plane, factor float64) {
 	}
 }
 
-// greyOf returns the luma of a pixel.
+// greyOf returns the grey value (luma) of a pixel.
 func greyOf(pixel []byte) byte {
 	if len(pixel) == 3 {
 		return byte(images.Luma(pixel))

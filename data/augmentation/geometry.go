@@ -6,13 +6,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// affine maps each pixel of the result to a pixel of the source: pixel (x, y) comes from
-// the one that contains (x0 + xx*x + xy*y, y0 + yx*x + yy*y), in units of 2^-16 pixels. It
+// affine maps each pixel of the result to a pixel of the source. The result's pixel (x, y) is copied from the
+// source pixel that contains the point (x0 + xx*x + xy*y, y0 + yx*x + yy*y), in units of 2^-16 pixels. This
 // is Pillow's transform by the nearest pixel.
 type affine struct{ xx, xy, x0, yx, yy, y0 int64 }
 
-// newAffine rounds a map of points, (a*x + b*y + c, d*x + e*y + f), applied to the centres
-// of pixels.
+// newAffine returns the map of points (a*x + b*y + c, d*x + e*y + f), applied to the centres of pixels, with
+// rounded coefficients.
 func newAffine(a, b, c, d, e, f float64) affine {
 	fixed := func(v float64) int64 { return int64(math.Floor(float64(v*65536) + 0.5)) }
 	return affine{fixed(a), fixed(b), fixed(c + float64(a*0.5) + float64(b*0.5)),
@@ -40,7 +40,7 @@ func (c *canvas) move(m affine) {
 	}
 }
 
-// rotate turns c around its middle, counterclockwise.
+// rotate turns c around its middle, counterclockwise for positive degrees.
 func (c *canvas) rotate(degrees float64) {
 	turn := float64(-degrees*math.Pi) / 180
 	cos, sin := tensor.Cos(turn), tensor.Sin(turn)

@@ -5,12 +5,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// jitterOne is the factor 1 of a change of colours, in fixed point.
+// jitterOne is a factor of 1 for changing colours, in fixed point.
 const jitterOne = 1 << 16
 
-// jitter changes brightness, contrast and saturation of a picture, each by a factor from
-// 0.6 to 1.4: away from black, from the mean grey of the picture, from the grey of each
-// pixel. It uses three draws.
+// jitter changes brightness, contrast and saturation of a picture, each by a factor from 0.6 to 1.4. Values
+// are moved away from black, from the mean grey of the picture, and from the grey of each pixel. It uses
+// three draws.
 func jitter(p images.Plane, d *tensor.Draws) {
 	factor := func() int { return int(jitterOne * d.Between(0.6, 1.4)) }
 	brightness, contrast, saturation := factor(), factor(), factor()

@@ -7,13 +7,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Mixture holds the settings that all rows of a batch share.
+// Mixture has the settings for mixing each row of a batch with a partner row. All rows of the batch share
+// them.
 type Mixture struct {
 	Fraction float64    // weight of the row itself: a multiple of 2^-24, so that 1-Fraction is exact, too
-	Cut      images.Box // cutmix: the part copied from the partner; empty: every pixel is mixed
+	Cut      images.Box // cutmix: the part that is copied from the partner; empty: every pixel is mixed
 }
 
-// mixing returns the operations of an augmentation that mix.
+// mixing returns the operations mixup and cutmix of an augmentation, or nil where it has none.
 func (a Augmentation) mixing() (up, cut *operation) {
 	for _, op := range a.ops {
 		switch op.name {
@@ -32,9 +33,9 @@ func (a Augmentation) Mixes() bool {
 	return up != nil || cut != nil
 }
 
-// DrawMixture draws the mixture of a batch of pictures of h x w pixels. If both ways to mix
-// are enabled, the first word selects one. Then it draws the fraction, and for cutmix the
-// centre of the part: across, down.
+// DrawMixture draws the settings for mixing a batch of pictures of h x w pixels. If the augmentation has both
+// mixup and cutmix, the first draw selects one. Then the fraction is drawn, and for cutmix the centre of the
+// part: first across, then down.
 func (a Augmentation) DrawMixture(seed uint64, epoch, index, h, w int) Mixture {
 	up, cut := a.mixing()
 	d := tensor.NewPhilox(seed, tensor.StreamMix).Draws(uint32(epoch), uint64(index))
@@ -69,7 +70,7 @@ func (m Mixture) Apply(p images.Plane, partner []byte) {
 	}
 }
 
-// CutsParts reports whether an augmentation puts parts of a picture into another.
+// CutsParts reports whether an augmentation copies parts of a picture into another picture.
 func (a Augmentation) CutsParts() bool {
 	_, cut := a.mixing()
 	return cut != nil

@@ -19,8 +19,8 @@ type operation struct {
 type operationKind struct {
 	name   string
 	params []param
-	stream tensor.Stream // stream of its random numbers, relative to StreamAugment; never changes
-	moves  bool          // moves pixels, so masks must follow
+	stream tensor.Stream // stream of random numbers, relative to StreamAugment; must never change
+	moves  bool          // the operation moves pixels, so that masks must be changed too
 	apply  func(c *canvas, args []float64, d *tensor.Draws)
 }
 
@@ -32,9 +32,8 @@ type param struct {
 	whole     bool
 }
 
-// Operations that do not change one picture in place: the choice of the part that is scaled to the
-// size of the result, the two operations that combine pictures with boxes, and the two that mix
-// samples of a batch.
+// Operations that do more than change one picture in place. One selects the part of a picture that is scaled
+// to the size of the result, two combine pictures that have boxes, and two mix the samples of a batch.
 const (
 	resizedCrop = "resizedcrop"
 	mosaic      = "mosaic"
@@ -121,8 +120,8 @@ func parseOperation(word string) (operation, error) {
 	return op, op.check(word, len(words))
 }
 
-// check refuses a range with its ends in the wrong order. If only one of three factors is given, it is
-// used for all three.
+// check returns an error if the ends of a range are in the wrong order. If the text has only one of three
+// factors, check uses it for all three. given is the number of arguments in the text.
 func (o operation) check(word string, given int) error {
 	if o.name == "jitter" && given == 1 {
 		o.args[1], o.args[2] = o.args[0], o.args[0]
@@ -147,7 +146,7 @@ func (p param) parse(text string) (float64, error) {
 	return v, nil
 }
 
-// usage lists the arguments.
+// usage lists the arguments of an operation, for messages.
 func (k *operationKind) usage() string {
 	if len(k.params) == 0 {
 		return "no argument"

@@ -52,7 +52,7 @@ func TestMovesAreTorchvisions(t *testing.T) {
 	}
 }
 
-// drawsOf returns the draws of the first sample that satisfies is.
+// drawsOf returns the draws of the first sample for which is returns true.
 func drawsOf(t *testing.T, is func(d *tensor.Draws) bool) tensor.Draws {
 	t.Helper()
 	for i := range uint64(100_000) {
@@ -65,9 +65,8 @@ func drawsOf(t *testing.T, is func(d *tensor.Draws) bool) tensor.Draws {
 	return tensor.Draws{}
 }
 
-// Scaled and erased parts are drawn as in torchvision: their shares of the area, their ratios and
-// positions have the same means and mean squares, within five standard deviations of a mean over 20,000
-// draws.
+// Scaled and erased parts are drawn as in torchvision. The means and mean squares of their shares of the
+// area, ratios and positions are the same, within five standard deviations of a mean over 20,000 draws.
 func TestPartsAreDrawnAsByTorchvision(t *testing.T) {
 	g := readAugmentGoldens(t)
 	const n = 20_000

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// DrawPosition draws the view of a picture that Apply shows, and whether it is mirrored, with the
-// same draws as Apply.
+// DrawPosition draws the view of a picture that Apply would show, and whether Apply would mirror it. It uses
+// the same draws as Apply.
 func (a Augmentation) DrawPosition(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (
 	v images.View, mirrored bool,
 ) {
@@ -33,15 +33,15 @@ func (a Augmentation) DrawPosition(s images.Scaling, dst, src images.Plane, d *t
 	return v, mirrored
 }
 
-// LeavingBoxes returns the name of a part of an augmentation that DrawPosition does not support, or ""
-// if it supports all.
+// LeavingBoxes returns the name of a part of an augmentation that DrawPosition does not support, so that
+// boxes would not follow their pixels. It returns "" if DrawPosition supports all parts.
 func (a Augmentation) LeavingBoxes() string {
 	if a.preset != segment && a.preset != "" {
 		return a.preset
 	}
 	for _, op := range a.ops {
 		if op.name == mosaic || op.name == blending {
-			continue // Loader moves the boxes for it
+			continue // for this operation Loader moves the boxes
 		}
 		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {
 			return op.name

@@ -5,11 +5,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Ignored represents -1 in a mask that is being transformed: no class.
+// Ignored is the value for -1, no class, in a mask that is being transformed.
 const Ignored = 255
 
-// Apply fills dst from src, which has the same number of channels. s scales pictures for
-// augmentations that do not crop.
+// Apply makes dst from src. Both have the same number of channels. s scales pictures for augmentations that
+// do not crop.
 func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch {
 	case a.preset == cifar:
@@ -34,7 +34,7 @@ func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.D
 	}
 }
 
-// ApplyMask does the same as Apply for a mask.
+// ApplyMask is like Apply, for the mask of a picture.
 func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch {
 	case a.preset == cifar:
@@ -58,8 +58,8 @@ func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tens
 	}
 }
 
-// DrawView draws a scale from 0.5 to 2, relative to the size of the picture in evaluation, and the
-// position of the scaled picture in dst. It uses four draws.
+// DrawView draws a scale from 0.5 to 2, relative to the size that the picture has in evaluation, and the
+// position of dst in the scaled picture. It uses four draws.
 func DrawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.View {
 	w, h := s.Size(dst, src)
 	scale := d.Between(0.5, 2)
@@ -71,7 +71,7 @@ func DrawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.V
 	return v
 }
 
-// offset draws from 0 to spare, or from spare to 0 if spare is negative.
+// offset draws a number from 0 to spare, or from spare to 0 if spare is negative.
 func offset(spare int, d *tensor.Draws) int {
 	if spare < 0 {
 		return -d.Intn(-spare + 1)

@@ -25,8 +25,8 @@ func TestRandomCrop(t *testing.T) {
 		share := float64(b.W*b.H) / (h * w)
 		area, least, most = area+share, min(least, share), max(most, share)
 	}
-	// 0.433 is the mean of 200,000 parts drawn by torchvision's algorithm in Python; the
-	// standard deviation of a single part is 0.24.
+	// 0.433 is the mean area of 200,000 parts drawn by torchvision's algorithm in Python. The standard deviation
+	// of the area of a single part is 0.24.
 	if mean := area / n; math.Abs(mean-0.433) > 0.01 || least > 0.085 || least < 0.078 || most < 0.95 {
 		t.Errorf("share of the area: mean %.3f from %.3f to %.3f", mean, least, most)
 	}
@@ -44,7 +44,7 @@ func TestRandomCropOfExtremes(t *testing.T) {
 	}
 }
 
-// The result of imagenet is the resized part, flipped or not.
+// The result of imagenet is the part that is cut out, scaled, and perhaps flipped.
 func TestImageNetAugment(t *testing.T) {
 	src := images.NewPlane(40, 50, 3)
 	for i := range src.Pix {

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// levels is the number of magnitudes, from 0 to the largest.
+// levels is the number of magnitudes of a change, from 0 to the largest.
 const levels = 31
 
-// policy is a table of changes with the largest magnitude of each. The tables are
-// torchvision 0.14's.
+// policy has the largest magnitude of each change in RandAugment or TrivialAugmentWide. The values are those
+// of torchvision 0.14.
 type policy struct {
 	shear, rotation, colour float64
 	bits                    int // number of bits that posterize removes
@@ -18,22 +18,22 @@ type policy struct {
 }
 
 var (
-	// randAugment is the table of Cubuk et al. 2019.
+	// randAugment has the magnitudes of RandAugment (Cubuk et al. 2019).
 	randAugment = policy{0.3, 30, 0.9, 4, func(side int) float64 { return float64(150. / 331 * float64(side)) }}
-	// trivialWide is the wide table of Müller and Hutter 2021.
+	// trivialWide has the magnitudes of TrivialAugmentWide (Müller and Hutter 2021).
 	trivialWide = policy{0.99, 135, 0.99, 6, func(int) float64 { return 32 }}
 )
 
-// change is a row of a policy.
+// change is one of the changes that the policies choose from.
 type change struct {
 	name   string
-	moves  bool // moves pixels, so that the labels of masks move too
+	moves  bool // the change moves pixels, so that masks must be changed too
 	signed bool
 	most   func(p policy, c *canvas) float64 // the largest magnitude
 	apply  func(c *canvas, m float64)
 }
 
-// changes are the rows of a policy. Their order must never change.
+// changes are the changes that the policies choose from. Their order must never change.
 var changes = []change{
 	{"Identity", false, false, none, nil},
 	{"ShearX", true, true, shear, (*canvas).shearX},
@@ -59,8 +59,8 @@ func none(policy, *canvas) float64       { return 0 }
 func shear(p policy, _ *canvas) float64  { return p.shear }
 func factor(p policy, _ *canvas) float64 { return p.colour }
 
-// magnitude returns the magnitude of a level: element level of torch.linspace(0, most, levels). Like
-// PyTorch, it computes in float32 and counts steps from the nearer end. The middle is half of most.
+// magnitude returns the magnitude of a level: element level of torch.linspace(0, most, levels). Like PyTorch,
+// it computes in float32 and counts steps from the nearer end. The middle level is half of most.
 func magnitude(most float64, level int) float64 {
 	end := float32(most)
 	step := float64(end / (levels - 1))
@@ -73,7 +73,7 @@ func magnitude(most float64, level int) float64 {
 	return float64(end / 2)
 }
 
-// play makes one change of c, at a level of the policy.
+// play makes the change h of c, at a level of the policy. If negative is set, the magnitude is negative.
 func (p policy) play(c *canvas, h change, level int, negative bool) {
 	if h.apply == nil || c.mask && !h.moves {
 		return
@@ -86,7 +86,7 @@ func (p policy) play(c *canvas, h change, level int, negative bool) {
 }
 
 // randAugmentOperation makes args[0] changes of magnitude args[1]. It uses two draws for each change: one
-// selects it, and one is the sign of its magnitude.
+// selects the change, and one the sign of its magnitude.
 func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	for range int(args[0]) {
 		h := changes[d.Intn(len(changes))]
@@ -94,8 +94,8 @@ func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// trivialOperation makes one change. It uses three draws: the change, the level of its magnitude, and the
-// sign.
+// trivialOperation makes one change. It uses three draws: one selects the change, one the level of its
+// magnitude, and one the sign of its magnitude.
 func trivialOperation(c *canvas, _ []float64, d *tensor.Draws) {
 	h, level := changes[d.Intn(len(changes))], d.Intn(levels)
 	trivialWide.play(c, h, level, d.Uint32()>>31 == 1)

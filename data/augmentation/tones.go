@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/data/images"
 )
 
-// sharpness moves pixels away from the weighted mean of their neighbourhood; the pixel itself has weight
-// 5 of 13. Pixels at the edge are not changed.
+// sharpness moves the value of each pixel away from the weighted mean of the pixel and its neighbours, in
+// which the pixel itself has weight 5 of 13. Pixels at the edge are not changed.
 func sharpness(p images.Plane, factor float64) {
 	src := images.Plane{H: p.H, W: p.W, C: p.C, Pix: bytes.Clone(p.Pix)}
 	for y := 1; y < p.H-1; y++ {
@@ -22,7 +22,7 @@ func sharpness(p images.Plane, factor float64) {
 	}
 }
 
-// posterize keeps the highest bits of each level.
+// posterize keeps only the highest bits of each value.
 func posterize(p images.Plane, bits int) {
 	mask := byte(0xff << (8 - bits))
 	for i, v := range p.Pix {
@@ -30,7 +30,7 @@ func posterize(p images.Plane, bits int) {
 	}
 }
 
-// solarize inverts the levels that are at least threshold.
+// solarize inverts the values that are at least threshold.
 func solarize(p images.Plane, threshold float64) {
 	for i, v := range p.Pix {
 		if float64(v) >= threshold {
@@ -39,7 +39,7 @@ func solarize(p images.Plane, threshold float64) {
 	}
 }
 
-// autoContrast stretches the levels of each channel to 0 to 255.
+// autoContrast stretches the values of each channel to the range from 0 to 255.
 func autoContrast(p images.Plane) {
 	map256(p, func(h *[256]int, table *[256]byte) bool {
 		low, high := 0, 255
@@ -61,7 +61,7 @@ func autoContrast(p images.Plane) {
 	})
 }
 
-// equalize maps the levels of each channel so that all are about equally frequent.
+// equalize changes the values of each channel so that all values are about equally frequent.
 func equalize(p images.Plane) {
 	map256(p, func(h *[256]int, table *[256]byte) bool {
 		last := 255
@@ -81,8 +81,8 @@ func equalize(p images.Plane) {
 	})
 }
 
-// map256 replaces the levels of each channel by a table made from its histogram. A channel
-// stays unchanged if make reports false.
+// map256 replaces the values of each channel by the entries of a table. make fills the table from the
+// histogram of the channel. If make returns false, the channel is not changed.
 func map256(p images.Plane, make func(h *[256]int, table *[256]byte) bool) {
 	for k := range p.C {
 		var histogram [256]int

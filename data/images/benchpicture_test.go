@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// BenchmarkDecodePicture measures one JPEG, 4:2:0: of CIFAR-10's size, and of 12
-// megapixels.
+// BenchmarkDecodePicture measures decoding one JPEG with 4:2:0 subsampling: a picture of CIFAR-10's size, and
+// one of 12 megapixels.
 func BenchmarkDecodePicture(b *testing.B) {
 	b.Run("32x32", func(b *testing.B) { measureDecode(b, 32, 32) })
 	b.Run("4000x3000", func(b *testing.B) { measureDecode(b, 4000, 3000) })

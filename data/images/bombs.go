@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// checkSize refuses a file that is too small for its claimed number of pixels, or needs too much work
-// for its size. In every format, a few bytes can request gigabytes and minutes.
+// checkSize returns an error if a file is too small for the number of pixels that it declares, or would need
+// too much work for its size. In every format, a few bytes can request gigabytes and minutes.
 func checkSize(file []byte, format string, h, w int) error {
 	if w*h > FreePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
@@ -27,7 +27,7 @@ func checkSize(file []byte, format string, h, w int) error {
 
 func checkJPEGSize(file []byte) error {
 	blocks, visits := jpeg.Work(file)
-	if blocks/8 > len(file) { // each needs at least one bit
+	if blocks/8 > len(file) { // each block needs at least one bit
 		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Plural(blocks, "block"),
 			problem.Plural(len(file), "byte"))
 	}
@@ -39,18 +39,18 @@ func checkJPEGSize(file []byte) error {
 	return nil
 }
 
-// The tags of a TIFF that hold the number of bytes of each strip, or of each tile.
+// Tags of a TIFF that have the number of bytes of each strip, or of each tile.
 const (
 	tiffStripByteCounts = 279
 	tiffTileByteCounts  = 325
 )
 
-// checkTIFFSize refuses a TIFF with overlapping strips or tiles, because any number of them may share
+// checkTIFFSize returns an error for a TIFF with overlapping strips or tiles. Any number of these may share
 // the same bytes, and each is read as a whole. The decoder limits their unpacked size.
 func checkTIFFSize(file []byte) error {
 	d, ok := openDirectory(file)
 	if !ok {
-		return nil // the decoder will report it
+		return nil // the decoder will report the error
 	}
 	packed := uint64(0)
 	for entry := range d.entries() {
@@ -67,9 +67,9 @@ func checkTIFFSize(file []byte) error {
 	return nil
 }
 
-// directory is the first directory of tags of a TIFF, in the file itself or in the EXIF part of
-// another picture. It has the number of entries, and entries of 12 bytes: tag, type, count, and the
-// value or its offset.
+// directory is the first directory of tags of a TIFF. The TIFF may be the file itself, or the EXIF part of
+// another picture. The directory has the number of its entries, and entries of 12 bytes: tag, type, count,
+// and the value or its offset.
 type directory struct {
 	file  []byte
 	order binary.ByteOrder
@@ -77,7 +77,7 @@ type directory struct {
 	count int
 }
 
-// openDirectory finds the first directory of a TIFF; ok is false if it is missing.
+// openDirectory finds the first directory of a TIFF. ok is false if there is none.
 func openDirectory(file []byte) (d directory, ok bool) {
 	d = directory{file: file, order: binary.LittleEndian}
 	switch {
@@ -97,7 +97,7 @@ func openDirectory(file []byte) (d directory, ok bool) {
 	return d, true
 }
 
-// entries yields the offsets of complete entries.
+// entries yields the offset of each complete entry.
 func (d *directory) entries() func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := range d.count {
@@ -111,14 +111,14 @@ func (d *directory) entries() func(yield func(int) bool) {
 
 func (d *directory) tag(entry int) int { return int(d.order.Uint16(d.file[entry:])) }
 
-// Types of numbers in a TIFF.
+// Numeric types in a TIFF.
 const (
 	tiffShort = 3 // 16 bits
 	tiffLong  = 4 // 32 bits
 )
 
-// numbers returns the first numbers of an entry, up to a maximum count. It returns nil if
-// they are not whole numbers, or not in the file.
+// numbers returns the first numbers of an entry, at most most of them. It returns nil if they are not whole
+// numbers, or if the file ends before them.
 func (d *directory) numbers(entry, most int) []uint64 {
 	size := 2
 	switch d.order.Uint16(d.file[entry+2:]) {

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
-// bitString collects bits, starting at the lowest bit of a byte.
+// bitString collects bits. The first bit is the lowest bit of a byte.
 type bitString struct {
 	bytes []byte
 	n     int
@@ -31,20 +31,20 @@ func (b *bitString) put(v uint32, count int) {
 	}
 }
 
-// scanBomb is a grey progressive JPEG of w x h with a complete DC scan, followed by a
-// number of scans. Each of them marks all its blocks as finished in a few bytes.
+// scanBomb returns a grey progressive JPEG of w x h pixels, with a complete DC scan followed by a number of
+// other scans. Each of these marks all blocks as finished in a few bytes.
 func scanBomb(w, h, scans int) []byte {
 	segment := func(marker byte, body ...byte) []byte {
 		return append([]byte{0xff, marker, 0, byte(2 + len(body))}, body...)
 	}
-	table := func(class byte, symbol byte) []byte { // one code of one bit: 0
+	table := func(class byte, symbol byte) []byte { // a code of a single symbol with one bit: 0
 		return segment(0xc4, append(append([]byte{class}, 1), append(make([]byte, 15), symbol)...)...)
 	}
 	file := []byte{0xff, 0xd8}
 	file = append(file, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)...)
 	file = append(file, segment(0xc2, 8, byte(h>>8), byte(h), byte(w>>8), byte(w), 1, 1, 0x11, 0)...)
 	file = append(file, table(0x00, 0)...)
-	file = append(file, table(0x10, 0xe0)...) // marks the end of 2^14 blocks, followed by 14 more bits
+	file = append(file, table(0x10, 0xe0)...) // end of 2^14 blocks, followed by 14 more bits
 	blocks := (w + 7) / 8 * ((h + 7) / 8)
 	file = append(file, segment(0xda, 1, 1, 0, 0, 0, 0)...)
 	file = append(file, make([]byte, (blocks+7)/8)...)
@@ -55,7 +55,7 @@ func scanBomb(w, h, scans int) []byte {
 	return append(file, 0xff, 0xd9)
 }
 
-// zeros returns n zero bytes, packed.
+// zeros returns n zero bytes, compressed.
 func zeros(n int) []byte {
 	var b bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&b, 9)
@@ -66,7 +66,7 @@ func zeros(n int) []byte {
 	return b.Bytes()
 }
 
-// overlapping is a TIFF with strips that all share the same bytes, which decode to nothing:
+// overlapping returns a TIFF in which all strips share the same bytes. The bytes decode to nothing: they are
 // PackBits' no-operation.
 func overlapping(strips uint32) []byte {
 	behind := bytes.Repeat([]byte{0x80}, 1<<16)
@@ -81,7 +81,7 @@ func overlapping(strips uint32) []byte {
 	return picturetest.GreyTIFF(1, strips, 32773, tags, behind)
 }
 
-// solidWebP is a lossless WebP of w x h pixels. Its pixels need no bits at all.
+// solidWebP returns a lossless WebP of w x h pixels, in which the pixels need no bits at all.
 func solidWebP(w, h uint32) []byte {
 	var b bitString
 	b.put(0x2f, 8)
@@ -103,7 +103,7 @@ func riff(name string, chunk []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(chunk))), chunk...)
 }
 
-// lossyWebP is only the head of a key frame of VP8.
+// lossyWebP returns only the header of a key frame of VP8.
 func lossyWebP(w, h uint16) []byte {
 	frame := []byte{0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a}
 	frame = binary.LittleEndian.AppendUint16(frame, w)
@@ -126,7 +126,7 @@ func solidPNG(w, h int) []byte {
 	return b.Bytes()
 }
 
-// pngOfData is a grey PNG of w x h with this data.
+// pngOfData returns a grey PNG of w x h pixels with this compressed data.
 func pngOfData(w, h uint32, data []byte) []byte {
 	b := picturetest.HugePNG(w, h)
 	chunk := append([]byte("IDAT"), data...)
@@ -135,8 +135,8 @@ func pngOfData(w, h uint32, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(chunk))
 }
 
-// Files made to use gigabytes or minutes are refused with a message, or their memory and
-// time are bounded by a constant for each byte.
+// Files that are made to use gigabytes or minutes are refused with an error, or they use at most a constant
+// amount of memory and time for each of their bytes.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures time and memory of one decoder at a time, in make test: nothing that could race")
@@ -152,7 +152,7 @@ func TestBombs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		file []byte
-		want string // text in the error; "": it is decoded
+		want string // text in the error; "": the file is decoded
 	}{
 		{"scans of a large JPEG", scanBomb(8184, 8184, 1000), "JPEG: its scans go over 1047575529 blocks"},
 		{"scans below the limit", scanBomb(4096, 4096, 30), ""},
@@ -185,12 +185,12 @@ func TestBombs(t *testing.T) {
 			if c.want == "" && err != nil {
 				t.Error(err)
 			}
-			// A picture of up to FreePixels uses up to 11 bytes for each pixel, and its tiles and planes
-			// need the same number again.
+			// A picture of up to FreePixels pixels uses up to 11 bytes for each pixel. The tiles and planes of the
+			// decoder need the same number again.
 			if most := uint64(24*FreePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}
-			if took > time.Minute { // it needs five seconds on an idle machine
+			if took > time.Minute { // five seconds are enough on an idle machine
 				t.Errorf("it took %v", took)
 			}
 		})

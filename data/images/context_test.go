@@ -16,7 +16,7 @@ import (
 	"image/png"
 )
 
-// ending is a context that ends at the nth call of Err.
+// ending is a context that ends when its method Err is called for the nth time.
 type ending struct {
 	context.Context
 	looks, at int
@@ -37,8 +37,8 @@ func noise(w, h int) *image.RGBA {
 	return img
 }
 
-// Every decoder checks the context while it decodes, not only where its pixels are copied.
-// If the context ends at any check, no picture is returned.
+// Every decoder checks the context while it decodes, not only when its pixels are copied. If the context ends
+// at any of these checks, no picture is returned.
 func TestDecodingEndsWithItsContext(t *testing.T) {
 	const w, h = 256, 192
 	written := func(encode func(b *bytes.Buffer) error) []byte {
@@ -60,7 +60,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		file []byte
-		want int // calls of Err in addition to one for each row
+		want int // expected number of calls of Err, in addition to one for each row
 	}{
 		{"JPEG", written(func(b *bytes.Buffer) error { return stdlib.Encode(b, img, nil) }), h / 16},
 		{"progressive JPEG", scanBomb(w, h, 10), 11 * h / 8},

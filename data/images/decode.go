@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// decoder passes the pixels of a file to each, row by row, as they are decoded.
+// decoder is a function that calls each with the rows of a file, one by one, as they are decoded.
 type decoder func(ctx context.Context, file []byte, each eachPixels) error
 
 // eachPixels is called for each row of a file, starting with the first, with its pixels in
@@ -30,7 +30,7 @@ type eachPixels func(y int, pixels []byte)
 // codecs is the table of picture formats, identified by the first bytes of a file.
 var codecs = []struct {
 	name   string
-	begins string // ? matches any byte
+	begins string // first bytes of a file; ? matches any byte
 	size   func(ctx context.Context, file []byte) (height, width int, err error)
 	rows   decoder
 }{
@@ -47,7 +47,7 @@ var codecs = []struct {
 	{"PPM", "P6", sizeOfNetpbm, rowsOfNetpbm},
 }
 
-// knownPictures names the formats.
+// knownPictures lists the names of the formats, for messages.
 const knownPictures = "JPEG, PNG, WebP, GIF, BMP, TIFF, PPM or PGM"
 
 func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
@@ -67,8 +67,8 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	}
 }
 
-// Extensions are the extensions of files that count as pictures in folders and
-// archives; the format is determined by the content.
+// Extensions are the extensions that a file must have to count as a picture in folders and archives. The
+// content of the file determines its format.
 var Extensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	".ppm", ".pgm", ".pnm"}
 
@@ -77,13 +77,13 @@ func IsFileName(name string) bool {
 	return slices.Contains(Extensions, strings.ToLower(path.Ext(name)))
 }
 
-// DecoderVersion is a number that changes whenever the decoded pixels of picture files change. It is in
-// the fingerprint of their sources and in recipes. Version 1 is not recorded in recipes. It replicated
-// the chroma of JPEGs, and decoded lossy WebP with JPEG's colours.
+// DecoderVersion is a number that changes whenever the decoded pixels of picture files change. It is part of
+// the fingerprints of their sources, and of recipes. Recipes of version 1 do not have the number. Version 1
+// replicated the chroma of JPEGs, and decoded lossy WebP with JPEG's colours.
 const DecoderVersion = "2"
 
-// Size returns the height and width of the picture that Decode would return,
-// according to the file's headers. When ctx ends it soon returns an error.
+// Size returns the height and width that the picture of Decode would have, according to the file's headers.
+// If ctx ends, it soon returns an error.
 func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -107,12 +107,12 @@ func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	return h, w, nil
 }
 
-// Decode returns the picture of a file in RGB, u8 [height, width, 3], or the first picture if there are
-// several. The format must be one of codecs. Grey, palette and CMYK become RGB, 16 bits become 8, and
-// transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before anything is
-// decoded. With exif, the picture is turned according to the file's EXIF orientation; Pillow and
-// torchvision do not do that by default. When ctx ends, Decode returns an error within a second, except
-// for a WebP file with tens of millions of pixels.
+// Decode returns the picture of a file in RGB, u8 [height, width, 3]. If the file has several pictures, it
+// returns the first. The format must be one of codecs. Grey, palette and CMYK become RGB, 16 bits become 8,
+// and transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before anything is
+// decoded. If exif is set, the picture is turned by the file's EXIF orientation, which Pillow and torchvision
+// do not do by default. If ctx ends, Decode returns an error within a second, except for a WebP file with
+// tens of millions of pixels.
 func Decode(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	f, err := Open(ctx, file, exif)
 	if err != nil {
@@ -136,7 +136,7 @@ func FormatOf(file []byte) (string, error) {
 	return codecs[codec].name, nil
 }
 
-// codecOf returns the number of a file's format in codecs.
+// codecOf returns the index in codecs of a file's format.
 func codecOf(file []byte) (int, error) {
 	for i, c := range codecs {
 		if begins(file, c.begins) {
@@ -161,7 +161,7 @@ func begins(file []byte, pattern string) bool {
 	return true
 }
 
-// rowsOfImage passes on the pixels of img.
+// rowsOfImage calls each with the rows of img.
 func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
 	dst := make([]byte, 3*b.Dx())
@@ -195,7 +195,7 @@ func rowGrey(dst, src []byte) {
 	}
 }
 
-// rowFour copies the first three of four bytes of each pixel.
+// rowFour converts pixels of four bytes to RGB: it copies the first three bytes of each.
 func rowFour(dst, src []byte) {
 	for x := range len(dst) / 3 {
 		copy(dst[3*x:3*x+3], src[4*x:])
@@ -208,7 +208,7 @@ func rowOfIndices(dst, src []byte, colours *[256][3]byte) {
 	}
 }
 
-// rowAny converts any other image, pixel by pixel, without premultiplied alpha.
+// rowAny converts a row of an image of any type to RGB, pixel by pixel, without premultiplying by alpha.
 func rowAny(dst []byte, img image.Image, x0, y int) {
 	for x := range len(dst) / 3 {
 		c := color.NRGBAModel.Convert(img.At(x0+x, y)).(color.NRGBA)

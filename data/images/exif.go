@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 )
 
-// upright is the orientation of a picture with its top in the first row and its left side
-// in the first column (EXIF 2.32, tag 274).
+// upright is the orientation of a picture if the first row of the file is its top and the first column its
+// left side (EXIF 2.32, tag 274).
 const upright = 1
 
-// orientation returns the EXIF orientation of a picture file, 1 to 8; upright if it is missing or
-// invalid. Only this tag is read. For any content, the time is bounded: at most 65535 entries are read,
-// and only the pointer to the first directory is followed.
+// orientation returns the EXIF orientation of a picture file, 1 to 8. It returns upright if the orientation
+// is missing or invalid. It reads only this tag. The time is limited for any content: it reads at most 65535
+// entries, and only the first directory.
 func orientation(file []byte, format string) int {
 	switch format {
 	case "JPEG":
@@ -27,7 +27,7 @@ func orientation(file []byte, format string) int {
 			}
 		}
 	case "PNG":
-		// A chunk is its length, its name, its data and a sum of four bytes.
+		// A chunk of a PNG has its length, its name, its data, and a checksum of four bytes.
 		return orientationTag(chunk(file, 8, "eXIf", func(head []byte) (string, int) {
 			return string(head[4:8]), int(binary.BigEndian.Uint32(head))
 		}, 4, 1))
@@ -40,8 +40,9 @@ func orientation(file []byte, format string) int {
 	return upright
 }
 
-// chunk returns the data of the first chunk with this name, or nil. Chunks begin at offset at. Each has
-// a head of 8 bytes, data padded to a multiple of align, and then more bytes.
+// chunk returns the data of the first chunk with this name, or nil. The first chunk begins at offset at. Each
+// chunk has a head of 8 bytes, data padded to a multiple of align, and then more bytes. head returns the name
+// of a chunk and the length of its data.
 func chunk(file []byte, at int, name string, head func([]byte) (string, int), more, align int) []byte {
 	for len(file)-at >= 8 {
 		is, n := head(file[at : at+8])
@@ -57,7 +58,7 @@ func chunk(file []byte, at int, name string, head func([]byte) (string, int), mo
 	return nil
 }
 
-// orientationTag returns the orientation in tags that have TIFF's form.
+// orientationTag returns the orientation in EXIF tags, which have the form of a TIFF.
 func orientationTag(tags []byte) int {
 	const tag = 274
 	d, ok := openDirectory(tags)

@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// gifHead is the number of bytes before the table of colours of a GIF.
+// gifHead is the number of bytes of a GIF before its colour table.
 const gifHead = 13
 
-// sizeOfGIF reads the size of the screen of a GIF, the canvas of its pictures.
+// sizeOfGIF reads the size of the screen of a GIF. Its pictures are drawn on this screen.
 func sizeOfGIF(_ context.Context, file []byte) (height, width int, err error) {
 	if len(file) < gifHead {
 		return 0, 0, io.ErrUnexpectedEOF
@@ -31,9 +31,9 @@ func rowsOfGIF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// firstOfGIF decodes the first picture of a GIF as indices into its table of colours. Parts of the
-// screen outside the picture have the transparent index, or 0, as in Pillow. The transparent index
-// keeps its colour in the table.
+// firstOfGIF decodes the first picture of a GIF to indices into its colour table. As in Pillow, parts of the
+// screen outside of the picture have the transparent index, or 0 without one, and the transparent index keeps
+// its colour in the table.
 func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	h, w, err := sizeOfGIF(ctx, file)
 	if err != nil {
@@ -69,8 +69,8 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	return img, nil
 }
 
-// gifColours returns the table of colours of the first picture, or of the file if the picture has no
-// table. It also returns the transparent index, or 0, because image/gif makes that colour black.
+// gifColours returns the colour table of the first picture, or of the file if the picture has none. It also
+// returns the transparent index, or 0. It is needed because image/gif makes the transparent colour black.
 func gifColours(file []byte) (table []byte, transparent byte, err error) {
 	const extension, control, picture, hasTable = 0x21, 0xf9, 0x2c, 0x80
 	rest := file[gifHead:]

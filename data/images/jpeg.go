@@ -21,7 +21,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 			rows, pixels = make([][]byte, len(planes)), make([]byte, 3*p.Width)
 		}
 		if known < p.Height {
-			known-- // the last row of an odd number is mixed with samples that are unknown so far
+			known-- // while the number of rows is odd, the last one is mixed with samples that are not known yet
 		}
 		for ; next < known; next++ {
 			if err := stream.ContextErr(ctx); err != nil {
@@ -37,7 +37,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 	})
 }
 
-// toPixels writes a row of RGB from a row of each plane.
+// toPixels writes a row of RGB pixels from a row of each plane.
 func toPixels(dst []byte, rows [][]byte, space jpeg.Space) {
 	switch space {
 	case jpeg.Grey:
@@ -49,11 +49,11 @@ func toPixels(dst []byte, rows [][]byte, space jpeg.Space) {
 	case jpeg.CMYK:
 		interleaveRow(dst, rows[0], rows[1], rows[2])
 		for i, v := range dst {
-			dst[i] = 255 - v // stored inverted
+			dst[i] = 255 - v // the planes are stored inverted
 		}
 		multiplyBlack(dst, rows[3])
 	case jpeg.YCbCrK:
-		rowYCC(dst, rows[0], rows[1], rows[2]) // inverted twice
+		rowYCC(dst, rows[0], rows[1], rows[2]) // no inversion: the planes are inverted, and so are the colours
 		multiplyBlack(dst, rows[3])
 	}
 }
@@ -82,16 +82,16 @@ func rowYCC(dst, luma, cb, cr []byte) {
 	}
 }
 
-// clamped returns v, clamped to a byte.
+// clamped returns v limited to the range of a byte.
 func clamped(v int32) byte {
 	if uint32(v) > 255 {
-		return byte(^(v >> 31)) // 0 below, 255 above
+		return byte(^(v >> 31)) // 0 if v is below, 255 if it is above
 	}
 	return byte(v)
 }
 
-// multiplyBlack converts a row of cyan, magenta and yellow to RGB, as Pillow does (cmyk2rgb): the value
-// of each ink is multiplied by the remaining light after black. Black is stored inverted.
+// multiplyBlack converts a row of cyan, magenta and yellow to RGB, as Pillow does (cmyk2rgb). The value of
+// each ink is multiplied by the light that black leaves. Black is stored inverted.
 func multiplyBlack(row, notBlack []byte) {
 	for x, white := range notBlack {
 		for i, ink := range row[3*x : 3*x+3] {

@@ -1,12 +1,12 @@
 package images
 
-// letterboxed is the colour of pixels outside of the picture in a letterbox: YOLOX's grey.
+// letterboxed is the grey of pixels outside of the picture in a letterbox, as in YOLOX.
 const letterboxed = 114
 
-// contained returns the size of src in a letterbox: the largest size that fits into dst, rounded down,
-// and at least one pixel.
+// contained returns the size of src in a letterbox of dst's size. It is the largest size that fits into dst,
+// rounded down, and at least one pixel.
 func contained(dst, src Plane) (w, h int) {
-	if dst.W*src.H <= dst.H*src.W { // the width limits the scale
+	if dst.W*src.H <= dst.H*src.W { // the width decides the scale
 		return dst.W, max(1, dst.W*src.H/src.W)
 	}
 	return max(1, dst.H*src.W/src.H), dst.H

@@ -1,8 +1,7 @@
 package images
 
-// Nearest scales the part from of src, which has one channel, to w x h pixels and writes
-// the window of the result to dst. A pixel is copied from the pixel of src that contains
-// its centre, as in Pillow.
+// Nearest scales the part from of src, which has one channel, to w x h pixels, and writes the given window of
+// the result to dst. Each pixel is copied from the pixel of src that contains its centre, as in Pillow.
 func Nearest(dst, src Plane, from Box, w, h int, window Box) {
 	across := make([]int, window.W)
 	for x := range across {

@@ -12,14 +12,14 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// netpbm is a PPM or PGM file. It has a header of text, and a number for each sample of each pixel,
-// row by row. Numbers are text, or one or two bytes, the higher byte first. The pictures of GTSRB
-// have this format.
+// netpbm is a PPM or PGM file. After a header of text, it has a number for each sample of each pixel, row by
+// row. Numbers are text, one byte, or two bytes with the higher byte first. The pictures of GTSRB have this
+// format.
 type netpbm struct {
 	h, w, channels int
-	most           int // the number that represents white
+	most           int // largest number, which means white
 	text           bool
-	rest           []byte // after the header
+	rest           []byte // bytes after the header
 }
 
 // maxDigits is the maximum length of a number, as in Pillow.
@@ -49,8 +49,8 @@ func openNetpbm(file []byte) (p *netpbm, err error) {
 	return p, nil
 }
 
-// number reads the next number of text, after blanks and comments, which extend from # to
-// the end of the line.
+// number reads the next number of text, after blanks and comments. A comment extends from # to the end of the
+// line.
 func (p *netpbm) number() (int, error) {
 	for len(p.rest) > 0 {
 		switch c := p.rest[0]; {
@@ -76,7 +76,7 @@ func (p *netpbm) number() (int, error) {
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// sizeOfNetpbm reads the size, and refuses a file that is too short for its pixels.
+// sizeOfNetpbm reads the size of the picture, and returns an error if the file is too short for its pixels.
 func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error) {
 	p, err := openNetpbm(file)
 	if err != nil {
@@ -88,7 +88,7 @@ func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error)
 	}
 	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.rest)+1 {
 		if p.w > maxPixels/p.h {
-			return p.h, p.w, nil // its size will be refused
+			return p.h, p.w, nil // the caller will refuse this size
 		}
 		return 0, 0, io.ErrUnexpectedEOF
 	}
@@ -131,13 +131,13 @@ func (p *netpbm) row(dst []int) error {
 			if p.text {
 				return fmt.Errorf("a sample of %d, and the largest is said to be %d", v, p.most)
 			}
-			dst[i] = p.most // like Pillow
+			dst[i] = p.most // as in Pillow, larger numbers are white
 		}
 	}
 	return nil
 }
 
-// rowsOfNetpbm passes the pixels to each; white becomes 255.
+// rowsOfNetpbm calls each with the rows of the picture. White becomes 255.
 func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 	p, err := openNetpbm(file)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *netpbm) scaled(v int) byte {
 	return byte(q)
 }
 
-// greyOfNetpbm returns the unscaled numbers of a PGM: the classes of a mask.
+// greyOfNetpbm returns the numbers of a PGM without scaling them. In a mask they are the classes.
 func greyOfNetpbm(file []byte) (image.Image, error) {
 	p, err := openNetpbm(file)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File is an encoded picture with its headers read.
+// File is an encoded picture, of which the headers have been read.
 type File struct {
 	file        []byte
 	codec       int
-	h, w        int // size in the file; an orientation above 4 swaps them
+	h, w        int // size as stored in the file; an orientation above 4 exchanges height and width
 	orientation int
 }
 
-// Open reads the headers of a file, and refuses a file that needs too much work.
+// Open reads the headers of a file. It returns an error if decoding the file would need too much work.
 func Open(ctx context.Context, file []byte, exif bool) (f *File, err error) {
 	h, w, err := Size(ctx, file, false)
 	if err != nil {
@@ -37,7 +37,7 @@ func Open(ctx context.Context, file []byte, exif bool) (f *File, err error) {
 	return f, nil
 }
 
-// Size returns the height and width of the upright picture.
+// Size returns the height and width of the picture after it is turned upright.
 func (f *File) Size() (h, w int) {
 	if f.swapped() {
 		return f.w, f.h
@@ -48,7 +48,7 @@ func (f *File) Size() (h, w int) {
 // swapped reports whether the rows of the file are columns of the picture.
 func (f *File) swapped() bool { return f.orientation > 4 }
 
-// each decodes the file, row by row.
+// each decodes the file and calls its argument with each row.
 func (f *File) each(ctx context.Context, each eachPixels) (err error) {
 	defer stream.RecoverError(&err)
 	rows := 0
@@ -68,8 +68,8 @@ func (f *File) each(ctx context.Context, each eachPixels) (err error) {
 	return nil
 }
 
-// line returns the row of the picture for row y of the file, or the column if rows and columns are
-// swapped. It also reports whether the pixels run from right to left, or upwards.
+// line returns the row of the picture that row y of the file becomes, or the column if rows and columns are
+// swapped. backwards reports whether its pixels run from right to left, or upwards.
 func (f *File) line(y int) (at int, backwards bool) {
 	if f.swapped() {
 		backwards = f.orientation == 7 || f.orientation == 8
@@ -85,7 +85,7 @@ func (f *File) line(y int) (at int, backwards bool) {
 	return y, backwards
 }
 
-// writeRow writes row y of the file to its position in the picture.
+// writeRow writes row y of the file to its position in the upright picture.
 func (f *File) writeRow(picture Plane, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
@@ -119,8 +119,8 @@ func eachRow(ctx context.Context, h int, f func(y int)) error {
 	return nil
 }
 
-// Dimensions has the size of a picture file in pixels, as it is stored, and its EXIF
-// orientation, 1 to 8. An orientation above 4 swaps width and height.
+// Dimensions has the size in pixels of a picture as its file stores it, and its EXIF orientation, 1 to 8. If
+// the orientation is above 4, the upright picture has width and height exchanged.
 type Dimensions struct{ Width, Height, Orientation int }
 
 // Measure reads the headers of a picture file.

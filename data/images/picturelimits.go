@@ -3,13 +3,12 @@ package images
 // Limits on picture files. A picture that exceeds a limit is refused with the number and the limit,
 // before memory is allocated for it.
 const (
-	maxPixels  = 1 << 26 // one picture, width times height
-	FreePixels = 1 << 22 // pixels that are allowed even if the file has few bytes
+	maxPixels  = 1 << 26 // largest width times height of a picture
+	FreePixels = 1 << 22 // number of pixels that is permitted even if the file has few bytes
 
-	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
+	// maxPixelsPerByte is twice the largest number of pixels per byte in a PNG, for pixels of eight bits.
 	maxPixelsPerByte = 2048
-	// maxBlockVisits limits the number of blocks that the scans of a JPEG decode, counted once per scan.
-	// It is twice the number in libjpeg's progressive script for the largest picture. They need some five
-	// seconds.
+	// maxBlockVisits limits the number of blocks that all scans of a JPEG together decode. It is twice the
+	// number for the largest picture with libjpeg's progressive script. Decoding them needs about five seconds.
 	maxBlockVisits = 1 << 25
 )

@@ -9,12 +9,11 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// Memory returns the number of bytes that decoding needs, without the file and the caller's
-// copies of the rows: a few rows if the format is decoded in strips, otherwise the whole
-// picture.
+// Memory returns the number of bytes that decoding needs, without the file and without the rows that the
+// caller copies. This is a few rows if the format is decoded in strips, and otherwise the whole picture.
 func (f *File) Memory(ctx context.Context) (int64, error) {
 	const (
-		row      = 3       // bytes of a pixel passed to the caller
+		row      = 3       // bytes of a pixel that is passed to the caller
 		unpacker = 1 << 16 // memory of zlib
 	)
 	given := int64(row * f.w)
@@ -28,24 +27,24 @@ func (f *File) Memory(ctx context.Context) (int64, error) {
 	case name == "WebP" && f.file[15] != ' ': // VP8L, or VP8X, which may have alpha
 		return given + 12*int64(f.w)*int64(f.h), nil
 	case name == "PPM" || name == "PGM":
-		const number = 8 // an int for each sample of a row
+		const number = 8 // bytes of an int, for each sample of a row
 		return given + number*given, nil
-	case name == "GIF": // the indices of the picture, and of the screen
+	case name == "GIF": // the indices of the picture, and those of the screen
 		return given + 2*int64(f.w)*int64(f.h), nil
 	case name == "TIFF" && f.special():
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
 		c, _, err := image.DecodeConfig(stream.NewFile(ctx, f.file))
-		// PNG needs memory for additional passes, and TIFF for a growing strip.
+		// A PNG needs memory for additional passes, and a TIFF for a growing strip.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
-		if name == "TIFF" { // a copy of the file, if its bits are reversed
+		if name == "TIFF" { // for a copy of the file with reversed bits
 			given += int64(len(f.file))
 		}
 		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err
 	}
 }
 
-// special reports whether a TIFF is read by rowsOfJPEG or rowsOfInks.
+// special reports whether rowsOfJPEG or rowsOfInks reads the file, a TIFF.
 func (f *File) special() bool {
 	d, ok := openDirectory(f.file)
 	return ok && (d.inJPEG() || d.inInks())

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
-// The pixels of JPEGs in all chroma samplings, baseline and progressive, of all sizes from
-// 1 to 17 squared, of photographs, and of lossy WebPs equal Pillow's, bit for bit.
+// The decoded pixels equal Pillow's, bit for bit: of JPEGs in all chroma samplings, baseline and progressive,
+// of all sizes from 1x1 to 17x17, of photographs, and of lossy WebPs.
 func TestDecodeAsPillow(t *testing.T) {
 	var want map[string]string
 	files := picturetest.Goldens(t, "../testdata/pictures.tar.gz", &want)
@@ -57,7 +57,7 @@ func TestOrientationAsPillow(t *testing.T) {
 	}
 }
 
-// Files with wrong offsets have no orientation.
+// A file with wrong offsets is treated as upright.
 func FuzzOrientation(f *testing.F) {
 	tags := "II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x20Exif\x00\x00"+tags), uint8(0))

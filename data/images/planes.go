@@ -1,8 +1,7 @@
 // Package images decodes picture files and scales pictures. Its pixels equal those of Pillow.
 //
-// Open reads the headers of a file, and Decode all of its pixels. A Scaling brings a picture to
-// the size that a model accepts, and a Reduction does so while the rows are decoded. A Plane
-// holds the pixels.
+// Open reads the headers of a file, and Decode all of its pixels. A Scaling scales a picture to the size that
+// a model accepts, and a Reduction does the same while the rows are decoded. A Plane has the pixels.
 //
 // Use it for single files in memory. Use package data for the samples of a data set.
 package images
@@ -25,8 +24,7 @@ func (p Plane) Bounds() Box { return Box{0, 0, p.W, p.H} }
 // Row returns the pixels of row y.
 func (p Plane) Row(y int) []byte { return p.Pix[y*p.W*p.C : (y+1)*p.W*p.C] }
 
-// Convert fills dst from src, which has the same size: grey from RGB by
-// Pillow's luma, or RGB from grey.
+// Convert makes dst from src, which has the same size: grey from RGB by Pillow's luma, or RGB from grey.
 func Convert(dst, src Plane) {
 	for i := range dst.H * dst.W {
 		if dst.C == 3 {

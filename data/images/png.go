@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// rowsOfPNG decodes a PNG. Without interlacing it decodes row by row to save memory: a decoded pixel may
-// need eight bytes, and one byte of a file may hold a thousand pixels.
+// rowsOfPNG decodes a PNG. If the PNG is not interlaced, it is decoded row by row to save memory: a decoded
+// pixel may need eight bytes, and one byte of a file may contain a thousand pixels.
 func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	if interlaced(file) {
 		return rowsBy(png.Decode)(ctx, file, each)
@@ -42,7 +42,7 @@ func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	return p.end()
 }
 
-// Types of colour of a PNG (its specification, 11.2.1), as bits.
+// Colour types of a PNG, as bits (PNG specification, 11.2.1).
 const (
 	pngPalette = 1
 	pngColour  = 2
@@ -51,22 +51,22 @@ const (
 
 // pngFile is the state of reading the chunks of a PNG.
 type pngFile struct {
-	rest        []byte // chunks not read yet
+	rest        []byte // chunks that have not been read yet
 	w, h        int
 	bits, kind  int
 	palette     [256][3]byte
-	transparent []byte // the transparent colour, in 16 bits
-	data        []byte // the rest of an IDAT chunk
-	over        bool   // a chunk other than IDAT follows
+	transparent []byte // the transparent colour, with 16 bits per sample
+	data        []byte // rest of an IDAT chunk
+	over        bool   // the next chunk is not an IDAT chunk
 	unpacked    io.ReadCloser
 }
 
 var errPNG = errors.New("png: invalid format: a chunk out of order, or of another length")
 
-// interlaced reports whether the header declares pixels in passes.
+// interlaced reports whether the header says that pixels are stored in several passes.
 func interlaced(file []byte) bool { return len(file) > 28 && file[28] != 0 }
 
-// openPNG reads the chunks before the pixels. DecodeConfig has checked size and type before.
+// openPNG reads the chunks before the pixels. The caller has checked size and type with DecodeConfig.
 func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 	p := &pngFile{rest: file[8:]}
 	const header, palette, transparency = 1, 2, 3
@@ -111,7 +111,7 @@ func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 	}
 }
 
-// chunk returns the next chunk after checking its sum.
+// chunk returns the next chunk after checking its checksum.
 func (p *pngFile) chunk() (name string, body []byte, err error) {
 	if len(p.rest) < 12 {
 		return "", nil, io.ErrUnexpectedEOF
@@ -154,7 +154,7 @@ func (p *pngFile) broken(err error) error {
 	return err
 }
 
-// end checks that the pixels end here, and checks their sum and the chunks after them.
+// end checks that the pixels end here. It also checks their checksum, and the chunks after them.
 func (p *pngFile) end() error {
 	var one [1]byte
 	switch n, err := io.ReadFull(p.unpacked, one[:]); {
@@ -193,11 +193,11 @@ func (p *pngFile) samples() int {
 
 func (p *pngFile) rowBytes() int { return (p.w*p.samples()*p.bits + 7) / 8 }
 
-// pixelBytes is the distance between a byte and the preceding byte that filters compare it
-// with.
+// pixelBytes returns the distance in bytes between a byte and the byte that filters compare it with: the one
+// in the pixel before.
 func (p *pngFile) pixelBytes() int { return max(p.samples()*p.bits/8, 1) }
 
-// unfilter undoes the filter that the first byte of a row names (9.2).
+// unfilter reverses the filter that the first byte of a row names (PNG specification, 9.2).
 func unfilter(row, above []byte, pixel int) error {
 	filter, x := row[0], row[1:]
 	above = above[:len(x)]
@@ -222,7 +222,7 @@ func unfilter(row, above []byte, pixel int) error {
 	case 4:
 		for i, v := range above {
 			if i < pixel {
-				x[i] += v // the predictor paeth(0, above, 0) is above
+				x[i] += v // here the predictor paeth(0, above, 0) equals above
 				continue
 			}
 			x[i] += paeth(x[i-pixel], v, above[i-pixel])
@@ -233,7 +233,7 @@ func unfilter(row, above []byte, pixel int) error {
 	return nil
 }
 
-// paeth returns the neighbour nearest to a + b - c.
+// paeth returns that one of a, b and c which is nearest to a + b - c (PNG specification, 9.4).
 func paeth(a, b, c byte) byte {
 	off := func(v byte) int { return max(int(a)+int(b)-int(c)-int(v), int(v)+int(c)-int(a)-int(b)) }
 	switch {
@@ -245,7 +245,7 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-// convert turns a row of samples into RGB, like rowsOfImage for the result of image/png.
+// convert converts a row of samples to RGB, to the same pixels as rowsOfImage for a picture of image/png.
 func (p *pngFile) convert(dst, raw []byte) {
 	switch n := p.samples(); {
 	case p.kind&pngPalette != 0:
@@ -272,14 +272,14 @@ func (p *pngFile) convert(dst, raw []byte) {
 	}
 }
 
-// few returns sample x of a row of samples with at most 8 bits.
+// few returns sample x of a row, if samples have at most 8 bits.
 func (p *pngFile) few(raw []byte, x int) byte {
 	at := x * p.bits
 	return raw[at/8] << (at % 8) >> (8 - p.bits)
 }
 
-// convert16 keeps the upper 8 of 16 bits. A pixel that is not opaque is first multiplied by alpha and
-// divided by it again, so a pixel with alpha 0 is black.
+// convert16 keeps the upper 8 of 16 bits. A pixel that is not opaque is first multiplied by alpha and then
+// divided by it again. So a pixel with alpha 0 becomes black.
 func (p *pngFile) convert16(dst, raw []byte, n int) {
 	for x := range p.w {
 		pixel, alpha := raw[2*n*x:2*n*(x+1)], uint32(0xffff)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
-// pixelsOf decodes file with one of the decoders.
+// pixelsOf decodes file with the decoder rows.
 func pixelsOf(t testing.TB, rows decoder, file []byte) ([]byte, error) {
 	t.Helper()
 	var all []byte
@@ -17,7 +17,7 @@ func pixelsOf(t testing.TB, rows decoder, file []byte) ([]byte, error) {
 	return all, err
 }
 
-// rowsOfPNG returns, row by row, the same pixels as image/png for PNGs of every kind.
+// rowsOfPNG yields the same pixels as image/png, for PNGs of every kind.
 func TestRowsOfPNG(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct{ kind, bits int }{
@@ -49,7 +49,7 @@ func TestRowsOfPNG(t *testing.T) {
 	}
 }
 
-// rowsOfPNG refuses the same files as image/png, and reads the others with the same pixels.
+// rowsOfPNG refuses the same files as image/png, and yields the same pixels for all others.
 func FuzzRowsOfPNG(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	f.Add(picturetest.PNGOfNoise(r, 7, 5, 8, 2, nil, nil))

@@ -5,24 +5,25 @@ import (
 	"sort"
 )
 
-// Reduction scales a picture row by row, with the same result as Scaling.Fit for the whole picture.
+// Reduction scales a picture row by row while it is decoded, with the same result as Scaling.Fit for the
+// whole picture.
 type Reduction struct {
-	dst, src     Plane // src without pixels
-	w, h         int   // size of src after scaling
-	window       Box   // the part of the scaled src that becomes dst
+	dst, src     Plane // the result and the picture; src has only its size
+	w, h         int   // size of the scaled picture
+	window       Box   // the part of the scaled picture that becomes dst
 	across, down []curve
-	first        int   // number of the picture's row that is the first row of middle
-	middle       Plane // rows after the first pass
+	first        int   // number of the picture's row that is stored as the first row of middle
+	middle       Plane // rows after the first pass, which scales along rows
 
-	// These are used if rows of the file are columns of the picture. For each unfinished column
-	// of middle, sums has the sums so far, and left has the number of rows of the file that must still be
-	// added.
+	// The fields below are used if rows of the file are columns of the picture. For each unfinished column of
+	// middle, sums has the sums so far, and left the number of rows of the file that must still be added.
 	sums map[int][]int32
 	left map[int]int
 	free [][]int32
 }
 
-// newReduction returns the reduction of src to dst: the window of src scaled to w x h by a filter.
+// newReduction returns the reduction of src to dst. src is scaled to w x h pixels by a filter, and the given
+// window of the result becomes dst.
 func newReduction(f Filter, dst, src Plane, w, h int, window Box) *Reduction {
 	r := &Reduction{dst: dst, src: src, w: w, h: h, window: window}
 	if r.scales() {
@@ -81,8 +82,8 @@ func (r *Reduction) Decode(ctx context.Context, f *File) error {
 	return err
 }
 
-// column adds column x of the picture to the columns of middle that depend on it. It adds in another
-// order than resampleRow, but sums of integers do not depend on the order.
+// column adds column x of the picture to those columns of middle that depend on it. The order of additions
+// differs from resampleRow, but sums of integers do not depend on the order.
 func (r *Reduction) column(x int, pixels []byte) {
 	from := sort.Search(len(r.across), func(k int) bool {
 		return r.across[k].start+len(r.across[k].weights) > x
@@ -111,7 +112,7 @@ func (r *Reduction) column(x int, pixels []byte) {
 	}
 }
 
-// begin returns sums initialised to a half, for rounding.
+// begin returns new sums. They begin with one half, so that the result is rounded.
 func (r *Reduction) begin() []int32 {
 	var sums []int32
 	if n := len(r.free); n > 0 {
@@ -125,7 +126,7 @@ func (r *Reduction) begin() []int32 {
 	return sums
 }
 
-// crop writes the visible part of row y of the file to dst.
+// crop copies the visible part of row y of the file to dst, without scaling.
 func (r *Reduction) crop(f *File, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {

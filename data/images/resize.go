@@ -26,12 +26,12 @@ func ParseFilter(name string) (Filter, error) {
 	return "", fmt.Errorf("unknown filter %q; there are bilinear and bicubic", name)
 }
 
-// Resample scales the part from of src to w x h pixels and writes the window of the result
-// to dst, which has the window's size and src's channels.
+// Resample scales the part from of src to w x h pixels, and writes the given window of the result to dst. dst
+// has the size of the window and the channels of src.
 //
-// It is Pillow's resize (and torchvision's of pictures) with antialias: the filter spans the larger of
-// both pixel sizes. It is applied first along rows, then along columns, in fixed point with 22 fractional
-// bits.
+// The result equals Pillow's resize, and torchvision's for pictures, with antialias: the filter spans the
+// larger of a source pixel and a result pixel. The filter is applied first along rows and then along columns,
+// in fixed point with 22 fractional bits.
 func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
 	across := f.curves(from.X, from.W, w, window.X, window.W)
 	down := f.curves(from.Y, from.H, h, window.Y, window.H)
@@ -48,14 +48,14 @@ func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
 	resampleDown(dst, middle, first, down)
 }
 
-// reach returns the first row that the second pass reads, and the number of rows.
+// reach returns the first row that the second pass, along columns, reads, and the number of rows.
 func reach(down []curve) (first, rows int) {
 	first = down[0].start
 	last := down[len(down)-1]
 	return first, last.start + len(last.weights) - first
 }
 
-// resampleDown is the second pass. The first row of middle is row first of the picture.
+// resampleDown is the second pass, along columns. The first row of middle is row number first of the picture.
 func resampleDown(dst, middle Plane, first int, down []curve) {
 	sums := make([]int32, middle.W*middle.C)
 	for y, t := range down {
@@ -68,18 +68,18 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 // fraction is the number of fractional bits of a weight.
 const fraction = 22
 
-// curve is the filter of one result pixel: its first source pixel and the weights of the
-// pixels from there on, in fixed point.
+// curve is the filter for one pixel of the result: the first source pixel that it uses, and the weights of
+// the source pixels from there on, in fixed point.
 type curve struct {
 	start   int
 	weights []int32
 }
 
-// curves returns the filters for results [first, first+count) of size, when length pixels
-// starting at begin are scaled to size.
+// curves returns the filters for the pixels [first, first+count) of the result along an axis. length source
+// pixels, from begin on, are scaled to size pixels.
 func (f Filter) curves(begin, length, size, first, count int) []curve {
 	scale := float64(length) / float64(size)
-	pixel := max(scale, 1) // the larger of both pixels, in source pixels
+	pixel := max(scale, 1) // the larger of a source pixel and a result pixel, in source pixels
 	support := float64(pixel * f.support())
 	all := make([]curve, count)
 	for i := range all {
@@ -107,8 +107,8 @@ func (f Filter) support() float64 {
 	return 1
 }
 
-// at returns the weight at a distance in pixels. The conversions prevent the fusion of
-// products and sums.
+// at returns the weight at a distance in pixels. Without the conversions the compiler might fuse products and
+// sums, which would change the rounding.
 func (f Filter) at(x float64) float64 {
 	const a = -0.5
 	switch {
@@ -122,7 +122,7 @@ func (f Filter) at(x float64) float64 {
 	return 0
 }
 
-// resampleRow filters one row of pixels of c channels.
+// resampleRow filters one row of pixels with c channels.
 func resampleRow(dst, src []byte, c int, across []curve) {
 	if c == 3 {
 		resampleRowRGB(dst, src, across)
@@ -157,8 +157,8 @@ func resampleRowRGB(dst, src []byte, across []curve) {
 	}
 }
 
-// resampleColumns filters the rows of src from start on into one row. sums is scratch
-// memory with one number for each byte of the row.
+// resampleColumns filters the rows of src from start on into one row of the result. sums is memory for
+// intermediate results, one number for each byte of the row.
 func resampleColumns(dst []byte, sums []int32, src Plane, start int, weights []int32) {
 	for x := range sums {
 		sums[x] = 1 << (fraction - 1)
@@ -173,6 +173,6 @@ func resampleColumns(dst []byte, sums []int32, src Plane, start int, weights []i
 	}
 }
 
-// rounded removes the fractional bits. Rounded or negative weights may add up to more than
-// a byte holds, or to less than 0.
+// rounded removes the fractional bits of a sum, and limits the result to a byte. Weights that are rounded or
+// negative may give a sum below 0, or above the range of a byte.
 func rounded(sum int32) byte { return byte(min(max(sum>>fraction, 0), 255)) }

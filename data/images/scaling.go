@@ -2,17 +2,19 @@ package images
 
 import "context"
 
-// Scaling is a method to scale pictures to the size that a model accepts.
+// Scaling says how a picture is scaled to the size that a model accepts.
 type Scaling struct {
-	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. 0 means
-	// the smallest size that covers the result; a picture of this size is not scaled.
+	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. 0 means the
+	// smallest size that covers the result; then a picture that already has the size of the result is not
+	// scaled.
 	Resize int
 	Filter Filter
-	// Letterbox scales a picture until it fits, at the upper left corner. Resize must be 0.
+	// Letterbox scales a picture until it fits into the result, and places it at the upper left corner. Resize
+	// must be 0.
 	Letterbox bool
 }
 
-// Fit scales src and crops its middle.
+// Fit scales src, and copies its middle to dst.
 func (s Scaling) Fit(dst, src Plane) {
 	w, h := s.Size(dst, src)
 	if s.Letterbox {
@@ -29,14 +31,14 @@ func (s Scaling) Fit(dst, src Plane) {
 	Resample(s.Filter, dst, src, src.Bounds(), w, h, centre(dst, w, h))
 }
 
-// FitMask does the same as Fit for a mask: it scales by the nearest pixel.
+// FitMask is like Fit, for a mask: it scales by the nearest pixel.
 func (s Scaling) FitMask(dst, src Plane) {
 	w, h := s.Size(dst, src)
 	Nearest(dst, src, src.Bounds(), w, h, centre(dst, w, h))
 }
 
-// Decode writes the picture of a file to dst as Fit does, and scales while rows are decoded. src has only
-// the size of the picture.
+// Decode writes the picture of a file to dst, with the same result as Fit. It scales rows while they are
+// decoded. src has only the size of the picture.
 func (s Scaling) Decode(ctx context.Context, f *File, dst, src Plane) (err error) {
 	if !s.Letterbox {
 		return s.Reduction(dst, src).Decode(ctx, f)
@@ -48,7 +50,7 @@ func (s Scaling) Decode(ctx context.Context, f *File, dst, src Plane) (err error
 	return err
 }
 
-// Reduction returns a Reduction of src to the part of dst that shows src. Its pixels are those of Fit.
+// Reduction returns a Reduction of src to that part of dst which shows src. It gives the same pixels as Fit.
 func (s Scaling) Reduction(dst, src Plane) *Reduction {
 	w, h := s.Size(dst, src)
 	if s.Letterbox {
@@ -57,8 +59,8 @@ func (s Scaling) Reduction(dst, src Plane) *Reduction {
 	return newReduction(s.Filter, dst, src, w, h, centre(dst, w, h))
 }
 
-// Size returns the width and height of src before the crop. A longer side is
-// rounded down, as in torchvision, but never below the crop's.
+// Size returns the width and height of the scaled src before the crop. The longer side is rounded down, as in
+// torchvision, but it is never less than the crop's.
 func (s Scaling) Size(dst, src Plane) (w, h int) {
 	if s.Letterbox {
 		return contained(dst, src)
@@ -69,16 +71,16 @@ func (s Scaling) Size(dst, src Plane) (w, h int) {
 		}
 		return s.Resize * src.W / src.H, s.Resize
 	}
-	if dst.W*src.H >= dst.H*src.W { // the width decides how far to scale
+	if dst.W*src.H >= dst.H*src.W { // the width decides the scale
 		return dst.W, dst.W * src.H / src.W
 	}
 	return dst.H * src.W / src.H, dst.H
 }
 
-// centre returns the part of dst's size in the middle of a picture of w x h pixels.
+// centre returns the middle part, of dst's size, of a picture of w x h pixels.
 func centre(dst Plane, w, h int) Box { return Box{middle(w - dst.W), middle(h - dst.H), dst.W, dst.H} }
 
-// middle returns half of the excess pixels, rounded half to even as in torchvision.
+// middle returns half of spare, the excess pixels, rounded half to even as in torchvision.
 func middle(spare int) int {
 	if spare%4 == 3 {
 		return spare/2 + 1

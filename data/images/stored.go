@@ -13,14 +13,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// pngBits is the offset of the number of bits per sample in a PNG file, in its first chunk.
+// pngBits is the offset in a PNG file of the number of bits per sample.
 const pngBits = 24
 
-// maskFormats lists the formats of masks.
+// maskFormats lists the formats that a mask may have.
 const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
 
-// StoredPixels returns the pixels of the file of a mask as they are stored, and the number of bits per
-// sample. JPEG and formats without an index or a grey value for each pixel are errors.
+// StoredPixels returns the pixels of a mask as its file stores them, and the number of bits per sample. It is
+// an error if the file is a JPEG, or has a format without an index or a grey value for each pixel.
 func StoredPixels(ctx context.Context, file []byte) (img image.Image, bits int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -47,8 +47,7 @@ func StoredPixels(ctx context.Context, file []byte) (img image.Image, bits int, 
 	return img, bits, stream.CutShort(err)
 }
 
-// decodeStored returns the stored pixels of a file in a format, and the number of bits per
-// sample.
+// decodeStored returns the stored pixels of a file in the given format, and the number of bits per sample.
 func decodeStored(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
 	switch format {
 	case "PNG":
@@ -68,7 +67,7 @@ func decodeStored(ctx context.Context, file []byte, format string) (img image.Im
 	return img, 8, err
 }
 
-// RgbOf returns the red, green and blue of a colour, ignoring its alpha.
+// RgbOf returns the red, green and blue of a colour. It ignores alpha.
 func RgbOf(c color.Color) [3]byte {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return [3]byte{n.R, n.G, n.B}

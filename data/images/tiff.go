@@ -35,7 +35,7 @@ const (
 	unassociatedAlpha       = 2
 )
 
-// number returns the first number of a tag, or the second argument if the tag is missing.
+// number returns the first number of a tag, or otherwise if there is no such tag.
 func (d *directory) number(tag, otherwise int) int {
 	for entry := range d.entries() {
 		if d.tag(entry) == tag {
@@ -57,7 +57,8 @@ func (d *directory) all(tag int) []uint64 {
 	return nil
 }
 
-// sizeOfTIFF reads the size, and refuses separate colour planes, which x/image would read as pixels.
+// sizeOfTIFF reads the size of the picture. It is an error if colours are in separate planes, which x/image
+// would read as pixels.
 func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error) {
 	d, ok := openDirectory(file)
 	if d.number(tiffPlanar, 1) != 1 && d.number(tiffSamples, 1) > 1 {
@@ -88,8 +89,8 @@ func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// rowsOfWeighted passes on the pixels of an image with colours premultiplied by alpha,
-// after dividing by alpha, as in Pillow (rgba2rgbA).
+// rowsOfWeighted calls each with the rows of an image in which colours are premultiplied by alpha. It first
+// divides them by alpha, as Pillow does (rgba2rgbA).
 func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
 	row := make([]byte, 3*b.Dx())
@@ -107,11 +108,11 @@ func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error
 	})
 }
 
-// inInks reports whether the pixels are cyan, magenta, yellow and black.
+// inInks reports whether the picture is in CMYK: cyan, magenta, yellow and black.
 func (d *directory) inInks() bool { return d.number(tiffPhotometric, 0) == seenCMYK && !d.inJPEG() }
 
-// rowsOfInks decodes a TIFF in CMYK. It is decoded as red, green, blue and alpha, which are
-// also four bytes, and interpreted as CMYK only here.
+// rowsOfInks decodes a TIFF in CMYK. The TIFF decoder reads it as red, green, blue and alpha, which are also
+// four bytes, and rowsOfInks interprets these as CMYK.
 func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 	if n := d.number(tiffSamples, 1); n != 4 || d.number(tiffPlanar, 1) != 1 || d.number(tiffBits, 1) != 8 {
 		return fmt.Errorf("CMYK of %s of %s; four of 8 bits, one behind the other, are read",
@@ -138,8 +139,8 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 	})
 }
 
-// asColours returns the file with an appended directory that declares its four samples as
-// RGB and alpha.
+// asColours returns the file with an additional directory, which declares the four samples of a pixel as RGB
+// and alpha.
 func (d *directory) asColours() []byte {
 	file := slices.Clone(d.file)
 	if len(file)%2 == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// Tags and values of TIFF 6.0 for bit order and compression.
+// Tags of TIFF 6.0 for bit order and compression, and some of their values.
 const (
 	tiffFillOrder          = 266
 	lowBitFirst            = 2 // value of tiffFillOrder
@@ -21,8 +21,8 @@ const (
 	defaultTIFFCompression = 1
 )
 
-// decodeTIFF is tiff.Decode, also for files with the low bit of each byte first, and for
-// faxes with black as 0. x/image ignores the order, and reads these faxes as negatives.
+// decodeTIFF is like tiff.Decode. It also decodes files in which the low bit of each byte is first, and faxes
+// in which black is 0. x/image ignores the bit order, and reads these faxes as negatives.
 func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	d, ok := openDirectory(file)
 	if !ok {
@@ -43,7 +43,7 @@ func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	return tiff.Decode(stream.NewFile(ctx, file))
 }
 
-// invert replaces the grey values by the negative.
+// invert inverts the grey values of img.
 func invert(img image.Image) {
 	grey, ok := img.(*image.Gray)
 	if !ok {
@@ -54,7 +54,7 @@ func invert(img image.Image) {
 	}
 }
 
-// withNumber returns the file with another value for an existing tag.
+// withNumber returns the file with another value for a tag that it has.
 func (d *directory) withNumber(tag, value int) []byte {
 	file := bytes.Clone(d.file)
 	for entry := range d.entries() {
@@ -70,8 +70,7 @@ func (d *directory) withNumber(tag, value int) []byte {
 	return file
 }
 
-// withHighBitFirst returns the file with the bits in each byte of its strips or tiles in
-// the usual order.
+// withHighBitFirst returns the file with the bits of each byte of its strips or tiles in the usual order.
 func (d *directory) withHighBitFirst() []byte {
 	file := d.withNumber(tiffFillOrder, 1)
 	offsets, counts := d.all(tiffStripOffsets), d.all(tiffStripByteCounts)

@@ -13,17 +13,17 @@ import (
 // inJPEG reports whether each strip, or tile, is a JPEG (TIFF Technical Note 2).
 func (d *directory) inJPEG() bool { return d.number(tiffCompression, 1) == compressedJPEG }
 
-// pieces are the strips or tiles of a TIFF.
+// pieces are the strips or tiles of a TIFF, each of which is a JPEG.
 type pieces struct {
 	h, w            int // size of the picture
 	pieceH, pieceW  int
 	across          int
 	offsets, counts []uint64
-	tables          []byte // shared by the JPEGs
-	colours         byte   // colour transform that Adobe's segment declares
+	tables          []byte // tables that all JPEGs share
+	colours         byte   // colour transform that is declared in Adobe's segment
 }
 
-// openPieces reads the positions of the JPEGs.
+// openPieces reads the positions of the JPEGs in the file.
 func (d *directory) openPieces() (*pieces, error) {
 	p := &pieces{h: d.number(tiffHeight, 0), w: d.number(tiffWidth, 0), tables: d.bytes(tiffJPEGTables)}
 	switch seen := d.number(tiffPhotometric, 0); {
@@ -55,7 +55,7 @@ func (d *directory) openPieces() (*pieces, error) {
 	return p, nil
 }
 
-// bytes returns the bytes of a tag.
+// bytes returns the value of a tag as bytes.
 func (d *directory) bytes(tag int) []byte {
 	for entry := range d.entries() {
 		if d.tag(entry) != tag {
@@ -69,7 +69,7 @@ func (d *directory) bytes(tag int) []byte {
 	return nil
 }
 
-// rowsOfJPEG decodes piece by piece.
+// rowsOfJPEG decodes one strip or row of tiles after the other.
 func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
 	p, err := d.openPieces()
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
 	return nil
 }
 
-// decode writes the pixels of piece i to dst. A row of dst has the length of a row of the picture.
+// decode writes the pixels of piece i to dst, which has rows of the length of the whole picture.
 func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byte) error {
 	at, n := p.offsets[i], p.counts[i]
 	if at > uint64(len(file)) || n > uint64(len(file))-at {
@@ -115,8 +115,8 @@ func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byt
 	})
 }
 
-// join makes a complete JPEG of a piece: with the shared tables, and with Adobe's segment,
-// which defines the colours of the samples.
+// join returns a piece as a complete JPEG, with the shared tables and with Adobe's segment. The segment
+// defines the colour space.
 func (p *pieces) join(piece []byte) []byte {
 	start, end := []byte{0xff, 0xd8}, []byte{0xff, 0xd9}
 	whole := append(bytes.Clone(start), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00"...)

@@ -2,18 +2,16 @@ package images
 
 import "github.com/bnctl/bnctl/data/internal/jpeg"
 
-// upsampler returns the rows of one plane of a JPEG at the size of the picture.
+// upsampler returns the rows of one plane of a JPEG, enlarged to the size of the picture.
 //
-// They equal libjpeg-turbo's with default options (jdsample.c, "fancy
-// upsampling"): halved planes are interpolated linearly between the centres of
-// the samples, so that a result is 3/4 of the nearer and 1/4 of the further one,
-// in each direction; beyond the edge the last sample is repeated. Planes of at most
-// two columns that are halved across, and planes that are quartered, are
-// replicated.
+// They equal libjpeg-turbo's with default options (jdsample.c, "fancy upsampling"). Planes of half the size
+// are interpolated linearly between the centres of the samples. So a result is 3/4 of the nearer and 1/4 of
+// the further sample, in each direction. Beyond the edge the last sample is repeated. In planes of a quarter
+// of the size, and in planes of half the width with at most two columns, samples are repeated instead.
 type upsampler struct {
 	jpeg.Plane
 	smooth bool
-	out    []byte // buffer for the result of row, unless the result is a row of the plane
+	out    []byte // buffer for the result of row, if that is not a row of the plane itself
 }
 
 func newUpsampler(p jpeg.Plane) *upsampler {
@@ -24,8 +22,8 @@ func newUpsampler(p jpeg.Plane) *upsampler {
 	return u
 }
 
-// row returns the samples of the picture's row y, at least one for each pixel. They are
-// valid until the next call.
+// row returns the samples of row y of the picture, at least one for each pixel. They are valid until the next
+// call.
 func (u *upsampler) row(y int) []byte {
 	near := u.Row(y >> u.Down)
 	switch {
@@ -43,8 +41,8 @@ func (u *upsampler) row(y int) []byte {
 	return u.out
 }
 
-// further returns the second nearest of h rows of samples to row y of a picture twice as
-// high: the row above or below the nearest, y/2.
+// further returns the number of the second nearest row of a plane to row y of the picture, which is twice as
+// high. The plane has h rows. It is the row above or below the nearest one, y/2.
 func further(y, h int) int {
 	if y&1 == 0 {
 		return max(y/2-1, 0)
@@ -58,8 +56,8 @@ func replicate(dst, src []byte, shift uint) {
 	}
 }
 
-// smoothAcross doubles a row of at least two samples (h2v1_fancy_upsample).
-// Halves are rounded down at even and up at odd pixels.
+// smoothAcross doubles the length of a row of at least two samples (h2v1_fancy_upsample). Halves are rounded
+// down at even and up at odd pixels.
 func smoothAcross(dst, src []byte) {
 	last := len(src) - 1
 	dst = dst[:2*len(src)]
@@ -74,7 +72,7 @@ func smoothAcross(dst, src []byte) {
 	dst[2*last], dst[2*last+1] = byte((3*here+left+1)>>2), byte(here)
 }
 
-// smoothDown mixes the two rows nearest to a row of the picture (h1v2_fancy_upsample).
+// smoothDown computes a row of the picture from the two nearest rows of a plane (h1v2_fancy_upsample).
 func smoothDown(dst, near, far []byte, bias int) {
 	far, dst = far[:len(near)], dst[:len(near)]
 	for x, v := range near {
@@ -82,8 +80,8 @@ func smoothDown(dst, near, far []byte, bias int) {
 	}
 }
 
-// smoothBoth doubles a row of at least two samples, mixed from the two nearest rows
-// (h2v2_fancy_upsample).
+// smoothBoth computes a row of the picture, twice as long, from the two nearest rows of a plane. They have at
+// least two samples (h2v2_fancy_upsample).
 func smoothBoth(dst, near, far []byte) {
 	last := len(near) - 1
 	far, dst = far[:len(near)], dst[:2*len(near)]

@@ -2,12 +2,12 @@ package images
 
 import "bytes"
 
-// View is the part of a picture that a random scale and crop shows: the picture is scaled to W x H, and
-// shown from point (X, Y) on. X or Y is negative if the scaled picture is smaller than the result.
+// View is the part of a picture that a random scale and crop shows. The picture is scaled to W x H pixels,
+// and shown from point (X, Y) on. If the scaled picture is smaller than the result, X or Y is negative.
 type View struct{ W, H, X, Y int }
 
-// Fill fills dst with beyond outside the picture of the view. draw draws the rest, the
-// given window of the scaled picture.
+// Fill fills dst with the view. It writes beyond to the pixels outside of the picture, and calls draw for the
+// rest. window is the part of the scaled picture to draw.
 func (v View) Fill(dst Plane, beyond byte, draw func(visible Plane, window Box)) {
 	window := Box{max(v.X, 0), max(v.Y, 0), min(v.W, dst.W), min(v.H, dst.H)}
 	visible := Plane{window.H, window.W, dst.C, dst.Pix}

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// rowsOfWebP decodes a WebP to the same pixels as Pillow with libwebp. For an animation it
-// decodes the first picture.
+// rowsOfWebP decodes a WebP to the same pixels as Pillow with libwebp. If it is an animation, it decodes the
+// first picture.
 func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	switch first, err := animatedWebP(file); {
 	case err != nil:
@@ -31,8 +31,8 @@ func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// rowsOfVP8 passes on the pixels of a lossy WebP. Its planes are 4:2:0 and have
-// television's range, 16 to 235, not JPEG's. Smoothing and rounding are libwebp's
+// rowsOfVP8 calls each with the rows of a lossy WebP. Its planes have 4:2:0 subsampling, and values in
+// television's range, 16 to 235, not in JPEG's range. Smoothing and rounding are libwebp's
 // (src/dsp/upsampling.c, yuv.h).
 func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
@@ -48,8 +48,8 @@ func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 	})
 }
 
-// smoothVP8 doubles a row of samples, mixed from the two nearest rows with weights 9/16,
-// 3/16, 3/16 and 1/16, rounded as in UPSAMPLE_FUNC.
+// smoothVP8 computes a row of the picture, twice as long, from the two nearest rows of a plane. The weights
+// are 9/16, 3/16, 3/16 and 1/16, and the result is rounded as in libwebp's UPSAMPLE_FUNC.
 func smoothVP8(dst, near, far []byte) {
 	last := len(near) - 1
 	dst[0] = byte((3*int(near[0]) + int(far[0]) + 2) >> 2)

@@ -13,8 +13,8 @@ import (
 // webpHead is the number of bytes before the first chunk of a WebP.
 const webpHead = 12
 
-// webpChunk returns the data of the first chunk with a name after offset at: a chunk is its
-// name, its length and its data, padded to even.
+// webpChunk returns the data of the first chunk with a name, from offset at on. A chunk has a name, its
+// length, and data that is padded to an even length.
 func webpChunk(file []byte, at int, name string) []byte {
 	return chunk(file, at, name, func(head []byte) (string, int) {
 		return string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
@@ -23,12 +23,12 @@ func webpChunk(file []byte, at int, name string) []byte {
 
 // frame is the first picture of an animated WebP, and its position on the canvas.
 type frame struct {
-	file                    []byte // a complete WebP
+	file                    []byte // the picture as a complete WebP file
 	x, y, w, h              int
 	canvasWidth, canvasRows int
 }
 
-// animatedWebP returns the first picture of an animation; nil if the file is not animated.
+// animatedWebP returns the first picture of an animation, or nil if the file is not animated.
 func animatedWebP(file []byte) (*frame, error) {
 	const animation, head = 1 << 1, 16
 	about := webpChunk(file, webpHead, "VP8X")
@@ -45,7 +45,7 @@ func animatedWebP(file []byte) (*frame, error) {
 		return nil, fmt.Errorf("a picture of %d x %d at %d, %d of a canvas of %d x %d", f.w, f.h, f.x, f.y,
 			f.canvasWidth, f.canvasRows)
 	}
-	for _, name := range []string{"VP8 ", "VP8L"} { // an alpha channel next to VP8 is ignored
+	for _, name := range []string{"VP8 ", "VP8L"} { // a separate chunk with alpha for VP8 is ignored
 		if image := webpChunk(body, head, name); image != nil {
 			f.file = webpOf(name, image)
 		}
@@ -57,10 +57,10 @@ func animatedWebP(file []byte) (*frame, error) {
 	return f, err
 }
 
-// number24 reads a 24-bit number.
+// number24 reads a number of 24 bits, little endian.
 func number24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// webpOf makes a file with one chunk.
+// webpOf returns a WebP file with a single chunk.
 func webpOf(name string, image []byte) []byte {
 	padded := (len(image) + 1) / 2 * 2
 	file := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(webpHead+padded))
@@ -69,7 +69,7 @@ func webpOf(name string, image []byte) []byte {
 	return append(append(file, image...), make([]byte, padded-len(image))...)
 }
 
-// rows passes on the pixels of the canvas: parts outside the picture are black.
+// rows calls each with the rows of the canvas. The canvas is black outside of the picture.
 func (f *frame) rows(ctx context.Context, each eachPixels) error {
 	row := make([]byte, 3*f.canvasWidth)
 	blank := func(from, to int) {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// BoxColumns are the numbers of the columns of a table with a row for each box; -1 for a missing one.
+// BoxColumns has the numbers of the columns of a table with a row for each box. The number of a missing
+// column is -1.
 type BoxColumns struct {
 	Path, Label, Split int
 	Width, Height      int    // size of the picture
@@ -38,10 +39,11 @@ func (t *Table) FindBoxes() (c BoxColumns, ok bool) {
 	return c, true
 }
 
-// ColumnName returns the name of column i, as "column 3" without a header.
+// ColumnName returns the name of column i, or a text like "column 3" if the table has no header.
 func (t *Table) ColumnName(i int) string { return t.columnName(i) }
 
-// isBoxRow reports whether a row of a table without a header is a picture with a box, or without one.
+// isBoxRow reports whether a row of a table without a header has a picture and a box, or a picture and empty
+// corners.
 func isBoxRow(fields []string) bool {
 	return len(fields) == 6 && !slices.ContainsFunc(fields[1:5], func(text string) bool {
 		_, err := strconv.ParseFloat(text, 64)
@@ -52,8 +54,8 @@ func isBoxRow(fields []string) bool {
 // maxHead is the number of bytes that HasBoxes reads.
 const maxHead = 64 << 10
 
-// HasBoxes reports whether a CSV file begins like a table with boxes: see FindBoxes. It is false for
-// a file that cannot be read.
+// HasBoxes reports whether a CSV file begins like a table with boxes: see FindBoxes. It returns false if the
+// file cannot be read.
 func HasBoxes(path string) bool {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -67,7 +69,8 @@ func HasBoxes(path string) bool {
 	return BeginsWithBoxes(head)
 }
 
-// BeginsWithBoxes reports whether the first two lines of CSV are those of a table with boxes.
+// BeginsWithBoxes reports whether the first two lines of a CSV text can be the beginning of a table with
+// boxes.
 func BeginsWithBoxes(text []byte) bool {
 	lines := bytes.SplitAfterN(text, []byte("\n"), 3)
 	t, err := Parse(bytes.Join(lines[:min(2, len(lines))], nil))

@@ -13,7 +13,7 @@ func isBracketed(cell string) bool {
 	switch cell[:1] + cell[len(cell)-1:] {
 	case "[]":
 		return true
-	case "()", "{}": // parentheses around words may be part of a name
+	case "()", "{}": // parentheses and braces around words may be part of a name
 		return len(cell) == 2 || strings.ContainsAny(cell[1:2], `'"`)
 	}
 	return cell == "set()"
@@ -21,8 +21,8 @@ func isBracketed(cell string) bool {
 
 var errBracketed = errors.New("this is no list such as ['cat', 'dog']")
 
-// bracketedNames returns the elements of a list in brackets: texts in quotes, or bare words, with
-// commas or blanks between them.
+// bracketedNames returns the elements of a list in brackets. They are texts in quotes, or words without
+// quotes, with commas or blanks between them.
 func bracketedNames(cell string) (names []string, err error) {
 	if !isBracketed(cell) {
 		return nil, errBracketed
@@ -43,7 +43,7 @@ func bracketedNames(cell string) (names []string, err error) {
 	return names, nil
 }
 
-// bareNames splits words at their commas, or without commas at their blanks.
+// bareNames splits words without quotes at their commas or, if there are none, at their blanks.
 func bareNames(text string) (names []string) {
 	if !strings.Contains(text, ",") {
 		return strings.Fields(text)

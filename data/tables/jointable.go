@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Join reads the tables of the parts of a folder as one, with paths relative to the
-// folder and a column for the part. The names of files have slashes.
+// Join reads the tables of the parts of a folder as one table. Its paths are relative to the folder, and it
+// has an additional column for the part. The names in files have slashes.
 func Join(folder string, files []string) (*Table, error) {
 	all := &Table{}
 	for _, file := range files {

@@ -8,17 +8,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// labelLists is the form of the lists in a column of labels.
+// labelLists says in which form the cells in a column of labels have lists.
 type labelLists string
 
 // The forms of lists of labels, by their names in Options.Columns.
 const (
-	noLists    labelLists = "none" // a cell is one label
+	noLists    labelLists = "none" // there are no lists: a cell is one label
 	semicolons labelLists = "semicolon"
 	bars       labelLists = "bar"
 	commas     labelLists = "comma"
 	blanks     labelLists = "space"
-	brackets   labelLists = "brackets" // a list of Python or NumPy: ['cat', 'dog']
+	brackets   labelLists = "brackets" // a list as Python or NumPy writes it: ['cat', 'dog']
 )
 
 var allLists = []labelLists{noLists, semicolons, bars, commas, blanks, brackets}
@@ -31,10 +31,10 @@ func listsInWords() string {
 	return strings.Join(names, ", ")
 }
 
-// separators are the texts between the labels of a list.
+// separators are the texts between two labels of a list.
 var separators = map[labelLists]string{semicolons: ";", bars: "|", commas: ",", blanks: " "}
 
-// inWords describes the lists of a table.
+// inWords describes the form of lists in a table.
 func (l labelLists) inWords() string {
 	switch l {
 	case blanks:
@@ -56,7 +56,7 @@ func (l labelLists) contains(cell string) bool {
 	return strings.Contains(cell, separators[l])
 }
 
-// isSeveral reports whether a cell implies that labels do not exclude each other.
+// isSeveral reports whether a cell shows that labels do not exclude each other.
 func (l labelLists) isSeveral(cell string) bool {
 	if l != brackets {
 		return l.contains(cell)
@@ -65,7 +65,7 @@ func (l labelLists) isSeveral(cell string) bool {
 	return !isMissing(cell) && (err != nil || len(names) != 1)
 }
 
-// names returns the labels in a cell, in the cell's order.
+// names returns the labels in a cell, in their order.
 func (l labelLists) names(cell string) ([]string, error) {
 	switch l {
 	case noLists:
@@ -86,9 +86,9 @@ func (l labelLists) names(cell string) ([]string, error) {
 	return names, nil
 }
 
-// findLists returns the form of the lists in a column of labels. Semicolons, bars and brackets are
-// not part of a name. Commas and blanks may be; they separate labels if all labels of the lists are
-// numbers, if each is also the only label of another row, or if few labels make many lists.
+// findLists returns the form of the lists in a column of labels. Semicolons, bars and brackets are never part
+// of a name. Commas and blanks may be. They separate labels if all labels of the lists are numbers, if each
+// label is also the only label of another row, or if few labels make many lists.
 func findLists(cells []string) (labelLists, error) {
 	distinct := distinctCells(cells)
 	for _, l := range []labelLists{semicolons, bars} {
@@ -112,7 +112,7 @@ func findLists(cells []string) (labelLists, error) {
 	return noLists, nil
 }
 
-// distinctCells returns each distinct cell with a label, in the order of the rows.
+// distinctCells returns every different cell that has a label once, in the order of the rows.
 func distinctCells(cells []string) (distinct []string) {
 	seen := map[string]bool{}
 	for _, c := range cells {
@@ -125,12 +125,12 @@ func distinctCells(cells []string) (distinct []string) {
 }
 
 const (
-	areNames   = iota // cells with the separator are names
-	mayBeLists        // they may be lists
+	areNames   = iota // the separator is part of a name in these cells
+	mayBeLists        // the cells may be lists
 	areLists
 )
 
-// listEvidence returns the evidence that cells with the separator of l are lists, with an
+// listEvidence says how likely it is that cells with the separator of l are lists. It also returns an
 // example.
 func listEvidence(l labelLists, distinct []string) (evidence int, example string) {
 	whole, labels := map[string]bool{}, map[string]bool{}
@@ -155,7 +155,7 @@ func listEvidence(l labelLists, distinct []string) (evidence int, example string
 	if l == blanks && allNumbers(labels) || allAreWhole(lists, whole) {
 		return areLists, example
 	}
-	within := 0 // lists that contain a shorter one
+	within := 0 // number of lists that contain a shorter list
 	for _, names := range lists {
 		if slices.ContainsFunc(distinct, func(c string) bool { return isPartOfList(l, c, names) }) {
 			within++
@@ -179,15 +179,15 @@ func allNumbers(labels map[string]bool) bool {
 	return true
 }
 
-// allAreWhole reports whether each label of all lists is also a cell by itself.
+// allAreWhole reports whether each label of all lists is also the whole content of some cell.
 func allAreWhole(lists [][]string, whole map[string]bool) bool {
 	return !slices.ContainsFunc(lists, func(names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return !whole[name] })
 	})
 }
 
-// isPartOfList reports whether a cell has some but not all of the labels of a list. The end
-// of a list does not count: "egyptian cat" is a name that contains "cat".
+// isPartOfList reports whether a cell has some but not all of the labels of a list. The labels at the end of
+// a list do not count: "egyptian cat" is a name, although "cat" is one too.
 func isPartOfList(l labelLists, cell string, list []string) bool {
 	names, _ := l.names(cell)
 	if len(names) >= len(list) || slices.Equal(names, list[len(list)-len(names):]) {

@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// The form of lists and the labels found for cells of a column of labels.
+// TestLabelLists checks the form of lists that is found for the cells of a column of labels, and the labels
+// in them.
 func TestLabelLists(t *testing.T) {
 	for _, c := range []struct {
 		cells string // separated by /
 		form  labelLists
-		want  string // labels of the cells, likewise
+		want  string // labels of the cells, separated by / too
 	}{
 		{"cat/dog/cat;dog/;", semicolons, "cat/dog/cat+dog/"},
 		{"Cardiomegaly|Effusion/No Finding/Mass", bars, "Cardiomegaly+Effusion/No Finding/Mass"},
@@ -24,7 +25,7 @@ func TestLabelLists(t *testing.T) {
 		{"[1, 2]/[3 4]/(5,)", brackets, "1+2/3+4/(5,)"},
 		{"{'a', 'b'}/('a',)/set()", brackets, "a+b/a/"},
 		{"['a']/['b']", brackets, "a/b"},
-		// names of classes
+		// These cells are names of classes, not lists.
 		{"golden retriever/labrador retriever/poodle", noLists, ""},
 		{"cat/egyptian cat/dog/hot dog", noLists, ""},
 		{"american pit bull terrier/bull terrier/beagle", noLists, ""},

@@ -10,21 +10,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Labels of a sample in a table without exclusive classes:
+// A table may have classes that do not exclude each other. Then the labels of a sample are
 //
 //	column of labels    "cat;dog" has these labels only; ";" or "[]" has no label; "" is unknown
 //	column per class    1 is of the class; 0 is not; "" is unknown
 //	columns of numbers  any number; "" is unknown
 //
-// A class that a column of labels never names is absent from all its samples. Without a column for a
-// class, its labels are unknown.
+// If a class is never named in a column of labels, it is absent from all samples of this table. If a table
+// with a column per class has no column for a class, the label for this class is unknown.
 //
 // Unknown labels count neither in a loss nor in a figure.
 
-// between separates the texts from several columns that form a label.
+// between separates the cells of several columns that together form a label.
 const between = ";"
 
-// decideLists finds the form of the lists of labels, if Options.Columns has not named it.
+// decideLists finds the form of the lists of labels, unless Options.Columns names it.
 func (t *Table) decideLists(c *Columns) (err error) {
 	if c.lists != "" || c.OneHot != nil || c.Targets != nil || c.label < 0 {
 		return nil
@@ -39,8 +39,8 @@ func (t *Table) decideLists(c *Columns) (err error) {
 	return err
 }
 
-// isMultiLabel reports whether the labels of a table do not exclude each other: a cell has several
-// labels, or some row does not have exactly one 1 in the columns of classes.
+// isMultiLabel reports whether the labels of a table do not exclude each other. This is so if a cell has
+// several labels, or if some row does not have exactly one 1 in the columns of classes.
 func (t *Table) isMultiLabel(c Columns) bool {
 	switch {
 	case c.Targets != nil:
@@ -64,7 +64,7 @@ func (t *Table) isMultiLabel(c Columns) bool {
 	})
 }
 
-// className returns the label in a cell of a table with one label per cell.
+// className returns the label in a cell of a table in which each cell has one label.
 func (c Columns) className(cell string) string {
 	if isMissing(cell) {
 		return ""
@@ -81,12 +81,12 @@ func (c Columns) className(cell string) string {
 
 func isOne(field string) bool { return field == "1" || field == "1.0" }
 
-// isFlag reports whether a field is 1, 0 or missing: whether a sample is of a class.
+// isFlag reports whether a field is 1, 0 or missing, so that it can say whether a sample is of a class.
 func isFlag(field string) bool {
 	return isOne(field) || field == "0" || field == "0.0" || isMissing(field)
 }
 
-// namesIn returns the labels of a row with a single column of labels.
+// namesIn returns the labels of a row, if the table has a single column of labels.
 func namesIn(row Row, c Columns) ([]string, error) {
 	cell := row.Fields[c.label]
 	if isMissing(cell) {
@@ -107,8 +107,8 @@ func namesIn(row Row, c Columns) ([]string, error) {
 	return names, nil
 }
 
-// MultiClasses returns the classes of labels that do not exclude each other: the columns of classes, or
-// the names in the rows of train. If there is no train, it is the names in all rows.
+// MultiClasses returns the classes of labels that do not exclude each other. They are the columns of classes,
+// or the names in the rows of train or, if there is no train, in all rows.
 func (t *Table) MultiClasses(c Columns) ([]string, error) {
 	if c.OneHot != nil {
 		var names []string
@@ -138,7 +138,7 @@ func (t *Table) MultiClasses(c Columns) ([]string, error) {
 	return names.InOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(classes)))), nil
 }
 
-// Flags returns the label of a row with labels that do not exclude each other.
+// Flags returns the label of a row if labels do not exclude each other: 1, 0 or -1 for each class.
 func (t *Table) Flags(row Row, c Columns, classes []string) ([]int32, error) {
 	label := make([]int32, len(classes))
 	if c.OneHot != nil {
@@ -167,7 +167,7 @@ func (t *Table) Flags(row Row, c Columns, classes []string) ([]int32, error) {
 	return label, err
 }
 
-// Numbers returns the label of a row with columns of numbers.
+// Numbers returns the label of a row if the table has columns of numbers.
 func (t *Table) Numbers(row Row, c Columns) ([]int32, error) {
 	label := make([]int32, len(c.Targets))
 	for k, i := range c.Targets {

@@ -16,33 +16,33 @@ const (
 	test  = "test"
 )
 
-// splitNames are the names of folders and lists for each split, in lower case; case is
-// ignored.
+// splitNames are the names that folders, lists and cells may use for each split, in lower case. Names are
+// compared without regard to case.
 var splitNames = map[string]string{
 	"train": train, "training": train, "val": val, "valid": val, "validation": val,
 	"test": test, "testing": test,
 }
 
-// SplitNamed returns the split that a folder's name stands for, as "val" for "valid"; "" for other names.
+// SplitNamed returns the split that a name stands for, like "val" for "valid", or "" if it stands for none.
 func SplitNamed(name string) string { return splitNames[strings.ToLower(name)] }
 
-// flagColumns are the columns, in lower case, with true or false for membership in a split.
+// flagColumns are names of columns, in lower case, that say for each row whether it is in a split, by true or
+// false.
 var flagColumns = map[string]string{
 	"is_valid": val, "is_val": val, "is_validation": val,
 	"is_test": test, "is_train": train, "is_training": train,
 }
 
-// foldColumns are the columns for the folds of a cross-validation.
+// foldColumns are names of columns that have the folds of a cross-validation.
 var foldColumns = []string{"fold", "folds", "kfold", "cv_fold", "fold_id"}
 
-// isSplitColumn reports whether a column of this name divides the rows, rather than naming
-// a class.
+// isSplitColumn reports whether a column of this name divides the rows into parts, so that it is not a class.
 func isSplitColumn(name string) bool {
 	name = strings.ToLower(name)
 	return flagColumns[name] != "" || slices.Contains(foldColumns, name)
 }
 
-// isYes returns the truth value of a field.
+// isYes returns whether a field means true. ok is false if it means neither true nor false.
 func isYes(field string) (yes, ok bool) {
 	switch strings.ToLower(field) {
 	case "true", "t", "yes", "y", "1", "1.0":
@@ -53,8 +53,7 @@ func isYes(field string) (yes, ok bool) {
 	return false, false
 }
 
-// splitInColumn returns the split that a field of the split column names; "" if it is not a
-// split.
+// splitInColumn returns the split that a field of the split column names, or "" if it names none.
 func (t *Table) splitInColumn(column int, field string) string {
 	of, isFlag := "", false
 	if t.header != nil {
@@ -75,8 +74,8 @@ func (t *Table) splitInColumn(column int, field string) string {
 	return train
 }
 
-// splitByValue returns the column and the value in "split=NAME:VALUE": rows with this value
-// are for validation.
+// splitByValue returns the column and the value in an option "split=NAME:VALUE". The rows with this value are
+// for validation.
 func (t *Table) splitByValue(role, name string) (column int, value string, ok bool) {
 	if role != "split" || slices.Contains(t.header, name) {
 		return 0, "", false
@@ -96,7 +95,7 @@ func splitOfValue(field, validation string) string {
 	return train
 }
 
-// checkValidation refuses a value that does not occur in any row.
+// checkValidation returns an error if no row has the value of the option "split=NAME:VALUE".
 func (t *Table) checkValidation(c Columns) error {
 	if c.validation == nil || slices.ContainsFunc(t.Rows, func(r Row) bool {
 		return r.Fields[c.split] == *c.validation
@@ -111,7 +110,7 @@ func (t *Table) checkValidation(c Columns) error {
 		"no row has this value in column "+t.header[c.split], "name one of "+names.First(distinctCells(cells)))
 }
 
-// foldInWords returns a note about an unused column of folds if the table has one, otherwise "".
+// foldInWords returns a note if the table has a column of folds that is not used, and otherwise "".
 func (t *Table) foldInWords(c Columns) string {
 	at := t.usual(foldColumns)
 	if at < 0 || c.split >= 0 || at == c.label || at == c.Path || at == c.Group ||

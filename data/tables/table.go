@@ -1,7 +1,7 @@
-// Package tables reads tables of samples: a CSV file with a row for each picture, and columns for its
-// path, its label or labels, its split, its group and its weight.
+// Package tables reads tables of samples: CSV files with a row for each picture, and columns for its path,
+// its label or labels, its split, its group and its weight.
 //
-// Use Read and Find for a table alone. Use package data for the pictures that it names.
+// Use Read and Find to read only the table. Use package data to read the pictures that it names.
 package tables
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxTableFile is the largest size of a table of samples in bytes: about 100 for each of maxMembers/10
-// rows.
+// maxTableFile is the largest accepted size of a table of samples in bytes: about 100 for each of
+// maxMembers/10 rows.
 const maxTableFile = 200 << 20
 
 // Table is a CSV file with a row for each sample.
@@ -46,8 +46,8 @@ func Read(path string) (*Table, error) {
 	return Parse(text)
 }
 
-// Parse reads CSV in UTF-8: fields separated by commas, tabs or semicolons, whichever the first line
-// contains, quoted as in RFC 4180 if necessary.
+// Parse reads CSV in UTF-8. Fields are separated by commas, tabs or semicolons, whichever the first line
+// contains, and may be quoted as in RFC 4180.
 func Parse(text []byte) (*Table, error) {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, problem.Advise("save it as UTF-8", "the text is UTF-16")
@@ -87,7 +87,7 @@ func Parse(text []byte) (*Table, error) {
 	return t, t.checkColumns()
 }
 
-// checkColumns refuses a table with rows of different lengths, or without samples.
+// checkColumns returns an error if rows have different lengths, or if there is no sample.
 func (t *Table) checkColumns() error {
 	if len(t.Rows) == 0 {
 		return errors.New("there is a header and no row below it")
@@ -105,7 +105,7 @@ func (t *Table) checkColumns() error {
 	return nil
 }
 
-// quoting returns an error with the position of wrong quotes in a table.
+// quoting returns an error of the CSV reader about wrong quotes, with their position in the table.
 func quoting(err error) error {
 	var p *csv.ParseError
 	if !errors.As(err, &p) {
@@ -126,7 +126,7 @@ func invalidUTF8(text []byte) int {
 	return -1
 }
 
-// separator returns the separator of the fields of the first line.
+// separator returns the character that separates the fields in the first line.
 func separator(text []byte) rune {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	for _, c := range ",\t;" {
@@ -137,19 +137,19 @@ func separator(text []byte) rune {
 	return ','
 }
 
-// isSampleRow reports whether a first row is not a header: one of its fields is the name of
+// isSampleRow reports whether the first row is a sample, not a header: then one of its fields is the name of
 // a picture.
 func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, images.IsFileName) }
 
-// Columns are the numbers of the columns of a table; -1 for a missing one.
+// Columns has the numbers of the columns of a table. The number of a missing column is -1.
 type Columns struct {
 	Path, label, split, Group int
-	Weight                    int        // weights for drawing samples
-	OneHot                    []int      // a column of 0 and 1 for each class, instead of label
-	Targets                   []int      // columns of numbers, likewise
-	lists                     labelLists // lists in the column label
+	Weight                    int        // weights by which samples are drawn
+	OneHot                    []int      // columns of 0 and 1, one for each class, in place of Label
+	Targets                   []int      // columns of numbers, in place of Label
+	lists                     labelLists // form of the lists in the column of labels
 	Multi                     bool       // labels do not exclude each other
-	validation                *string    // the value of split that means val; nil: cells name the split
+	validation                *string    // value of the column split that means val; nil: cells name the split
 }
 
 // columnNames are the usual names of columns in published tables, in lower case.
@@ -166,9 +166,8 @@ var columnNames = struct{ path, label, split, group, weight []string }{
 	weight: []string{"weight", "weights", "sample_weight", "sampling_weight"},
 }
 
-// Find returns the columns of a table: the columns that wanted names,
-// "path=ID,label=BREED", otherwise columns with usual names. Without a header path and
-// label are the first two.
+// Find returns the columns of a table. wanted may name them, "path=ID,label=BREED". Columns that it does not
+// name are found by their usual names. In a table without a header, path and label are the first two columns.
 func (t *Table) Find(wanted string) (Columns, error) {
 	c := Columns{Path: -1, label: -1, split: -1, Group: -1, Weight: -1}
 	all := []struct {
@@ -180,7 +179,7 @@ func (t *Table) Find(wanted string) (Columns, error) {
 	for k := range all {
 		*all[k].to = t.usual(all[k].usual)
 	}
-	if t.header == nil { // columns of an unknown header are not guessed
+	if t.header == nil { // in a table without a header nothing else is guessed
 		c.Path, c.label = 0, 1
 	}
 	for choice := range strings.SplitSeq(wanted, ",") {
@@ -251,8 +250,8 @@ func (t *Table) NamesOf(all []int) (names []string) {
 	return names
 }
 
-// oneHot returns the columns that are not in c, if all of them contain only 0, 1 or
-// nothing, and represent classes.
+// oneHot returns all columns that are not in c, if they contain only 0, 1 or nothing and seem to be classes.
+// Otherwise it returns nil.
 func (t *Table) oneHot(c Columns) (classes []int) {
 	for i := range t.header {
 		if i == c.Path || i == c.split || i == c.Group || i == c.Weight || isSplitColumn(t.header[i]) {
@@ -269,7 +268,7 @@ func (t *Table) oneHot(c Columns) (classes []int) {
 	return classes
 }
 
-// Label returns the class of a row, or the texts that form its label.
+// Label returns the name of the class of a row, or the texts that together form its label.
 func (t *Table) Label(row Row, c Columns) string {
 	switch {
 	case c.Targets != nil || c.Multi && c.OneHot != nil:
@@ -316,7 +315,7 @@ func (t *Table) checkFound(c Columns) error {
 	return nil
 }
 
-// InWords describes the use of each column; "" without a header.
+// InWords describes the use of each column. It returns "" for a table without a header.
 func (t *Table) InWords(c Columns) string {
 	if t.header == nil {
 		return ""

@@ -2,19 +2,19 @@ package jpeg
 
 import "encoding/binary"
 
-// bits reads the bits of a scan, up to the next marker. After that it returns zeros, which
-// are not part of the scan.
+// bits reads the bits of a scan, up to the next marker. After the marker it returns zeros, which are not part
+// of the scan.
 type bits struct {
 	file   []byte
-	at     int    // index of the next byte to load into acc
-	acc    uint64 // the next n bits, starting at the highest bit
+	at     int    // index in the file of the next byte to load into acc
+	acc    uint64 // the next n bits of the scan, from the highest bit on
 	n      int
-	beyond int // number of zero bits in acc that are past the end
+	beyond int // number of zero bits in acc after the end of the scan
 }
 
-// hasFF reports whether one of four bytes is ff, the start of a marker.
+// hasFF reports whether one of four bytes is ff. A byte ff may be the start of a marker.
 func hasFF(four uint32) bool {
-	none := ^four // a byte ff becomes 0
+	none := ^four // a byte ff becomes 0 in none
 	return (none-0x01010101)&^none&0x80808080 != 0
 }
 
@@ -36,7 +36,7 @@ func (b *bits) fill() {
 		case b.file[b.at] != 0xff:
 			next = b.file[b.at]
 			b.at++
-		case b.at+1 < len(b.file) && b.file[b.at+1] == 0: // a byte ff of the scan
+		case b.at+1 < len(b.file) && b.file[b.at+1] == 0: // a byte ff that belongs to the scan
 			next = 0xff
 			b.at += 2
 		default: // a marker
@@ -47,7 +47,7 @@ func (b *bits) fill() {
 	}
 }
 
-// over reports whether more bits were read than the scan has.
+// over reports whether more bits were taken than the scan has.
 func (b *bits) over() bool { return b.n < b.beyond }
 
 // take returns the next k bits, at most 16, and consumes them.
@@ -65,7 +65,8 @@ func (b *bits) drop(k int) {
 	b.n -= k
 }
 
-// symbol reads the next code of a table; ok is false if the code is not in the table.
+// symbol reads the next code and returns its symbol in the table h. ok is false if the table does not have
+// the code.
 func (b *bits) symbol(h *huffman) (s byte, ok bool) {
 	if b.n < 16 {
 		b.fill()
@@ -88,7 +89,7 @@ func (b *bits) symbol(h *huffman) (s byte, ok bool) {
 	return 0, false
 }
 
-// signed reads a signed number of k bits (F.2.2.1, EXTEND).
+// signed reads a signed number of k bits (T.81, F.2.2.1, EXTEND).
 func (b *bits) signed(k int) int32 {
 	if k == 0 {
 		return 0

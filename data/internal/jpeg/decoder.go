@@ -15,11 +15,11 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// Markers (T.81, table B.1).
+// Markers of a JPEG (T.81, table B.1).
 const (
-	sof0  = 0xc0 // frame: baseline
-	sof1  = 0xc1 // extended sequential
-	sof2  = 0xc2 // progressive
+	sof0  = 0xc0 // start of a baseline frame
+	sof1  = 0xc1 // start of an extended sequential frame
+	sof2  = 0xc2 // start of a progressive frame
 	dht   = 0xc4 // Huffman tables
 	jpg   = 0xc8
 	dac   = 0xcc // arithmetic coding conditions
@@ -34,7 +34,7 @@ const (
 	app14 = 0xee // Adobe
 )
 
-// Values of the colour transform in Adobe's segment. noAdobe means that the file has no such segment.
+// Values of the colour transform in Adobe's segment. noAdobe means that the file does not have this segment.
 const (
 	noAdobe    = -1
 	adobePlain = 0 // RGB or CMYK
@@ -44,20 +44,20 @@ const (
 type decoder struct {
 	ctx     context.Context
 	file    []byte
-	at      int  // index of the next byte
-	headers bool // stop when the size is known
-	// ready is called after each row of MCUs, with the number of finished rows of the
-	// picture. If it is nil, all rows are kept.
+	at      int  // index in the file of the next byte
+	headers bool // stop as soon as the size is known
+	// ready is called after each row of MCUs (blocks of all components that belong together), with the number of
+	// finished rows of the picture. If it is nil, all rows are kept.
 	ready func(known int) error
 
 	width, height int
 	progressive   bool
 	components    []component
-	across, down  int // largest number of blocks of a component in an MCU
+	across, down  int // largest number of blocks that a component has in an MCU
 
-	quantizers [4]*[64]int32 // tables in natural order
+	quantizers [4]*[64]int32 // quantization tables in natural order
 	huffman    [2][4]*huffman
-	restart    int // MCUs between restart markers; 0: without markers
+	restart    int // number of MCUs between restart markers; 0: there are no markers
 	jfif       bool
 	adobe      int
 }
@@ -65,18 +65,18 @@ type decoder struct {
 // component is one of the colour components of a frame.
 type component struct {
 	id               byte
-	h, v             int // sampling factors: blocks of an MCU
+	h, v             int // sampling factors: the number of blocks in an MCU, across and down
 	quantizer        byte
 	plane            Plane
-	blocksWide, high int    // size of the plane in blocks, in whole MCUs
-	coded            [2]int // blocks across and down in a scan of this component alone
-	seen             bool   // a scan contained it
-	dc               int32  // the last DC coefficient of the scan
+	blocksWide, high int    // size of the plane in blocks, up to a whole number of MCUs
+	coded            [2]int // blocks across and down in a scan of only this component
+	seen             bool   // at least one scan contained it
+	dc               int32  // DC coefficient of the block before, in the present scan
 	steps            *[64]int32
-	blocks           []block // progressive: the coefficients decoded so far
+	blocks           []block // coefficients decoded so far, if the frame is progressive
 }
 
-// read reads segment by segment up to the end of the image.
+// read reads the file, segment by segment, up to the end of the image.
 func (d *decoder) read() error {
 	d.adobe = noAdobe
 	if len(d.file) < 2 || d.file[0] != 0xff || d.file[1] != soi {
@@ -89,7 +89,7 @@ func (d *decoder) read() error {
 		}
 		marker, err := d.marker()
 		if err != nil && d.complete() {
-			return nil // only the end is missing
+			return nil // only the end marker is missing
 		}
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (d *decoder) read() error {
 			return nil
 		}
 		if rst0 <= marker && marker <= rst7 {
-			continue // a remnant of a scan, without length
+			continue // a restart marker that a scan has left; it has no length
 		}
 		body, err := d.segment()
 		if err != nil {
@@ -116,13 +116,13 @@ func (d *decoder) read() error {
 	}
 }
 
-// complete reports whether every sample is known although the file continues.
+// complete reports whether every sample is known, so that the rest of the file cannot add anything.
 func (d *decoder) complete() bool {
 	return d.components != nil && !d.progressive &&
 		!slices.ContainsFunc(d.components, func(c component) bool { return !c.seen })
 }
 
-// marker moves to the next marker and skips any bytes before it.
+// marker moves to the next marker and returns it. It skips other bytes before it.
 func (d *decoder) marker() (byte, error) {
 	for ; d.at+1 < len(d.file); d.at++ {
 		if d.file[d.at] == 0xff && d.file[d.at+1] != 0xff && d.file[d.at+1] != 0 {
@@ -133,7 +133,7 @@ func (d *decoder) marker() (byte, error) {
 	return 0, invalid("it ends after %d bytes, without an end of the image", len(d.file))
 }
 
-// segment returns the body of the segment that begins here.
+// segment returns the body of the segment that begins at the current byte.
 func (d *decoder) segment() ([]byte, error) {
 	rest := d.file[d.at:]
 	if len(rest) < 2 {
@@ -147,7 +147,7 @@ func (d *decoder) segment() ([]byte, error) {
 	return rest[2:n], nil
 }
 
-// understand processes one segment, and decodes the scan after a scan header.
+// understand processes one segment. If it is the header of a scan, understand also decodes the scan.
 func (d *decoder) understand(marker byte, body []byte) error {
 	switch {
 	case marker == sof0, marker == sof1, marker == sof2:
@@ -178,7 +178,7 @@ func (d *decoder) understand(marker byte, body []byte) error {
 	return nil
 }
 
-// quantization reads quantization tables (B.2.4.1).
+// quantization reads quantization tables (T.81, B.2.4.1).
 func (d *decoder) quantization(body []byte) error {
 	for len(body) > 0 {
 		precision, id := body[0]>>4, body[0]&15
@@ -200,7 +200,7 @@ func (d *decoder) quantization(body []byte) error {
 	return nil
 }
 
-// frame reads the header of the frame (B.2.2) and lays out its planes.
+// frame reads the header of the frame (T.81, B.2.2), and computes the sizes of its planes.
 func (d *decoder) frame(body []byte) error {
 	if d.components != nil {
 		return invalid("it has two frames")
@@ -223,7 +223,7 @@ func (d *decoder) frame(body []byte) error {
 		b := body[6+3*i:]
 		c := component{id: b[0], h: int(b[1] >> 4), v: int(b[1] & 15), quantizer: b[2]}
 		if n == 1 {
-			c.h, c.v = 1, 1 // the sampling factors have no effect (A.2.2)
+			c.h, c.v = 1, 1 // with one component the sampling factors have no effect (T.81, A.2.2)
 		}
 		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 || c.quantizer > 3 {
 			return invalid("component %d: sampling %d by %d, quantization table %d", i+1, c.h, c.v, c.quantizer)
@@ -239,7 +239,7 @@ func (d *decoder) frame(body []byte) error {
 	return d.layOut()
 }
 
-// layOut computes the sizes of all planes. Memory for them is allocated in the first scan.
+// layOut computes the sizes of all planes. Their memory is allocated in the first scan.
 func (d *decoder) layOut() error {
 	for i := range d.components {
 		c := &d.components[i]

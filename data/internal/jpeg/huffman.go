@@ -6,23 +6,22 @@ const (
 	classAC = 1
 )
 
-// shortest is the largest length in bits of a code that is found by a single lookup.
+// shortest is the number of bits up to which a code is found by a single lookup.
 const shortest = 8
 
 // huffman is a table of codes (T.81, annex C).
 type huffman struct {
-	// short is indexed by the next bits. If they begin with a code of at most shortest
-	// bits, the upper byte is its length and the lower byte its symbol; otherwise the entry
-	// is 0.
+	// short is indexed by the next bits of a scan. If they begin with a code of at most shortest bits, the upper
+	// byte of the entry is the length of the code, and the lower byte its symbol. Otherwise the entry is 0.
 	short [1 << shortest]uint16
-	// For codes of each length: one more than the last code, aligned to 16 bits, and the
-	// offset between a code and the index of its symbol.
+	// end and the array after it have an element for each length of codes. end is one more than the last code of
+	// this length, aligned to 16 bits. The other is the difference between a code and the index of its symbol.
 	end     [17]int32
 	offset  [17]int32
 	symbols []byte
 }
 
-// huffmanTables reads tables (B.2.4.2).
+// huffmanTables reads Huffman tables (T.81, B.2.4.2).
 func (d *decoder) huffmanTables(body []byte) error {
 	for len(body) > 0 {
 		class, id := body[0]>>4, body[0]&15
@@ -46,11 +45,11 @@ func (d *decoder) huffmanTables(body []byte) error {
 	return nil
 }
 
-// newHuffman makes a table from the number of codes of each length, 1 to 16 bits, and the
-// symbols in order (C.2).
+// newHuffman makes a table from the number of codes of each length, 1 to 16 bits, and the symbols in the
+// order of their codes (T.81, C.2).
 func newHuffman(counts, symbols []byte) (*huffman, error) {
 	h := &huffman{symbols: append([]byte(nil), symbols...)}
-	code, first := int32(0), int32(0) // next code, index of its symbol
+	code, first := int32(0), int32(0) // the next code, and the index of its symbol
 	for i, n := range counts {
 		bits := i + 1
 		h.offset[bits] = first - code

@@ -1,12 +1,12 @@
 package jpeg
 
-// blockSize is the number of coefficients of a block.
+// blockSize is the number of coefficients in a block.
 const blockSize = 64
 
 // block is 8x8 coefficients, or samples, in natural order.
 type block [blockSize]int32
 
-// The factors of the transform with 13 fractional bits, with the names of jidctint.c.
+// Factors of the transform, with 13 fractional bits. The names are those of jidctint.c.
 const (
 	fix0298631336 = 2446
 	fix0390180644 = 3196
@@ -22,11 +22,11 @@ const (
 	fix3072711026 = 25172
 )
 
-// idct is the inverse transform of libjpeg-turbo's default, JDCT_ISLOW (jidctint.c):
-// Loeffler, Ligtenberg and Moschytz 1989. It transforms columns, with two fractional bits
-// in the results, then rows. The samples are the same because the rounding is.
+// idct is the inverse cosine transform that libjpeg-turbo uses by default, JDCT_ISLOW (jidctint.c): Loeffler,
+// Ligtenberg and Moschytz 1989. It transforms first columns, with two fractional bits in the results, and
+// then rows. The samples equal libjpeg-turbo's because every step is rounded in the same way.
 func idct(b *block) {
-	const columns, rows = 11, 18 // fractional bits to remove
+	const columns, rows = 11, 18 // numbers of fractional bits to remove
 	for i := range 8 {
 		b[i], b[i+8], b[i+16], b[i+24], b[i+32], b[i+40], b[i+48], b[i+56] = idct8(columns,
 			b[i], b[i+8], b[i+16], b[i+24], b[i+32], b[i+40], b[i+48], b[i+56])

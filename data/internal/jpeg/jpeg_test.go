@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// pictures reads the files of a folder of data/testdata/jpeg.py.
+// pictures reads the files that data/testdata/jpeg.py wrote into a folder.
 func pictures(t testing.TB, folder string) map[string][]byte {
 	t.Helper()
 	f, err := os.Open("../../testdata/pictures.tar.gz")
@@ -43,9 +43,9 @@ func pictures(t testing.TB, folder string) map[string][]byte {
 	}
 }
 
-// The planes equal those of Go's decoder except for the rounding of the inverse transform:
-// samples differ by at most one. The digests of Go's planes fail if a release of Go changes
-// its decoder: then look at the change, and adopt it if it is right.
+// The planes equal those of Go's decoder, except for the rounding of the inverse transform: samples differ by
+// at most one. The digests of Go's planes fail if a release of Go changes its decoder. In this case look at
+// the change, and do the same here if it is right.
 func TestPlanesBesideGo(t *testing.T) {
 	files := pictures(t, "photographs")
 	if len(files) < 16 {
@@ -102,7 +102,7 @@ func planesOf(img image.Image) []Plane {
 	return nil
 }
 
-// Every scan of a file is found: 10 with libjpeg's progressive script for colours.
+// Segments finds every scan of a file: 10 scans with libjpeg's progressive script for colours.
 func TestSegments(t *testing.T) {
 	files := pictures(t, "photographs")
 	for name, want := range map[string][]int{"one.jpeg": {1}, "one.progressive.jpeg": {10},

@@ -1,9 +1,9 @@
-// Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive, Huffman
-// coded, 8 bits) to the same samples as libjpeg-turbo by default, as planes.
+// Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive, Huffman coded, 8 bits) to
+// planes. The samples equal those of libjpeg-turbo with default options.
 //
-// It exists because models are trained and published with pictures decoded by
-// libjpeg-turbo, and the inverse transform of image/jpeg rounds one sample of 60
-// differently (docs/adr/picture-decoders.md). Its tests compare it with image/jpeg.
+// It exists because models are trained and published with pictures that libjpeg-turbo has decoded. The
+// inverse transform of image/jpeg rounds one sample in 60 differently (docs/adr/picture-decoders.md). The
+// tests compare this package with image/jpeg.
 package jpeg
 
 import (
@@ -11,7 +11,7 @@ import (
 	"errors"
 )
 
-// Errors that Decode and Size wrap.
+// Errors that the errors of Decode and Size wrap.
 var (
 	// ErrFormat means that the bytes are not a JPEG, or a damaged one.
 	ErrFormat = errors.New("invalid JPEG")
@@ -22,27 +22,27 @@ var (
 // Space is the colour space of a picture's planes.
 type Space int
 
-// The spaces. The planes of Adobe's CMYK are stored inverted, 255 for no ink, and are
+// The colour spaces. The planes of Adobe's CMYK are stored inverted, so that 255 means no ink, and they are
 // returned in this form.
 const (
 	Grey Space = iota
 	YCbCr
 	RGB
 	CMYK
-	YCbCrK // four channels as in CMYK, the first three of them YCbCr
+	YCbCrK // CMYK in which the first three channels are stored as YCbCr
 )
 
 // Picture is a decoded file.
 type Picture struct {
 	Width, Height int
 	Space         Space
-	Planes        []Plane // 1, 3 or 4
+	Planes        []Plane // 1, 3 or 4 planes
 }
 
-// Plane is one component of a picture: the first W samples of the first H rows, Stride
-// bytes apart. Samples after them complete the last blocks. W is the picture's width
-// shifted right by Across, rounded up, and H the height by Down. There is memory for
-// Retained rows: row y is stored at y%Retained.
+// Plane is one component of a picture. It has H rows, Stride bytes apart, and the first W samples of each row
+// are the component's; the samples after them complete the last blocks. W is the width of the picture shifted
+// right by Across, rounded up, and H the height shifted right by Down. There is memory for Retained rows: row
+// y is stored as row y%Retained.
 type Plane struct {
 	Pix              []byte
 	Stride, Retained int
@@ -50,7 +50,7 @@ type Plane struct {
 	Across, Down     uint
 }
 
-// Decode decodes a file. It ends with the context, between rows of blocks.
+// Decode decodes a file. If the context ends, it stops at the next row of blocks.
 func Decode(ctx context.Context, file []byte) (*Picture, error) {
 	d := decoder{ctx: ctx, file: file}
 	if err := d.read(); err != nil {
@@ -90,12 +90,12 @@ func (d *decoder) picture() (*Picture, error) {
 	return p, nil
 }
 
-// space returns the colour space by libjpeg's rules (default_decompress_parms, jdapimin.c).
+// space returns the colour space of the file, by the rules of libjpeg (default_decompress_parms, jdapimin.c).
 func (d *decoder) space() (Space, error) {
 	switch n := len(d.components); {
 	case n == 1:
 		return Grey, nil
-	case n == 4 && (d.adobe == adobePlain || d.adobe == noAdobe): // Pillow treats both as Adobe's
+	case n == 4 && (d.adobe == adobePlain || d.adobe == noAdobe): // Pillow reads both like Adobe's CMYK
 		return CMYK, nil
 	case n == 4:
 		return YCbCrK, nil

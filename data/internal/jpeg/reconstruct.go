@@ -2,12 +2,12 @@ package jpeg
 
 import "context"
 
-// put transforms a block of dequantized coefficients and writes its samples. last is the
-// index of the last nonzero coefficient, in the order of a scan.
+// put transforms a block of dequantized coefficients, and writes its samples to the plane. last is the index
+// of the last nonzero coefficient, in the order of a scan.
 func (c *component) put(b *block, last, x, y int) {
 	dst := c.plane.Pix[8*(y%(c.plane.Retained/8)*c.plane.Stride+x):]
 	if last == 0 {
-		v := sample((b[0] + 4) >> 3) // equal to the result of the transform
+		v := sample((b[0] + 4) >> 3) // the transform would give the same result
 		for range 8 {
 			row := dst[:8]
 			for i := range row {
@@ -27,7 +27,8 @@ func (c *component) put(b *block, last, x, y int) {
 	}
 }
 
-// sample shifts a result of the transform to the range of a byte, and clamps it.
+// sample returns a result of the transform as a sample: it adds 128, and limits the sum to the range of a
+// byte.
 func sample(v int32) byte { return byte(max(0, min(255, v+128))) }
 
 // reconstruct computes the samples of a component of a progressive frame.

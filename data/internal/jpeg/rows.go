@@ -2,8 +2,8 @@ package jpeg
 
 import "context"
 
-// Rows decodes a file, and calls ready each time that more rows are known: p then has the picture's rows
-// 0 to known-1. If one sequential scan contains the whole file, the planes keep only the newest rows, two
+// Rows decodes a file. It calls ready each time that more rows are known. p then has rows 0 to known-1 of the
+// picture. If a single sequential scan contains the whole picture, the planes keep only the newest rows, two
 // rows of MCUs, so that a picture of any height needs little memory. Plane.Row returns one of these rows.
 func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) error) error {
 	d := decoder{ctx: ctx, file: file, adobe: noAdobe}
@@ -19,7 +19,7 @@ func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) er
 	}
 	var p *Picture
 	d.ready = func(known int) (err error) {
-		if p == nil { // later segments cannot change it
+		if p == nil { // later segments cannot change the picture
 			if p, err = d.picture(); err != nil {
 				return err
 			}
@@ -47,8 +47,8 @@ func Memory(ctx context.Context, file []byte) (int64, error) {
 	return n, nil
 }
 
-// streams reports whether one sequential scan contains all components of a file, and no
-// later segment can change their colour space.
+// streams reports whether a single sequential scan contains all components of a file, and no later segment
+// can change their colour space. Then the file can be decoded row by row.
 func streams(file []byte) bool {
 	components, scans := 0, 0
 	for s := range Segments(file) {

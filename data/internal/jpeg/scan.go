@@ -2,8 +2,8 @@ package jpeg
 
 import "context"
 
-// zigzag is the natural index of each coefficient in the order of a scan
-// (T.81, figure A.6).
+// zigzag is the natural index of each coefficient. Its elements are in the order in which a scan has the
+// coefficients (T.81, figure A.6).
 var zigzag = [64]uint8{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
 	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
@@ -16,18 +16,18 @@ type scan struct {
 	*decoder
 	bits
 	scanComponents []scanComponent
-	start, end     int  // coefficients, in the order of a scan
-	high, low      uint // progressive: low bits that the previous scans left, and that this one leaves
-	eobs           int  // number of blocks without further coefficients in this band
+	start, end     int  // range of coefficients, in the order of a scan
+	high, low      uint // progressive: low bits that the scans before left, and that this scan leaves
+	eobs           int  // number of next blocks that have no more coefficients in this range
 }
 
-// scanComponent is a component of a scan.
+// scanComponent is a component that a scan contains.
 type scanComponent struct {
 	*component
 	dc, ac *huffman
 }
 
-// scan reads the header of a scan (B.2.3) and decodes it.
+// scan reads the header of a scan (T.81, B.2.3), and decodes the scan.
 func (d *decoder) scan(body []byte) error {
 	if d.components == nil {
 		return invalid("a scan comes before the frame")
@@ -61,7 +61,7 @@ func (d *decoder) scan(body []byte) error {
 	return err
 }
 
-// checkBand checks the range of coefficients and bits of a progressive scan (G.1.1.1).
+// checkBand checks the range of coefficients and of bits of a progressive scan (T.81, G.1.1.1).
 func (s *scan) checkBand(components int) error {
 	switch {
 	case s.start == 0 && s.end != 0, s.start > s.end, s.end > 63, s.start > 0 && components != 1,
@@ -72,7 +72,7 @@ func (s *scan) checkBand(components int) error {
 	return nil
 }
 
-// newComponent finds a component and the tables of a scan, and allocates its memory.
+// newComponent returns a component of a scan with its tables, and allocates its memory if necessary.
 func (s *scan) newComponent(id, tables byte) (scanComponent, error) {
 	for i := range s.components {
 		c := &s.components[i]
@@ -110,7 +110,7 @@ func (s *scan) newComponent(id, tables byte) (scanComponent, error) {
 	return scanComponent{}, invalid("a scan has component %d, which the frame has not", id)
 }
 
-// decode decodes all MCUs, which are single blocks in a scan of one component (A.2).
+// decode decodes all MCUs of the scan. In a scan of one component an MCU is a single block (T.81, A.2).
 func (s *scan) decode() error {
 	across, down := ceil(s.width, 8*s.decoder.across), ceil(s.height, 8*s.down)
 	if len(s.scanComponents) == 1 {
@@ -153,7 +153,7 @@ func (s *scan) decode() error {
 	return nil
 }
 
-// restartAt reads restart marker n and starts again after it (F.2.1.3.1).
+// restartAt reads restart marker n, and continues with the data after it (T.81, F.2.1.3.1).
 func (s *scan) restartAt(n int) error {
 	s.decoder.at = s.bits.at
 	marker, err := s.marker()
@@ -170,7 +170,7 @@ func (s *scan) restartAt(n int) error {
 
 func (s *scan) file() []byte { return s.decoder.file }
 
-// reset clears the state that carries over from one block to the next.
+// reset clears the state that one block leaves for the next.
 func (s *scan) reset() {
 	s.eobs = 0
 	for i := range s.components {
@@ -178,7 +178,7 @@ func (s *scan) reset() {
 	}
 }
 
-// block decodes the scan's part of block (x, y) of a component.
+// block decodes what the scan has for block (x, y) of a component.
 func (s *scan) block(p *scanComponent, x, y int) error {
 	if !s.progressive {
 		var b block
@@ -201,10 +201,10 @@ func (s *scan) block(p *scanComponent, x, y int) error {
 	return s.refineAC(p, b)
 }
 
-// badCode returns the error for bits that are not a code.
+// badCode returns the error for bits that are not a code of the Huffman table.
 func badCode() error { return invalid("bits that are no Huffman code") }
 
-// difference decodes the DC coefficient of a block (F.2.2.1).
+// difference decodes the DC coefficient of a block, which is stored as a difference (T.81, F.2.2.1).
 func (s *scan) difference(p *scanComponent) (int32, error) {
 	k, ok := s.symbol(p.dc)
 	if !ok || k > 15 {
@@ -214,8 +214,8 @@ func (s *scan) difference(p *scanComponent) (int32, error) {
 	return p.component.dc, nil
 }
 
-// sequential decodes a whole block, dequantizes it, and returns the index of its last
-// nonzero coefficient, in the order of the scan (F.2.2).
+// sequential decodes a whole block and dequantizes it. It returns the index of the last nonzero coefficient,
+// in the order of the scan (T.81, F.2.2).
 func (s *scan) sequential(p *scanComponent, b *block) (last int, err error) {
 	dc, err := s.difference(p)
 	if err != nil {
@@ -245,14 +245,14 @@ func (s *scan) sequential(p *scanComponent, b *block) (last int, err error) {
 	return last, nil
 }
 
-// firstDC decodes the upper bits of a DC coefficient (G.1.2.1).
+// firstDC decodes the upper bits of a DC coefficient (T.81, G.1.2.1).
 func (s *scan) firstDC(p *scanComponent, b *block) error {
 	dc, err := s.difference(p)
 	b[0] = dc << s.low
 	return err
 }
 
-// firstAC decodes the upper bits of a band (G.1.2.2).
+// firstAC decodes the upper bits of the coefficients in the scan's range (T.81, G.1.2.2).
 func (s *scan) firstAC(p *scanComponent, b *block) error {
 	if s.eobs > 0 {
 		s.eobs--
@@ -280,7 +280,8 @@ func (s *scan) firstAC(p *scanComponent, b *block) error {
 	return nil
 }
 
-// endOfBand returns the number of blocks, including this one, in which the band has ended.
+// endOfBand returns the number of blocks, including this one, that have no more coefficients in the scan's
+// range.
 func (s *scan) endOfBand(run int) int {
 	n := 1 << run
 	if run > 0 {
@@ -289,8 +290,8 @@ func (s *scan) endOfBand(run int) int {
 	return n
 }
 
-// refineAC decodes one more bit of every coefficient of a band (G.1.2.3). It may set
-// coefficients that are still 0, and corrects the others.
+// refineAC decodes one more bit of every coefficient in the scan's range (T.81, G.1.2.3). It may set
+// coefficients that are still 0, and adds the bit to the others.
 func (s *scan) refineAC(p *scanComponent, b *block) error {
 	k := s.start
 	for s.eobs == 0 && k <= s.end {
@@ -325,8 +326,8 @@ func (s *scan) refineAC(p *scanComponent, b *block) error {
 	return nil
 }
 
-// correct adds a bit to every nonzero coefficient from k on. It stops after skipping zeros
-// coefficients that are 0, and returns the index of the next one that is 0.
+// correct adds a bit to every nonzero coefficient from k on. It passes over zeros coefficients that are 0,
+// stops at the next one that is 0, and returns its index.
 func (s *scan) correct(b *block, k, zeros int) int {
 	for ; k <= s.end; k++ {
 		c := &b[zigzag[k]]

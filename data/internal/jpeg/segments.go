@@ -8,9 +8,9 @@ type Segment struct {
 	Body   []byte
 }
 
-// Segments yields the segments of a file, up to its end or the first invalid segment. It
-// decodes nothing: between the segments it only looks for 0xff. It finds every scan that
-// Decode would, since both stop at every marker.
+// Segments yields the segments of a file, up to its end or the first invalid segment. It decodes nothing.
+// Between two segments it only looks for 0xff. It finds every scan that Decode would find, because both stop
+// at every marker.
 func Segments(file []byte) func(yield func(Segment) bool) {
 	return func(yield func(Segment) bool) {
 		rest := file[min(2, len(file)):]
@@ -20,13 +20,13 @@ func Segments(file []byte) func(yield func(Segment) bool) {
 				return
 			}
 			marker := rest[at+1]
-			if marker == 0xff { // a fill byte: the next one begins the marker
+			if marker == 0xff { // a fill byte: the next byte may begin the marker
 				rest = rest[at+1:]
 				continue
 			}
 			rest = rest[at+2:]
 			if marker == 0 || rst0 <= marker && marker <= rst7 {
-				continue // part of a scan
+				continue // these bytes are a part of a scan
 			}
 			if marker == eoi || len(rest) < 2 {
 				return

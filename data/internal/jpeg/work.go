@@ -1,11 +1,10 @@
 package jpeg
 
-// Work returns the amount of decoding in a file without decoding it: the number of blocks
-// of 8x8 samples of the first component, and the number of blocks that all scans together
-// visit. A scan of a progressive file visits thousands of blocks for a few bits, and there
-// may be any number of scans.
+// Work returns how much work it is to decode a file, without decoding it. blocks is the number of blocks of
+// 8x8 samples of the first component, and visits the number of blocks that all scans together visit. A scan
+// of a progressive file may visit thousands of blocks for a few bits, and there may be any number of scans.
 func Work(file []byte) (blocks, visits int) {
-	of := map[byte]int{} // blocks by component
+	of := map[byte]int{} // number of blocks, by component
 	for s := range Segments(file) {
 		switch s.Marker {
 		case sof0, sof1, sof2:
@@ -24,8 +23,8 @@ func Work(file []byte) (blocks, visits int) {
 	return blocks, visits
 }
 
-// blocksOf stores the number of blocks of each component of a frame header (T.81, B.2.2),
-// and returns the number of the first.
+// blocksOf stores in of the number of blocks of each component of a frame header (T.81, B.2.2). It returns
+// the number of the first component.
 func blocksOf(frame []byte, of map[byte]int) (first int) {
 	if len(frame) < 6 || len(frame) < 6+3*int(frame[5]) || frame[5] == 0 {
 		return 0
@@ -34,7 +33,7 @@ func blocksOf(frame []byte, of map[byte]int) (first int) {
 	components := frame[6:][:3*int(frame[5])]
 	factors := func(i int) (h, v int) {
 		if len(components) == 3 {
-			return 1, 1 // the factors in the file have no effect: A.2.2
+			return 1, 1 // with one component the factors in the file have no effect (T.81, A.2.2)
 		}
 		return int(components[3*i+1] >> 4), int(components[3*i+1] & 15)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// First lists a few names and counts the rest.
+// First returns the first few names, and the number of the others, as text.
 func First(names []string) string {
 	const few = 5
 	if len(names) <= few {
@@ -18,8 +18,8 @@ func First(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// InOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.
-// Otherwise their alphabetical order stays.
+// InOrderOfNumbers returns the names of classes sorted by number, if all of them are numbers. Otherwise it
+// leaves them in alphabetical order.
 func InOrderOfNumbers(names []string) []string {
 	number := func(name string) int {
 		n, err := strconv.ParseUint(name, 10, 31)

@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 )
 
-// PNGOfNoise writes a PNG of random samples and filters. transparent is the transparent
+// PNGOfNoise returns a PNG in which the samples and the filters are random. transparent is the transparent
 // colour, or nil.
 func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte) []byte {
 	out := []byte("\x89PNG\r\n\x1a\n")
@@ -34,7 +34,7 @@ func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 	raw := make([]byte, h*(rowBytes+1))
 	for i := range raw {
 		if raw[i] = byte(r.Uint32()); r.IntN(4) == 0 {
-			raw[i] = 0 // the transparent value
+			raw[i] = 0 // a frequent value, which may be transparent
 		}
 		if i%(rowBytes+1) == 0 {
 			raw[i] = byte(r.IntN(5))
@@ -53,7 +53,7 @@ func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 	return out
 }
 
-// TIFF returns a TIFF with one directory of (tag, type, value), followed by bytes.
+// TIFF returns a TIFF with one directory, followed by the bytes behind. An entry is tag, type and value.
 func TIFF(entries [][3]uint32, behind []byte) []byte {
 	b := []byte("II\x2a\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
@@ -73,7 +73,7 @@ func GreyTIFF(w, h, compression uint32, more [][3]uint32, behind []byte) []byte 
 		more...), behind)
 }
 
-// HugePNG returns the beginning of a PNG that claims a size.
+// HugePNG returns the beginning of a PNG file that declares a size of w x h pixels.
 func HugePNG(w, h uint32) []byte {
 	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d")
 	header := []byte("IHDR")
@@ -84,7 +84,7 @@ func HugePNG(w, h uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(header))
 }
 
-// Paint fills a picture with two colours, left and right.
+// Paint fills the left half of a picture with one colour, and the right half with another.
 func Paint(img interface {
 	image.Image
 	Set(x, y int, c color.Color)

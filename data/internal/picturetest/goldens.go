@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Goldens reads an archive of testdata/jpeg.py: files by name, and Pillow's results for
-// them.
+// Goldens reads an archive that testdata/jpeg.py made. It returns the picture files by name, and stores
+// Pillow's results for them in about.
 func Goldens(t testing.TB, archive string, about any) map[string][]byte {
 	t.Helper()
 	packed, err := os.ReadFile(archive)
@@ -43,7 +43,7 @@ func Goldens(t testing.TB, archive string, about any) map[string][]byte {
 	return files
 }
 
-// DigestOf returns the digest of pixels in the form that jpeg.py writes.
+// DigestOf returns the digest of pixels. jpeg.py writes digests in the same form.
 func DigestOf(pixels []byte) string {
 	sum := sha256.Sum256(pixels)
 	return hex.EncodeToString(sum[:8])

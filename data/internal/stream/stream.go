@@ -1,4 +1,5 @@
-// Package stream reads files that a context can interrupt, and words the errors of reading.
+// Package stream reads files with a context that can interrupt the reading, and makes the errors of reading
+// understandable.
 package stream
 
 import (
@@ -18,8 +19,8 @@ func ContextErr(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Reader is a reader that fails when its context ends. It stops a decoder without a
-// context at its next read.
+// Reader is a reader that fails when its context ends. It can stop a decoder that does not use a context, at
+// the next read.
 type Reader struct {
 	ctx context.Context
 	io.Reader
@@ -35,20 +36,19 @@ func (a Reader) Read(p []byte) (int, error) {
 	return a.Reader.Read(p)
 }
 
-// File is a file in memory. Its reads fail when the context ends.
+// File is the content of a file, as a reader that fails when the context ends.
 type File struct {
 	Reader
 	at *bytes.Reader
 }
 
-// NewFile returns the content of a file; its reads fail when ctx ends.
+// NewFile returns a File for the content of a file.
 func NewFile(ctx context.Context, file []byte) File {
 	r := bytes.NewReader(file)
 	return File{Reader{ctx, r}, r}
 }
 
-// ReadAt implements io.ReaderAt for the TIFF decoder, which otherwise reads the whole file
-// into memory.
+// ReadAt implements io.ReaderAt. Without it, the TIFF decoder would copy the whole file.
 func (a File) ReadAt(p []byte, off int64) (int, error) {
 	if err := ContextErr(a.ctx); err != nil {
 		return 0, err
@@ -56,8 +56,8 @@ func (a File) ReadAt(p []byte, off int64) (int, error) {
 	return a.at.ReadAt(p, off)
 }
 
-// CutShort returns an error for input that ended too early, in words that a person
-// understands.
+// CutShort returns an error that a person understands, if err says that the input ended too early. It returns
+// other errors unchanged.
 func CutShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
@@ -72,8 +72,8 @@ func RecoverError(err *error) {
 	}
 }
 
-// WithoutPath removes the operation and the path from an error of package os: errors of package data
-// begin with the spec, which contains the path.
+// WithoutPath removes the operation and the path from an error of package os. It is used because errors of
+// package data begin with the spec, which already contains the path.
 func WithoutPath(err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// ailing is the main function of a plugin with a device that dies in its third run, or
-// hangs in every seventh.
+// ailing is the main function of a device plugin. Its device dies in its third run, or hangs in every seventh
+// run.
 func ailing() { serve.Serve(ailingProvider{what: os.Args[1]}) }
 
 type ailingProvider struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// expectation is the result of testdata/answers/make.py for a network.
+// expectation is what testdata/answers/make.py expects for a network.
 type expectation struct {
 	Outputs map[string]struct {
 		Shape []int
@@ -38,8 +38,8 @@ func predicted(t *testing.T, args ...string) (stdout, stderr string) {
 	return out.String(), notes.String()
 }
 
-// shown maps the output of a format to its numbers, sample by sample. Keys are names of
-// outputs, or "" for probabilities by class.
+// shown has the numbers in the output of a format: for each name, a list of samples, each with its numbers.
+// The names are the names of outputs, or "" for the probabilities of classes.
 type shown map[string][][]float64
 
 // formatsOf lets predict write the answers for a network in every format, and returns them by format.
@@ -114,7 +114,7 @@ func ofCSV(t *testing.T, text string) shown {
 	return s
 }
 
-// put sets element k of sample i.
+// put sets number k of sample i under a name.
 func (s shown) put(name string, i, k int, text string) {
 	for len(s[name]) <= i {
 		s[name] = append(s[name], nil)
@@ -125,8 +125,8 @@ func (s shown) put(name string, i, k int, text string) {
 	s[name][i][k], _ = strconv.ParseFloat(text, 64)
 }
 
-// ofTable reads lines like "x.npy:0  age 0.5   pose 1 2". Percentages are rounded; they are
-// replaced by the digits of want if they agree with it.
+// ofTable reads lines like "x.npy:0  age 0.5   pose 1 2". Percentages in them are rounded. If a percentage
+// agrees with the number in want, the number replaces it.
 func ofTable(t *testing.T, text string, want shown) shown {
 	t.Helper()
 	s, i := shown{}, -1
@@ -180,8 +180,8 @@ func ofNPY(t *testing.T, dir string, names shown) shown {
 	return s
 }
 
-// Networks that end in any kind of layer give the answers of ONNX Runtime, the same in every format.
-// Outputs are classes if the graph or a name declares them; all other outputs are shown by name.
+// A network may end in any kind of layer. Its predictions equal those of ONNX Runtime, and are the same in
+// every format. Outputs are classes if the graph or a name says so. All other outputs are shown by name.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile(answers + "expected.json")
 	if err != nil {
@@ -210,7 +210,7 @@ func TestAnswers(t *testing.T) {
 			agree(t, name+" as "+format, got, want)
 		}
 		for format, got := range formatsOf(t, answers+name+".onnx", "--logits") {
-			if name == "softmax" && len(got["logits"]) == 2 { // the file has no output logits
+			if name == "softmax" && len(got["logits"]) == 2 { // the file has no output named logits
 				delete(got, "logits")
 			}
 			agree(t, name+" --logits as "+format, got, raw)
@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// agree compares answers with the tolerance of float32.
+// agree compares predictions with the tolerance of float32.
 func agree(t *testing.T, what string, got, want shown) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -239,8 +239,8 @@ func agree(t *testing.T, what string, got, want shown) {
 	}
 }
 
-// --task classify declares that an output has the logits of classes where the rule does not find it.
-// It is refused for outputs that cannot be logits.
+// --task classify says that an output has the logits of classes, where this cannot be recognised. It is an
+// error for outputs that cannot be logits.
 func TestTask(t *testing.T) {
 	stdout, notes := predicted(t, answers+"pose.onnx", answers+"x.npy")
 	if !strings.Contains(notes, "--task classify") || strings.Contains(stdout, "%") {
@@ -261,7 +261,7 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// Outputs are picked by name; standard output holds one array.
+// Outputs are selected by name. Only one array can be written to standard output.
 func TestOnly(t *testing.T) {
 	x := answers + "x.npy"
 	stdout, _ := predicted(t, answers+"two.onnx", x, "--only", "boxes", "--json")

@@ -90,7 +90,7 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// plain removes the default value "false" of switches from the help.
+// plain removes the default value "false" of switches from their help.
 func plain(flags []cli.Flag) {
 	for _, f := range flags {
 		if b, ok := f.(*cli.BoolFlag); ok {
@@ -99,7 +99,7 @@ func plain(flags []cli.Flag) {
 	}
 }
 
-// root runs when no command was named.
+// root runs if the command line names no command.
 func root(c *cli.Context) error {
 	if c.Bool("version") {
 		_, err := fmt.Fprintln(c.App.Writer, "bnctl", c.App.Version)

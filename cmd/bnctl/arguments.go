@@ -21,7 +21,7 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 		strings.Join(c.Args().Slice(), ", "))
 }
 
-// noArguments refuses arguments.
+// noArguments returns an error if the command line has arguments.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return misadvise("bnctl "+fullName(c)+" --help shows examples",
@@ -41,7 +41,8 @@ func fullName(c *cli.Context) string {
 	return name
 }
 
-// wantExtension refuses a name for -o without one of the extensions that a command writes.
+// wantExtension returns an error if the path of -o does not end with one of the extensions that a command can
+// write.
 func wantExtension(command, path string, extensions ...string) error {
 	if path == "" {
 		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(extensions, ", "))
@@ -53,7 +54,8 @@ func wantExtension(command, path string, extensions ...string) error {
 	return nil
 }
 
-// onlyWith refuses flags that have no effect because the switch need is not set.
+// onlyWith returns an error if one of the flags is given, but not the switch need, without which they have no
+// effect.
 func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	for _, f := range flags {
 		if name := f.Names()[0]; c.IsSet(name) && !c.Bool(need) {
@@ -63,7 +65,7 @@ func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	return nil
 }
 
-// without refuses flags that would have no effect, with the reason.
+// without returns an error if one of the flags is given, because it would have no effect. why is the reason.
 func without(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {
 		if c.IsSet(f) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// asFlags returns err with the options of the library as a command line writes
-// them, and with names that may have been meant.
+// asFlags returns err for the user of the command. Options of the library have the names of flags, and an
+// unknown name is followed by a name that may have been meant.
 func asFlags(err error) error {
 	text := err.Error()
 	for _, p := range problem.In(err) {
@@ -25,10 +25,10 @@ func asFlags(err error) error {
 	return errors.New(withURLs(text))
 }
 
-// meant suggests a known name in place of an unknown one.
+// meant suggests a known name for an unknown one.
 func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
 
-// whereNames returns advice on where to find the known names.
+// whereNames returns advice that says which command lists the known names.
 func whereNames(u *problem.Unknown) string {
 	what := map[string]string{"device": "all devices", "model": "the names"}[u.What]
 	return "bnctl " + u.What + "s list shows " + what
@@ -40,10 +40,10 @@ func unknownName(err error) (u *problem.Unknown) {
 	return u
 }
 
-// inFlags returns a text of the library with its options as a command line writes them.
+// inFlags returns a text of the library, with its options in braces replaced by flags.
 func inFlags(text string) string { return problem.ReplaceOptions(text, flag) }
 
-// flag returns the flag of the command line for an option of the library, or the command that does it.
+// flag returns the flag for an option of the library, or a command that does the same.
 func flag(option string) string {
 	switch option {
 	case "devices-keys", "devices-list", "devices-serve", "export", "keygen", "plugin-add", "reproduce", "strip":

@@ -6,14 +6,14 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 )
 
-// statement is a signed statement that a command will write; nil: none.
+// statement is a signed statement about a template that a command will write; nil means that it writes none.
 type statement = *attest.Signing
 
 func verifyCommand() *cli.Command { return attest.VerifyCommand(attestHost()) }
 
 func keygenCommand() *cli.Command { return attest.KeygenCommand(attestHost()) }
 
-// attestHost connects the commands about signed statements with the command line.
+// attestHost returns the functions of the command line that the commands about signed statements use.
 func attestHost() attest.Host {
 	return attest.Host{Sick: sick, Output: func(c *cli.Context) attest.Output {
 		o := outputOf(c)

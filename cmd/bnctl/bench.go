@@ -62,7 +62,7 @@ func benchAction(c *cli.Context) error {
 	return measure(c.Context, o, name, file, options)
 }
 
-// benchOptions returns the options that the flags set. The default precision is the model's.
+// benchOptions returns the options that the flags set. The default precision is the one of the model.
 func benchOptions(c *cli.Context) (bench.Options, error) {
 	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
 		Replicas: c.Int("replicas"), Profile: c.Bool("profile"), Plan: c.Bool("plan")}
@@ -88,8 +88,8 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 	return b, b.Check()
 }
 
-// benchFile returns the options that the flags set for the file of the model. For a model
-// of the zoo they set the size of its input.
+// benchFile returns the options that the flags set for reading the file of a model. For a model of the zoo
+// they only set the size of its input.
 func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
 	if _, err := models.Lookup(name); err == nil {
 		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "rename", "preprocess", "mean",

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// measure prints how fast a model of the zoo, or of a file, is.
+// measure measures the speed of a model of the zoo or of a file, and prints it.
 func measure(ctx context.Context, o *output, name string, file modelfile.Options,
 	options bench.Options) error {
 	m, err := modelfile.OpenOrBuild(name, file)
@@ -31,7 +31,7 @@ func measure(ctx context.Context, o *output, name string, file modelfile.Options
 		if r.Mode == bench.Infer {
 			warnOfTerms(o, was, predict.Terms{Kernels: r.Kernels, Precision: r.Precision})
 		}
-		if first { // an error before the first row is printed without a heading
+		if first { // if the first row is an error, it is printed without a heading
 			o.result("%s", bench.Heading(scaled))
 			first = false
 		}

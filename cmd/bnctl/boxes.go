@@ -13,7 +13,7 @@ type boxOptions = detect.Options
 var predictsBoxes, formFlags, limitFlags = detect.Detects, detect.FormFlags, detect.LimitFlags
 var suppressFlag, parseSuppression = detect.SuppressFlag, detect.ParseSuppression
 
-// boxes evaluates a detector. It refuses options without a meaning for boxes.
+// boxes evaluates a detector. Options that have no meaning for boxes are errors.
 func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	if e.tuned != (tunedOptions{}) {
 		return misuse("a detector has no --calibrate and --thresholds")

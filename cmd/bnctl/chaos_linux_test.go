@@ -20,21 +20,21 @@ import (
 	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-// ordeal is the series of failures that a run has to survive.
+// ordeal says which failures happen to a run, which has to survive them.
 type ordeal struct {
 	recipe             []string // flags of train
 	devices            string
 	steps              int
 	kills, stops, ends int // devices killed, devices stopped, hosts killed
-	dawns              int // devices killed while a run starts
-	rests              int // hosts stopped, and continued later
+	dawns              int // number of devices that are killed while a run starts
+	rests              int // number of hosts that are stopped for some time
 	timeout            time.Duration
 	seed               uint64
 }
 
-// TestChaos kills and stops devices and the host of a run at random. The template must equal the template of
-// an undisturbed run on one device, and no process or file may be left over. BNCTL_CHAOS=full makes it the
-// long test of make chaos.
+// TestChaos kills and stops devices and the host of a run at random times. The host is the process of bnctl
+// train. The template must equal the template of an undisturbed run on one device, and no process or file may
+// be left over. With BNCTL_CHAOS=full this is the long test of make chaos.
 func TestChaos(t *testing.T) {
 	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	}
 	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends, stopHost: o.rests,
 		killAtDawn: min(o.dawns, dawnsOfOne)} {
-		if c.done[a] != n { // the run ended before
+		if c.done[a] != n { // the run ended before all of them happened
 			t.Logf("%s: %d times, planned were %d", a, c.done[a], n)
 		}
 		if c.done[a] < (n+1)/2 {
@@ -75,7 +75,7 @@ func TestChaos(t *testing.T) {
 	c.nothingLeft()
 }
 
-// deed is something done to a run.
+// deed is one kind of failure that the test causes.
 type deed string
 
 const (
@@ -86,32 +86,32 @@ const (
 	killAtDawn deed = "killing a device while the run starts"
 )
 
-// dawnsOfOne is the approximate number of devices that are killed while one host starts. dawn is the length
-// of that start, measured from the start of the host's first device.
+// dawnsOfOne is about how many devices are killed while one host starts. dawn is the duration of that start,
+// from the start of the host's first device on.
 const (
 	dawnsOfOne = 3
 	dawn       = 400 * time.Millisecond
 )
 
-// chaos is a run under an ordeal.
+// chaos is a run to which the failures of an ordeal happen.
 type chaos struct {
 	*testing.T
 	ordeal
-	program      string // a copy of bnctl for this test alone
+	program      string // path of a copy of bnctl that only this test runs
 	dir          string
 	random       *rand.Rand
-	plan         [][]deed // deeds by step
+	plan         [][]deed // failures by step
 	done         map[deed]int
 	lost, back   int
 	made, gaveUp int
 	ended        bool
-	said         bytes.Buffer // output of the host on stderr
+	said         bytes.Buffer // what the host wrote to stderr
 }
 
-// newChaos plans which process is killed at which step, in all but the last steps: an
-// action that is not possible at once is done a step later.
+// newChaos plans at which steps the failures happen. There are none in the last steps, because a failure that
+// is not possible at its step happens one step later.
 func newChaos(t *testing.T, o ordeal) *chaos {
-	dir, err := os.MkdirTemp("", "chaos") // sockets' paths are bounded: t.TempDir's are long
+	dir, err := os.MkdirTemp("", "chaos") // paths of sockets must be short: t.TempDir is long
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func newChaos(t *testing.T, o ordeal) *chaos {
 
 func (c *chaos) path(name string) string { return filepath.Join(c.dir, name) }
 
-// command is bnctl train with the recipe.
+// command returns the command bnctl train with the recipe of the test.
 func (c *chaos) command(args ...string) *exec.Cmd {
 	all := slices.Concat([]string{"train", "--replicas", "8", "--steps", strconv.Itoa(c.steps), "--json",
 		"--log-every", "1"}, c.recipe, args)
@@ -162,7 +162,7 @@ func (c *chaos) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// undisturbed makes the template on one device.
+// undisturbed trains on one device without failures, and returns the path of the template.
 func (c *chaos) undisturbed() string {
 	out, err := c.command("--devices", "cpu", "-o", c.path("alone.bnm")).Output()
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *chaos) sum(name string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
-// host runs bnctl until it ends, or is ended.
+// host runs bnctl until it ends by itself or is killed.
 func (c *chaos) host() {
 	cmd := c.command("--devices", c.devices, "--device-timeout", fmt.Sprint(c.timeout.Seconds()),
 		"--checkpoint", c.path("chaos.bnc"), "--checkpoint-every", "7", "--resume", "auto", "-o",
@@ -220,7 +220,7 @@ func (c *chaos) host() {
 	<-dawnIsOver
 	err = cmd.Wait()
 	switch {
-	case c.ended && err != nil && !killed: // it may be killed between its last line and its end
+	case c.ended && err != nil && !killed: // it may be killed after its last line of output, before it ends
 		c.Fatalf("the run ended with %v", err)
 	case !c.ended && !killed:
 		if c.gaveUp++; c.gaveUp > 3 {
@@ -230,8 +230,8 @@ func (c *chaos) host() {
 	c.orphans(cmd.Process.Pid)
 }
 
-// atDawn kills devices of a host that has just been started. It begins within a millisecond of the
-// start of the first device.
+// atDawn kills devices of a host that is starting. The first is killed within a millisecond of the start of
+// the first device.
 func (c *chaos) atDawn(host int) {
 	random := rand.New(rand.NewPCG(c.seed, uint64(c.done[killAtDawn]+1)))
 	for began := time.Now(); len(children(host)) == 0 && time.Since(began) < 10*time.Second; {
@@ -245,7 +245,7 @@ func (c *chaos) atDawn(host int) {
 	}
 }
 
-// act does the planned actions of a step, once. It reports whether the host was killed.
+// act causes the failures that are planned for a step, once. It reports whether the host was killed.
 func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 	deeds := c.plan[step]
 	c.plan[step] = nil
@@ -266,7 +266,7 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 		if done {
 			c.done[d]++
 		}
-		if killed || !done { // the rest, or actions without a device, follow at the next step
+		if killed || !done { // the remaining failures, or those without a device, are done at the next step
 			rest := deeds[i:]
 			if done {
 				rest = deeds[i+1:]
@@ -278,14 +278,14 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 	return false
 }
 
-// strike calls do with the process of one of the running devices of a host.
+// strike calls do with the number of the process of a running device of a host.
 func (c *chaos) strike(host int, do func(pid int) bool) bool {
 	devices := children(host)
 	return len(devices) > 0 && do(devices[c.random.IntN(len(devices))])
 }
 
-// pause stops a process, and continues it after a random time, shorter or longer than the time after
-// which it counts as lost.
+// pause stops a device, and continues it after a random time. The time may be shorter or longer than the time
+// after which the device counts as lost.
 func (c *chaos) pause(pid int) bool {
 	began := startOf(pid)
 	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
@@ -294,15 +294,15 @@ func (c *chaos) pause(pid int) bool {
 	length := time.Duration(float64(c.timeout) * (0.2 + 1.8*c.random.Float64()))
 	go func() {
 		time.Sleep(length)
-		if startOf(pid) == began { // its number has not been reused
+		if startOf(pid) == began { // the number of the process has not been given to another process
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}()
 	return true
 }
 
-// suspend stops the host and continues it after a random time, shorter or longer than the time after
-// which the host gives up devices that do not answer.
+// suspend stops the host, and continues it after a random time. The time may be shorter or longer than the
+// time after which the host gives up devices that do not answer.
 func (c *chaos) suspend(host int) bool {
 	if syscall.Kill(host, syscall.SIGSTOP) != nil {
 		return false
@@ -311,7 +311,7 @@ func (c *chaos) suspend(host int) bool {
 	return syscall.Kill(host, syscall.SIGCONT) == nil
 }
 
-// orphans checks that the devices of a dead host end soon.
+// orphans checks that the devices of a killed host end soon.
 func (c *chaos) orphans(host int) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := c.processes()
@@ -346,7 +346,7 @@ func (c *chaos) nothingLeft() {
 	}
 }
 
-// processes returns the processes that run the program of this run.
+// processes returns the processes that run this test's copy of bnctl.
 func (c *chaos) processes() []int {
 	return processes(func(pid int) bool {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -376,8 +376,7 @@ func processes(is func(pid int) bool) []int {
 	return out
 }
 
-// statOf returns the fields of /proc/PID/stat from the state on, or nil if the process does
-// not exist.
+// statOf returns the fields of /proc/PID/stat from the field state on, or nil if there is no such process.
 func statOf(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -394,7 +393,7 @@ func stateOf(pid int) string {
 	return ""
 }
 
-// startOf returns when a process began, in clock ticks, or "" if it does not exist.
+// startOf returns when a process was started, in clock ticks, or "" if there is no such process.
 func startOf(pid int) string {
 	if f := statOf(pid); len(f) > 19 {
 		return f[19]

@@ -5,24 +5,24 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// noteChoice notes in a line which tensors of a file were chosen, and which were left out,
-// unless all were chosen. It also notes other findings about the file.
+// noteChoice writes a note about the tensors of a file that were chosen as the model, and those that were
+// left out. If all were chosen, it writes none. It also writes notes about other findings in the file.
 func noteChoice(o *output, k *modelfile.Choice) {
 	if k == nil {
-		return // a file of bnctl
+		return // a file of bnctl itself
 	}
 	if line := k.Line(); line != "" {
 		o.note("%s", line)
 	}
 	for _, n := range k.Findings {
 		if n.Fault {
-			continue // doctor lists it, and other commands get no model of this graph
+			continue // only doctor reports this finding, because other commands do not get a model of this graph
 		}
 		o.note("%s: %s", k.Path, findingLine(n))
 	}
 }
 
-// findingLine writes a remark about a file.
+// findingLine returns a finding about a file as a line of text.
 func findingLine(n formats.Finding) string {
 	line := n.Text
 	if n.Where != "" {
@@ -34,8 +34,8 @@ func findingLine(n formats.Finding) string {
 	return line
 }
 
-// noteSuspect notes the tensors of a file that plainly belong to no layer, and that they
-// were kept nevertheless: the model's code might miss them.
+// noteSuspect writes a note about tensors of a file that plainly belong to no layer. They were kept
+// nevertheless, because the code of the model may need them.
 func noteSuspect(o *output, names []string) {
 	if len(names) > 0 {
 		o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",

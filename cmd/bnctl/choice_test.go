@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats"
 )
 
-// TestNoteSuspect checks that doubtful tensors that were kept are named, with advice on how
-// to leave them out, and that otherwise nothing is noted.
+// TestNoteSuspect checks the note about tensors that belong to no layer and were kept. It names the tensors,
+// and advises how to leave them out. Without such tensors there is no note.
 func TestNoteSuspect(t *testing.T) {
 	var said strings.Builder
 	noteSuspect(&output{stderr: &said}, nil)
@@ -23,8 +23,8 @@ func TestNoteSuspect(t *testing.T) {
 	}
 }
 
-// Advice about a finding names options as the command line does. The text, which may
-// contain names from the file, is unchanged.
+// In the advice of a finding, options have the names of flags. The text of the finding is unchanged, because
+// it may contain names from the file.
 func TestFindingLine(t *testing.T) {
 	n := formats.Finding{Where: "x", Text: "is {odd}", Advice: "say {preprocess} raw"}
 	if got, want := findingLine(n), "x: is {odd}; say --preprocess raw"; got != want {

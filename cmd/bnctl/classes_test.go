@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// coloursGraph distinguishes red, green and blue: with identity weights, class k is the
-// brightest channel.
+// coloursGraph is a network that distinguishes red, green and blue. Its weights are the identity, so that
+// class k is predicted if channel k is the brightest.
 const coloursGraph = `bnctl graph 1
 graph "colours"
 
@@ -34,7 +34,7 @@ func main(x rows u8[4,4,3]) {
 }
 `
 
-// colours writes that model with the given labels, and returns its path.
+// colours writes the model of coloursGraph with the given labels, and returns its path.
 func colours(t *testing.T, labels ...string) string {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(coloursGraph))
@@ -54,8 +54,8 @@ func colours(t *testing.T, labels ...string) string {
 	return path
 }
 
-// painted writes a folder with two pictures of brightness v for each colour, in subfolders with the
-// names of the colours.
+// painted writes a folder with two pictures for each colour, in subfolders with the names of the colours. v
+// is the brightness of the pictures.
 func painted(t *testing.T, v uint8, names ...string) (spec string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func painted(t *testing.T, v uint8, names ...string) (spec string) {
 	return "folder:" + dir
 }
 
-// evaluated runs a command line and returns its last event of a kind.
+// evaluated runs a command line, and returns the last event with the given name.
 func evaluated(t *testing.T, event string, args ...string) (code int, e map[string]any, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -99,14 +99,15 @@ func evaluated(t *testing.T, event string, args ...string) (code int, e map[stri
 	return code, e, stderr.String()
 }
 
-// Labels are mapped by name. For a model without labels, classes are mapped by order if their numbers are
-// equal, and anything else is refused. The order in the folder is blue, green, red, and in the model red,
-// green, blue. So with a mapping by order only green is classified correctly.
+// The classes of the data are mapped to the labels of the model by name. If the model has no labels, they are
+// mapped in their order, provided that the numbers are equal. Everything else is refused. The folder has the
+// order blue, green, red, and the model has red, green, blue. So if classes were mapped in their order, only
+// green would be classified correctly.
 func TestEvalMapsClassesByName(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		labels   []string // labels of the model
-		data     []string // classes
+		data     []string // classes of the data
 		args     []string
 		code     int
 		accuracy float64
@@ -146,8 +147,9 @@ func TestEvalMapsClassesByName(t *testing.T) {
 	}
 }
 
-// Training continues with a head, and its rows follow the labels. After steps with a very small learning
-// rate every picture is still classified correctly. Validation data may lack a class.
+// If training continues with the head of a model, the rows of the head are sorted like the labels of the
+// data. After steps with a very small learning rate every picture is still classified correctly. Validation
+// data may lack a class.
 func TestTrainingMovesRowsByLabel(t *testing.T) {
 	model, graph := colours(t, "red", "green", "blue"), filepath.Join(t.TempDir(), "colours.graph")
 	if err := os.WriteFile(graph, []byte(coloursGraph), 0o666); err != nil {

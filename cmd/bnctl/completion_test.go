@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Completion offers the values of a flag that the flag's help lists.
+// The values that completion offers for a flag are those that the flag's help lists.
 func TestCompletionFollowsHelp(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), []string{"bnctl", "completion", "fish"}, &out, &errs); code != exitDone {
@@ -30,7 +30,7 @@ func TestCompletionFollowsHelp(t *testing.T) {
 		if name := offer[1]; name != "model" {
 			for _, word := range strings.Fields(offer[2]) {
 				word = strings.TrimPrefix(strings.TrimSuffix(word, ":"), "2x")
-				word = strings.TrimPrefix(word, "best:") // help lists the figures once
+				word = strings.TrimPrefix(word, "best:") // help lists the figures once, without "best:"
 				if !strings.Contains(help[name], word) {
 					t.Errorf("--%s: completion offers %q, of which help says nothing", name, word)
 				}

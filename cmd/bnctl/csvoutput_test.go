@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// CSV on a terminal has no control characters except ends of lines. CSV to anything else is
-// unchanged.
+// CSV that is written to a terminal has no control characters except line feeds. CSV that is written to
+// anything else is unchanged.
 func TestCSVOnATerminal(t *testing.T) {
 	rows := [][]string{{"sample", "label"}, {"a\x1b[31m.png", "caf\u00e9"}, {"b\a.png", "x\u202ey"}}
 	var shown, plain bytes.Buffer

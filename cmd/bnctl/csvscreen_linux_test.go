@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// TestCSVOnEveryTerminal: names are made legible on a terminal of any TERM, and nowhere else.
+// TestCSVOnEveryTerminal: names are made legible on every terminal, whatever TERM is, and nowhere else.
 func TestCSVOnEveryTerminal(t *testing.T) {
 	_, screen := openTerminal(t, 80, 24)
 	for _, term := range []string{"xterm", "dumb", ""} {

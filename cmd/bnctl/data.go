@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
-// sources lists the kinds of data sources for help. sourceIs begins the help of commands
-// with a data source as argument.
+// sources is the list of the kinds of data sources for the help. sourceIs is the beginning of the help of
+// commands that have a data source as argument.
 var (
 	sources  = data.Kinds()
 	sourceIs = "SRC is " + sources + ".\n\n"
@@ -52,8 +52,8 @@ func dataCommand() *cli.Command {
 	}
 }
 
-// dataFlags are the flags for a source that is read without a model: sourceFlags, and the flag for the
-// orientation of pictures, with the default of a new training.
+// dataFlags are the flags for a data source that is read without a model: sourceFlags, and the flag for the
+// EXIF orientation of pictures, which has the same default as in a new training.
 func dataFlags() []cli.Flag { return append(sourceFlags(), exifFlag("apply, as train does")) }
 
 // openOne opens the only argument as a data source.

@@ -33,7 +33,8 @@ func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
 		Columns: c.String("csv-columns")}, err
 }
 
-// exifFlag determines how the orientation in picture files is handled. otherwise describes the default.
+// exifFlag returns the flag that says whether pictures are turned by their EXIF orientation. otherwise
+// describes the default.
 func exifFlag(otherwise string) cli.Flag {
 	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation in picture files, or ignore it",
 		DefaultText: otherwise}

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// reportData describes the content of a source.
+// reportData prints what a data source contains.
 func reportData(o *output, e *data.Report) {
 	o.event("data", e)
 	o.results(e.Lines())
@@ -25,12 +25,12 @@ func reportMeanStd(o *output, e *data.MeanStd) {
 	o.result(line, "image", units(e.ImageMean), units(e.ImageStd))
 }
 
-// units formats numbers as flags accept them.
+// units returns numbers as text in the form of a flag's value.
 func units(v []float64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%.4f", v), "[]"), " ", ",")
 }
 
-// drawData writes a picture of samples of a source.
+// drawData writes a picture file that shows samples of a source.
 func drawData(ctx context.Context, o *output, src data.Source, path string, p data.Preview) error {
 	grid, n, err := p.Draw(ctx, src)
 	if err != nil {

@@ -33,7 +33,7 @@ func dataShow(c *cli.Context) error {
 	return drawData(c.Context, outputOf(c), src, path, p)
 }
 
-// previewOf returns the picture that the flags of data show define.
+// previewOf returns how data show draws its picture, by its flags.
 func previewOf(c *cli.Context) (data.Preview, error) {
 	p := data.Preview{Seed: c.Uint64("seed"), Count: c.Int("count"), Columns: c.Int("columns"),
 		Side: c.Int("side")}

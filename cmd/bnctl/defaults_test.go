@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// The default flags make the recipe that library users get, except for the replicas of a
-// smaller batch.
+// The defaults of the flags give the recipe that users of the library get. If the batch is smaller, the
+// number of replicas may differ.
 func TestFlagsShowTheDefaults(t *testing.T) {
 	for _, c := range []struct {
 		args   []string

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/demo"
 )
 
-// showDemo shows the demo by running program.
+// showDemo runs the demo with the given program, and prints its results.
 func showDemo(ctx context.Context, o *output, program, folder string) error {
 	r, err := demo.Run(ctx, demo.Options{Program: program, Folder: folder, Say: o.result, Line: o.line})
 	if r != nil {

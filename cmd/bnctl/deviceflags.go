@@ -22,7 +22,7 @@ func deviceFlags() []cli.Flag {
 	}, pluginFlags()...)
 }
 
-// pluginFlags name plugins in addition to the ones that are found.
+// pluginFlags are flags that name plugins, in addition to the plugins that are found by themselves.
 func pluginFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
@@ -30,14 +30,14 @@ func pluginFlags() []cli.Flag {
 	}, machines.Flags()...)
 }
 
-// levelFlag limits how devices may exchange data, for tests and measurements.
+// levelFlag limits how devices exchange data with each other. It is meant for tests and measurements.
 func levelFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "level", Hidden: true,
 		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
 }
 
-// leastGreeting is the least time that a plugin has to identify itself, however short
-// --device-timeout is: its process has to be loaded first.
+// leastGreeting is the least time that a plugin has to identify itself, even if --device-timeout is shorter,
+// because its process must be loaded first.
 const leastGreeting = 3 * time.Second
 
 // pluginsOf returns the plugins that the flags name.
@@ -54,11 +54,11 @@ func pluginsOf(c *cli.Context) fleet.Plugins {
 	return p
 }
 
-// noLimit allows any number of devices.
+// noLimit means that any number of devices is permitted.
 const noLimit = 0
 
-// fleetOptions returns the options of the device flags, for at most that number of devices;
-// 0 allows any number.
+// fleetOptions returns the options that the flags about devices set. most is the maximum number of devices; 0
+// permits any number.
 func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, error) {
 	o := outputOf(c)
 	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),

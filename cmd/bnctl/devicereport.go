@@ -11,7 +11,7 @@ func headDevices(o *output) {
 	o.result("%-8s  %-18s  %-12s  %s", "name", "memory", "plugin", "description")
 }
 
-// rowDevice prints a device, or a plugin without one and the reason.
+// rowDevice prints a device or, for a plugin without devices, the reason why it has none.
 func rowDevice(o *output, d fleet.Description) {
 	d.Reason = inFlags(d.Reason)
 	o.event("device", d)
@@ -33,7 +33,7 @@ func reportDevice(o *output, d fleet.Description) error {
 	return nil
 }
 
-// tellOfDevices lists open devices with their processes, for people who monitor them.
+// tellOfDevices prints the open devices with the numbers of their processes, for users who monitor them.
 func tellOfDevices(o *output, f *fleet.Fleet) {
 	for i, d := range f.Opened() {
 		o.event("device", d)

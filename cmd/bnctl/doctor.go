@@ -39,7 +39,8 @@ and warns of channels that are constant or saturated.
 	}
 }
 
-// repairFlags are the flags of --repair. Without it, all of them except the output can be used with --data.
+// repairFlags are the flags of --repair. Without --repair, they can be used with --data, except the flag for
+// the output.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data",
@@ -92,7 +93,7 @@ func doctorAction(c *cli.Context) error {
 	return reportFindings(outputOf(c), p)
 }
 
-// examineMaps runs a model over samples and returns warnings about its int8 maps.
+// examineMaps runs a model on samples, and returns warnings about its int8 feature maps.
 func examineMaps(c *cli.Context, path string) ([]bn.Finding, error) {
 	o, err := quantizeOptions(c, path)
 	if err != nil {

@@ -17,7 +17,7 @@ type doctorEvent struct {
 	modelfile.ChoiceReport
 }
 
-// reportFindings prints the findings. Faults are an error of exit code 3.
+// reportFindings prints the findings. If one of them is a fault, it returns an error with exit code 3.
 func reportFindings(o *output, p *doctor.Report) error {
 	findings := p.Findings()
 	faults := 0

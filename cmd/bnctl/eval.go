@@ -73,7 +73,7 @@ func evalAction(c *cli.Context) error {
 	})
 }
 
-// tunedOptions select the files that an evaluation writes.
+// tunedOptions name the models that an evaluation writes: see package tuned.
 type tunedOptions = tuned.Options
 
 func tunedOutput(o *output) tuned.Output {

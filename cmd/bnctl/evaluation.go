@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// shownMasks is the number of masks that a page of mistakes shows.
+// shownMasks is the maximum number of masks on a page of mistakes.
 const shownMasks = 100
 
-// evaluationRun is one call of bnctl eval.
+// evaluationRun is one run of the command eval.
 type evaluationRun struct {
 	path     string // path of the model
 	source   string // source of the data
@@ -22,10 +22,10 @@ type evaluationRun struct {
 	on       predict.Options
 	whole    predict.Whole
 	workers  int
-	csv      bool   // print the answers
-	mistakes string // folder for a page of mistakes; may be ""
+	csv      bool   // write the predictions as CSV
+	mistakes string // folder for a page that shows mistakes; may be ""
 	tuned    tunedOptions
-	against  string // another model; may be ""
+	against  string // path of another model to compare with; may be ""
 	other    *modelfile.ReadOnly
 }
 
@@ -59,7 +59,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	if err := e.tuned.Check(m, src.Info()); err != nil {
 		return err
 	}
-	if e.against != "" { // a model that does not fit is refused before anything is evaluated
+	if e.against != "" { // if the other model does not fit, this is an error before anything is evaluated
 		if e.other, err = e.openOther(o, src); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	return err
 }
 
-// openOther opens the other model of a comparison, on the same samples.
+// openOther opens the model to compare with, and checks it against the samples.
 func (e *evaluationRun) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
 	v, err := viewModel(o, e.against, e.file)
 	if err != nil {

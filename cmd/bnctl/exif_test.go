@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// turnedMasks writes a picture of 48 x 32 pixels with EXIF orientation 6, so that it is 32
-// x 48 upright, and a mask of w x h.
+// turnedMasks writes a picture of 48 x 32 pixels with EXIF orientation 6, so that it has 32 x 48 pixels when
+// it is upright, and a mask of w x h pixels.
 func turnedMasks(t *testing.T, w, h int) (spec string) {
 	t.Helper()
 	var picture, mask bytes.Buffer
@@ -45,8 +45,8 @@ func turnedMasks(t *testing.T, w, h int) (spec string) {
 	return "masks:" + dir + "/img," + dir + "/msk"
 }
 
-// Commands that show data read pictures as train does: they refuse the same pictures, with the same --exif,
-// and print the fingerprint that the recipe has.
+// Commands that show data read pictures as the command train does. They refuse the same pictures with the
+// same value of --exif, and print the same fingerprint as the recipe has.
 func TestDataIsReadAsTrainReadsIt(t *testing.T) {
 	bnctl := func(args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer
@@ -55,7 +55,7 @@ func TestDataIsReadAsTrainReadsIt(t *testing.T) {
 	}
 	for _, c := range []struct {
 		w, h int
-		exif string // "" is the default
+		exif string // value of --exif; "" is the default
 		fits bool
 	}{{32, 48, "", true}, {48, 32, "", false}, {32, 48, "apply", true}, {32, 48, "ignore", false},
 		{48, 32, "ignore", true}} {

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Exit codes (CLI contract).
+// Exit codes. They are part of the contract of the command line.
 const (
 	exitDone       = 0
 	exitFailed     = 1
@@ -23,7 +23,7 @@ const (
 	exitTerminated = 143
 )
 
-// sickError is the error of a command that ran and found that its object is not healthy.
+// sickError is the error of a command that has run and has found that a model or a device is not healthy.
 type sickError struct{ error }
 
 // Unwrap returns the underlying error.
@@ -53,7 +53,7 @@ func code(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// report prints err and returns the exit code.
+// report prints err, and returns its exit code.
 func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 	c := code(ctx, err)
 	if err == nil {
@@ -84,7 +84,7 @@ type errorEvent struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-// errorLine returns an error split into its parts.
+// errorLine returns an error divided into its parts, for --json.
 func errorLine(err error) errorEvent {
 	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
 	var d *device.Error

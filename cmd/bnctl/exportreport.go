@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/quantize"
 )
 
-// reportExport describes the written file.
+// reportExport prints what was exported.
 func reportExport(o *output, r *export.Report) {
 	if r.Format == "onnx" {
 		noteOfPictures(o, r.Output, r.Model, "export")
@@ -23,7 +23,7 @@ func reportExport(o *output, r *export.Report) {
 	warnOfSickness(o, &r.Sick, r.Input)
 }
 
-// reportQuantized describes the result for each layer.
+// reportQuantized prints the result of quantization for each layer.
 func reportQuantized(o *output, r *quantize.Report) {
 	o.event("quantize", r)
 	o.results(r.Lines())

@@ -12,10 +12,11 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// leastColumns is the width of the narrowest terminal that help is folded for.
+// leastColumns is the number of columns of the narrowest terminal for which help is folded.
 const leastColumns = 40
 
-// foldHelp folds help to the columns of the terminal that it is written to, or to COLUMNS if that is set.
+// foldHelp makes help fit into the columns of the terminal that it is written to, or into COLUMNS if that is
+// set.
 func foldHelp() {
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		var text bytes.Buffer
@@ -32,5 +33,5 @@ func foldHelp() {
 	}
 }
 
-// group puts the flags of a command into the groups of help.
+// group sorts the flags of a command by the topics under which help lists them.
 func group(flags []cli.Flag) { help.Group(flags) }

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// Help fits a narrow terminal, except for examples, and has the flags of train in groups.
+// Help fits into a narrow terminal, except for examples. The flags of train are listed by topic.
 func TestHelpOfSixtyColumns(t *testing.T) {
 	t.Setenv("COLUMNS", "60")
 	for _, command := range []string{"train", "predict", "serve", "models draft"} {
@@ -30,8 +30,8 @@ func TestHelpOfSixtyColumns(t *testing.T) {
 	}
 }
 
-// TestHelpListsSources checks that the help of every command with a data source lists their
-// kinds.
+// TestHelpListsSources checks that the help of every command that has a data source lists the kinds of data
+// sources.
 func TestHelpListsSources(t *testing.T) {
 	for _, command := range []string{"train", "eval", "predict", "doctor", "study bn", "data info", "data show",
 		"data mean-std"} {

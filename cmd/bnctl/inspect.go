@@ -65,8 +65,8 @@ func inspectAction(c *cli.Context) error {
 	return nil
 }
 
-// inspectOptions returns the options that the flags set for the file at path. Flags about
-// foreign files are refused for other files.
+// inspectOptions returns the options that the flags set for the file at path. Flags for files of other
+// programs are errors if the file is bnctl's.
 func inspectOptions(c *cli.Context, path string) (o inspect.Options, err error) {
 	o.Verify = c.Bool("verify")
 	foreign, err := inspect.Foreign(path)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/inspect"
 )
 
-// drawGraph draws the graph of a file to path.
+// drawGraph writes a drawing of the graph of a file to path.
 func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) error {
 	write := func(w io.Writer) error { return dot.Draw(ctx, w, path, r.Graph.Main) }
 	if err := regular.WriteFile(path, 0o666, write); err != nil {
@@ -20,7 +20,7 @@ func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) e
 	return nil
 }
 
-// reportInspect describes the content of a file.
+// reportInspect prints what a file contains.
 func reportInspect(o *output, path string, r *inspect.Report) {
 	for i := range r.Findings {
 		r.Findings[i].Advice = inFlags(r.Findings[i].Advice)
@@ -51,7 +51,7 @@ func reportInspect(o *output, path string, r *inspect.Report) {
 	}
 }
 
-// inspectTitle describes the model in a line, or why it is unknown.
+// inspectTitle returns a line about the model or, if the model is unknown, about the reason.
 func inspectTitle(r *inspect.Report) string {
 	if r.Model != nil {
 		return summary(r.Model)

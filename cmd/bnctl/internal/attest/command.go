@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
-// Host has the parts of the command line that the commands need.
+// Host has the functions of the command line that the commands of this package need.
 type Host struct {
 	Output func(*cli.Context) Output
-	Sick   func(advice, format string, args ...any) error // an error with exit code 3
+	Sick   func(advice, format string, args ...any) error // returns an error with exit code 3
 }
 
 // Output prints results.

@@ -14,7 +14,7 @@ const payloadType = "application/vnd.in-toto+json"
 // envelope is a DSSE envelope: https://github.com/secure-systems-lab/dsse.
 type envelope struct {
 	PayloadType string      `json:"payloadType"`
-	Payload     string      `json:"payload"` // base64
+	Payload     string      `json:"payload"` // in base64
 	Signatures  []signature `json:"signatures"`
 }
 
@@ -28,7 +28,7 @@ func preAuth(kind string, payload []byte) []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
 }
 
-// sign returns the file of an envelope with one signature.
+// sign returns an envelope with one signature, as the content of a file.
 func sign(payload []byte, key ed25519.PrivateKey) []byte {
 	sum := ed25519.Sign(key, preAuth(payloadType, payload))
 	encode := base64.StdEncoding.EncodeToString
@@ -53,7 +53,7 @@ func parseEnvelope(file []byte) (*envelope, error) {
 	return &e, nil
 }
 
-// verify returns the payload if the key has signed it. Otherwise the error has type invalid.
+// verify returns the payload if it is signed with the key. Otherwise the error has type invalid.
 func (e *envelope) verify(key ed25519.PublicKey) ([]byte, error) {
 	if e.PayloadType != payloadType {
 		return nil, invalid(fmt.Sprintf("its payload has the type %q, want %q", e.PayloadType, payloadType))

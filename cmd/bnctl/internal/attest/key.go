@@ -17,17 +17,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Types of PEM blocks of ed25519 keys.
+// Types of the PEM blocks that hold ed25519 keys.
 const (
 	privateBlock = "PRIVATE KEY" // PKCS#8
 	publicBlock  = "PUBLIC KEY"  // SubjectPublicKeyInfo
 )
 
-// makeKeys is the advice for a missing key.
+// makeKeys is the advice in errors about a missing key.
 const makeKeys = "make a pair of keys with {keygen} NAME"
 
-// keyID returns the name of a public key in envelopes: its fingerprint as ssh-keygen -l prints it.
-// DSSE libraries compute the same name for a key without an explicit name.
+// keyID returns the name of a public key in envelopes: its fingerprint, as ssh-keygen -l prints it. DSSE
+// libraries use the same name for a key that was given none.
 func keyID(key ed25519.PublicKey) string {
 	var b []byte
 	for _, field := range [][]byte{[]byte("ssh-ed25519"), key} {
@@ -37,7 +37,7 @@ func keyID(key ed25519.PublicKey) string {
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// readPrivate reads an ed25519 key without a pass phrase: PEM with PKCS#8.
+// readPrivate reads a private ed25519 key without a pass phrase: PEM with PKCS#8.
 func readPrivate(path string) (ed25519.PrivateKey, error) {
 	block, err := readKey(keyFlag, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func readPrivate(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// readPublic reads an ed25519 key: PEM with SubjectPublicKeyInfo.
+// readPublic reads a public ed25519 key: PEM with SubjectPublicKeyInfo.
 func readPublic(path string) (ed25519.PublicKey, error) {
 	block, err := readKey("key", path)
 	if err != nil {
@@ -106,12 +106,12 @@ func readKey(flag, path string) (*pem.Block, error) {
 
 // otherKind returns the error for a key that is not ed25519.
 func otherKind(flag, path string, key any) error {
-	kind := fmt.Sprintf("%T", key) // *ecdsa.PublicKey
+	kind := fmt.Sprintf("%T", key) // for example *ecdsa.PublicKey
 	kind, _, _ = strings.Cut(strings.TrimPrefix(kind, "*"), ".")
 	return problem.New(flag, path, "it is an "+kind+" key, want ed25519", makeKeys)
 }
 
-// makePair writes a new pair of keys to NAME.key and NAME.pub, which must not exist, and returns the
+// makePair writes a new pair of keys to the files NAME.key and NAME.pub, which must not exist. It returns the
 // paths and the name of the key.
 func makePair(name string) (files []string, id string, err error) {
 	public, private, err := ed25519.GenerateKey(nil)

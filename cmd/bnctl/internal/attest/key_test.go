@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// testKey returns the same pair of keys in every call.
+// testKey returns a pair of keys, the same in every call.
 func testKey() (ed25519.PublicKey, ed25519.PrivateKey) {
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("0123456789abcdef", 2)))
 	return private.Public().(ed25519.PublicKey), private
 }
 
-// Keys of other programs: openssl genpkey -algorithm ed25519 -aes256, openssl ecparam -genkey -name
-// prime256v1, ssh-keygen -t ed25519.
+// Other programs made these keys: openssl genpkey -algorithm ed25519 -aes256, openssl ecparam -genkey -name
+// prime256v1, and ssh-keygen -t ed25519.
 const (
 	encryptedKey = `-----BEGIN ENCRYPTED PRIVATE KEY-----
 MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAihfmKm+aBkswICCAAw
@@ -54,7 +54,7 @@ R8D+17wJ3VSj/varIjPaAAAAB3Jvb3RAdm0BAgMEBQY=
 	damagedPublic = "-----BEGIN PUBLIC KEY-----\nMIGH\n-----END PUBLIC KEY-----\n"
 )
 
-// TestKeysThatCannotBeUsed checks the sentence for each kind of key.
+// TestKeysThatCannotBeUsed checks the error for each kind of key that cannot be used.
 func TestKeysThatCannotBeUsed(t *testing.T) {
 	folder := t.TempDir()
 	pair, _, err := makePair(filepath.Join(folder, "team"))
@@ -112,7 +112,7 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// TestKeyID compares the name of a key with the one that ssh-keygen -l prints for it.
+// TestKeyID compares the name of a key with the fingerprint that ssh-keygen -l prints for it.
 func TestKeyID(t *testing.T) {
 	public, _ := testKey()
 	if got, want := keyID(public), "SHA256:itI1iupKqRYOPJgco+KbEsjhhwG+krid39PLVhlbap4"; got != want {

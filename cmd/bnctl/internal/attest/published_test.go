@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// TestStatementIsOneOfInToto parses a statement with the protobufs that in-toto and SLSA publish, which
-// refuse unknown fields, and validates it with their code.
+// TestStatementIsOneOfInToto parses a statement with the protobufs that in-toto and SLSA publish, and
+// validates it with their code. The protobufs refuse unknown fields.
 func TestStatementIsOneOfInToto(t *testing.T) {
 	s := newSample(t)
 	e, err := parseEnvelope(s.read(t))
@@ -56,8 +56,8 @@ func TestStatementIsOneOfInToto(t *testing.T) {
 	}
 }
 
-// TestInvalidStatementIsFound checks that the published code of the test above refuses a statement
-// without a digest, so that it can fail.
+// TestInvalidStatementIsFound checks that the published code can fail: it must refuse a statement without a
+// digest.
 func TestInvalidStatementIsFound(t *testing.T) {
 	s := newSample(t)
 	s.payload.Subject[0].Digest = nil
@@ -67,7 +67,7 @@ func TestInvalidStatementIsFound(t *testing.T) {
 	}
 }
 
-// named is a key of the published DSSE library without a name: the library computes one.
+// named is a key for the published DSSE library. It has no explicit name, so that the library computes one.
 type named struct {
 	*signerverifier.ED25519SignerVerifier
 }
@@ -77,7 +77,7 @@ func (named) KeyID() (string, error) { return "", nil }
 // Public returns the key in the type of crypto/ed25519.
 func (n named) Public() crypto.PublicKey { return n.ED25519SignerVerifier.Public() }
 
-// loaded returns a key that the published library reads from a file that this package has written.
+// loaded returns a key of the published library, which reads it from a file that this package has written.
 func loaded(t *testing.T, path string) named {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -95,8 +95,8 @@ func loaded(t *testing.T, path string) named {
 	return named{sv}
 }
 
-// TestEnvelopeIsOneOfDSSE verifies an envelope of this package with the published DSSE library, and an
-// envelope of that library with this package.
+// TestEnvelopeIsOneOfDSSE verifies an envelope of this package with the published DSSE library, and the other
+// way round.
 func TestEnvelopeIsOneOfDSSE(t *testing.T) {
 	s := newSample(t)
 	ctx := context.Background()

@@ -24,10 +24,10 @@ type sample struct {
 	payload                       statement
 }
 
-// builderOfTests describes the program of the tests. It computes the sum once.
+// builderOfTests describes the test program, for statements. It computes the sum of the program once.
 var builderOfTests = sync.OnceValues(thisBuilder)
 
-// newSample writes a template with drawn weights and a recipe, and the statement about it.
+// newSample writes a template with random weights and a recipe, and a statement about it.
 func newSample(t *testing.T) *sample {
 	t.Helper()
 	s := &sample{folder: t.TempDir()}
@@ -93,7 +93,7 @@ func (s *sample) writeTemplate(t *testing.T, path string, seed uint64) {
 	}
 }
 
-// sign replaces the statement by another payload, signed with the key.
+// sign replaces the statement by another payload, which it signs with the key.
 func (s *sample) sign(t *testing.T, payload any) {
 	t.Helper()
 	b, err := json.Marshal(payload)

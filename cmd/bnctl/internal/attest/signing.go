@@ -23,13 +23,14 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Actions in statements.
+// Actions that a statement may name: how the signer made the template.
 const (
 	Trained    = "trained"
 	Reproduced = "reproduced"
 )
 
-// keyFlag is the flag of the key that signs. In train --key is the name of a state dict.
+// keyFlag is the flag that names the key for signing. It is not --key, because train --key is the name of a
+// state dict.
 const keyFlag = "attest-key"
 
 // Flags returns the flags that request a statement.
@@ -49,11 +50,11 @@ type Signing struct {
 	builder  builder
 	internal internalValues
 	started  time.Time
-	template string // the template that the training wrote
+	template string // path of the template that the training wrote
 }
 
-// FromFlags returns the Signing of --attest and --attest-key, or nil. It reads the key and checks that the
-// file can be written, so that no long training ends with an error.
+// FromFlags returns the Signing that --attest and --attest-key describe, or nil. It reads the key and checks
+// that the statement can be written, so that these errors do not come after a long training.
 func FromFlags(c *cli.Context, resumed bool) (*Signing, error) {
 	r := &Signing{path: c.String("attest"), started: time.Now(), internal: internalValues{Resumed: resumed}}
 	switch {
@@ -79,15 +80,15 @@ func FromFlags(c *cli.Context, resumed bool) (*Signing, error) {
 	return r, err
 }
 
-// Observe remembers the template that a training has written.
+// Observe notes the path of the template when a training has written it.
 func (r *Signing) Observe(e train.Event) {
 	if done, ok := e.(train.Finished); ok && r != nil {
 		r.template = done.Model
 	}
 }
 
-// WriteTrained writes the statement about the template of the training that Observe has seen. It returns
-// the file, or "" if there is nothing to write.
+// WriteTrained writes the statement about the template that Observe has noted. It returns the path of the
+// statement, or "" if there is nothing to write.
 func (r *Signing) WriteTrained() (string, error) {
 	if r == nil || r.template == "" {
 		return "", nil
@@ -95,7 +96,8 @@ func (r *Signing) WriteTrained() (string, error) {
 	return r.Write(r.template, "", Trained)
 }
 
-// Write writes the statement about a template with its chain, by default the file next to it.
+// Write writes the statement about a template and its chain. If chain is "", the chain is read from the file
+// next to the template.
 func (r *Signing) Write(model, chain, action string) (string, error) {
 	t, err := readTemplate(model, chain)
 	if err == nil {
@@ -111,7 +113,7 @@ func (r *Signing) Write(model, chain, action string) (string, error) {
 	return r.path, nil
 }
 
-// statement returns the statement about t.
+// statement returns the statement about the template t.
 func (r *Signing) statement(t *template, action string) *statement {
 	s := &statement{Type: statementType, PredicateType: predicateType,
 		Subject: []resource{{filepath.Base(t.path), map[string]string{sha256Digest: t.sum}}}}
@@ -134,7 +136,7 @@ func (s *statement) bytes() []byte {
 	return b
 }
 
-// thisBuilder describes this program.
+// thisBuilder describes the running program, for statements.
 func thisBuilder() (b builder, err error) {
 	path, err := os.Executable()
 	if err != nil {

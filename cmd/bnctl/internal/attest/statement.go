@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// Types of the statement, and the names of its sums: docs/statements.md defines them. A changed
-// definition gets another name.
+// Types of the statement, and names of the digests in it. docs/statements.md defines them. If a definition
+// changes, its name must change.
 const (
 	statementType = "https://in-toto.io/Statement/v1"
 	predicateType = "https://slsa.dev/provenance/v1"
@@ -41,15 +41,15 @@ type definition struct {
 	Dependencies []resource     `json:"resolvedDependencies"`
 }
 
-// parameters are the inputs that the user chose.
+// parameters are the inputs of the training that the user has chosen.
 type parameters struct {
-	Recipe json.RawMessage `json:"recipe"` // as in the template
+	Recipe json.RawMessage `json:"recipe"` // the recipe in the template
 }
 
-// internalValues describe how the signer made the template.
+// internalValues say how the signer made the template.
 type internalValues struct {
 	Action  string `json:"action"`            // Trained or Reproduced
-	Resumed bool   `json:"resumed,omitempty"` // the signer did not make the epochs before a checkpoint
+	Resumed bool   `json:"resumed,omitempty"` // the signer did not train the epochs before a checkpoint
 }
 
 type run struct {
@@ -60,7 +60,7 @@ type run struct {
 // builder is a release of bnctl on a machine.
 type builder struct {
 	ID           string            `json:"id"`      // URI of the release
-	Version      map[string]string `json:"version"` // bnctl, system, and the numbered classes
+	Version      map[string]string `json:"version"` // of bnctl, the system, and the numbered kernel classes
 	Dependencies []resource        `json:"builderDependencies"`
 }
 

@@ -18,16 +18,16 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// template is a template with the parts that statements name.
+// template is a template, with those parts that statements name.
 type template struct {
 	path, sum string
 	model     *models.Model
 	recipe    *recipe.Recipe
-	chain     *chain.Chain // nil if its file does not exist
+	chain     *chain.Chain // nil if there is no file of the chain
 	chainSum  string       // SHA-256 of the file of the chain
 }
 
-// RequireNative refuses the file of another program, which has no recipe.
+// RequireNative returns an error for a file of another program, because it has no recipe.
 func RequireNative(path string) error {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -42,8 +42,8 @@ func RequireNative(path string) error {
 	return nil
 }
 
-// readTemplate reads a template, and its chain from a path, or by default from the file next to it.
-// The error is a misuse if the template has no recipe, or if the chain belongs to another template.
+// readTemplate reads a template, and its chain from chainPath or, if that is "", from the file next to the
+// template. The error is a misuse if the template has no recipe, or if the chain belongs to another template.
 func readTemplate(path, chainPath string) (*template, error) {
 	if err := RequireNative(path); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func readTemplate(path, chainPath string) (*template, error) {
 	return t, t.readChain(chainPath)
 }
 
-// readChain reads the chain, if it is there.
+// readChain reads the chain, if its file exists.
 func (t *template) readChain(given string) error {
 	path := cmp.Or(given, chain.Path(t.path))
 	b, err := regular.ReadAll(path)

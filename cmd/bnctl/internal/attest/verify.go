@@ -17,7 +17,7 @@ type Report struct {
 	Model     string            `json:"model"`
 	Statement string            `json:"statement"`
 	Valid     bool              `json:"valid"`
-	Reason    string            `json:"reason,omitempty"` // why it is not valid
+	Reason    string            `json:"reason,omitempty"` // why the statement is not valid
 	SHA256    string            `json:"sha256"`           // SHA-256 of the template
 	Key       string            `json:"key"`
 	Action    string            `json:"action,omitempty"` // Trained or Reproduced
@@ -40,11 +40,11 @@ func (r *Report) text() string {
 		r.Action, resumed, r.Builder, r.Version["classes"], r.Key)
 }
 
-// maxStatement is the largest file of a statement that is read, in bytes.
+// maxStatement is the largest accepted size of a statement's file, in bytes.
 const maxStatement = 16 << 20
 
-// verify checks the statement in a file about a template. A statement that is not valid is a Report with
-// a reason; the error is for files that cannot be checked.
+// verify checks the statement in a file against a template. If the statement is not valid, the Report has the
+// reason. The error is about files that cannot be checked at all.
 func verify(model, file, keyFile string) (*Report, error) {
 	key, err := readPublic(keyFile)
 	if err != nil {
@@ -74,7 +74,7 @@ func verify(model, file, keyFile string) (*Report, error) {
 	return r, err
 }
 
-// check verifies the signature, and compares the statement with the template.
+// check verifies the signature of e, and compares the statement in it with the template t.
 func (r *Report) check(e *envelope, key ed25519.PublicKey, t *template) error {
 	payload, err := e.verify(key)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *Report) check(e *envelope, key ed25519.PublicKey, t *template) error {
 	return nil
 }
 
-// about returns the reason why s is not a statement about t, or nil.
+// about returns an error with the reason if s is not a statement about t.
 func (s *statement) about(t *template) error {
 	p := s.Predicate.Definition
 	for _, f := range []struct{ what, is, want string }{{"type", s.Type, statementType},
@@ -123,7 +123,7 @@ func (s *statement) about(t *template) error {
 	return s.hasDependencies(t)
 }
 
-// hasDependencies returns the reason why the dependencies of s differ from the dependencies of t, or nil.
+// hasDependencies returns an error with the reason if the dependencies of s differ from those of t.
 func (s *statement) hasDependencies(t *template) error {
 	stated := map[string]map[string]string{}
 	for _, d := range s.Predicate.Definition.Dependencies {

@@ -26,8 +26,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestStatementsThatAreNotValid changes a statement in every way and signs it again: the report has
-// the reason.
+// TestStatementsThatAreNotValid changes each part of a statement and signs it again. The report must have the
+// reason why it is not valid.
 func TestStatementsThatAreNotValid(t *testing.T) {
 	for want, change := range map[string]func(*statement){
 		"it has 2 subjects, want 1":                            func(s *statement) { s.Subject = append(s.Subject, s.Subject[0]) },
@@ -57,7 +57,7 @@ func TestStatementsThatAreNotValid(t *testing.T) {
 	}
 }
 
-// dependency returns a change of the digest of a dependency.
+// dependency returns a function that changes the digest of the dependency name.
 func dependency(name, digest string) func(*statement) {
 	return func(s *statement) {
 		for _, d := range s.Predicate.Definition.Dependencies {
@@ -68,7 +68,7 @@ func dependency(name, digest string) func(*statement) {
 	}
 }
 
-// TestEnvelopesThatAreNotValid changes envelopes.
+// TestEnvelopesThatAreNotValid checks the reasons for envelopes that were changed.
 func TestEnvelopesThatAreNotValid(t *testing.T) {
 	s := newSample(t)
 	valid := s.read(t)
@@ -98,7 +98,7 @@ func TestEnvelopesThatAreNotValid(t *testing.T) {
 	}
 }
 
-// TestEveryBitIsSigned flips each bit of an envelope: the result is refused, or it has the same payload.
+// TestEveryBitIsSigned flips each bit of an envelope. The result must be refused, or have the same payload.
 func TestEveryBitIsSigned(t *testing.T) {
 	public, private := testKey()
 	payload := []byte(`{"_type":"` + statementType + `"}`)
@@ -118,7 +118,7 @@ func TestEveryBitIsSigned(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNoStatements checks errors about files that cannot be used.
+// TestFilesThatAreNoStatements checks the errors about files that are no statements, templates or keys.
 func TestFilesThatAreNoStatements(t *testing.T) {
 	s := newSample(t)
 	valid := s.read(t)
@@ -158,7 +158,7 @@ func mustRead(t *testing.T, path string) []byte {
 	return b
 }
 
-// FuzzEnvelope checks that no file makes another payload valid.
+// FuzzEnvelope checks that no file is valid with another payload than the signed one.
 func FuzzEnvelope(f *testing.F) {
 	public, private := testKey()
 	payload := []byte(`{"_type":"` + statementType + `"}`)

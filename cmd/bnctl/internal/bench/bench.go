@@ -26,20 +26,20 @@ const (
 // Options are the settings of a measurement of a model.
 type Options struct {
 	Mode    string  // Infer or Train
-	Batch   int     // rows, over all devices; at least 1
-	Seconds float64 // time of each row of the result: more than 0, up to 3600
-	// Replicas is the number of replicas that share a training batch. 0 means one replica for each device; with
-	// Scaling it means the largest number of devices in Scaling.
+	Batch   int     // number of rows of a batch, over all devices; at least 1
+	Seconds float64 // time for each row of the result: more than 0, up to 3600
+	// Replicas is the number of replicas that share a training batch. 0 means one replica for each device, with
+	// Scaling for each device of the largest number in Scaling.
 	Replicas int
 	Fleet    fleet.Options     // the devices; Most is set here
-	Scaling  []int             // numbers of CPU devices, a row for each, instead of Fleet.Devices
-	Profile  bool              // times of nodes, on one device
+	Scaling  []int             // numbers of CPU devices, with a row for each, in place of Fleet.Devices
+	Profile  bool              // also measure the time of each node, on one device
 	Plan     bool              // with Profile: also how the CPU device divides its work
 	Stages   stage.Spec        // how the layers are divided among devices
 	Divided  func(*stage.Plan) // called with the plan of the stages; may be nil
 }
 
-// maxSeconds bounds Options.Seconds.
+// maxSeconds is the largest value of Options.Seconds.
 const maxSeconds = 3600
 
 // Check returns a *problem.Error for the first invalid option.
@@ -66,8 +66,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Run measures m and calls each for every row as soon as it is measured. If each returns an error, Run
-// ends with it. The error for an invalid option is a *problem.Error.
+// Run measures m, and calls each with every row as soon as it is measured. If each returns an error, Run
+// stops and returns it. The error for an invalid option is a *problem.Error.
 func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error)
 			devices = append(devices, fmt.Sprintf("%dxcpu", n))
 		}
 		if o.Replicas == 0 {
-			o.Replicas = slices.Max(o.Scaling) // all rows train the same recipe
+			o.Replicas = slices.Max(o.Scaling) // so that all rows train the same recipe
 		}
 	}
 	var first *Row
@@ -99,7 +99,7 @@ func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error)
 	return nil
 }
 
-// measure makes one row.
+// measure measures one row of the result.
 func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err error) {
 	o.Fleet.Most = 0
 	if o.Mode == Train && o.Stages.One() {
@@ -170,10 +170,10 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 	return StartTraining(ctx, r, m, members, o.Stages, o.Divided)
 }
 
-// warmUp is the number of steps that are done before time counts.
+// warmUp is the number of steps that are not measured, at the beginning.
 const warmUp = 2
 
-// time repeats step for some seconds, and stores in the row how long a step lasted.
+// time repeats step for some seconds, and stores the times of the steps in the row.
 func (r *Row) time(seconds float64, watch *profiler, step func() error) error {
 	for range warmUp {
 		if err := step(); err != nil {

@@ -54,8 +54,8 @@ func rows(t *testing.T, o Options) []*Row {
 	return all
 }
 
-// TestTail: the end of a file that the host computes is part of a prediction, on one device and on
-// several stages.
+// TestTail: if the host computes the last nodes of a file, their time is part of a prediction, on one device
+// and on several stages.
 func TestTail(t *testing.T) {
 	for stages := range 2 {
 		m := small(t)
@@ -75,8 +75,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// Rows of training share one recipe, with a replica for each of the largest number of
-// devices, and are compared with the first row.
+// All rows of training use the same recipe, with as many replicas as the largest number of devices. The
+// speeds are relative to the first row.
 func TestScaling(t *testing.T) {
 	all := rows(t, Options{Mode: Train, Batch: 8, Seconds: 0.01, Scaling: []int{1, 2},
 		Fleet: fleet.Options{Threads: 1}})
@@ -107,7 +107,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// A profile has every node of the function and their sum.
+// A profile has every node of a function, and their sum.
 func TestProfile(t *testing.T) {
 	r := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true,
 		Fleet: fleet.Options{Threads: 1}})[0]
@@ -129,7 +129,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// A plan predicts the time of every product.
+// A plan, which says how the CPU device divides its work, predicts the time of every product.
 func TestPlan(t *testing.T) {
 	p := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true, Plan: true,
 		Fleet: fleet.Options{Threads: 1}})[0].Profile
@@ -143,8 +143,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The memory of plugins is counted, with a profiler too. The profiler does not change the devices of
-// the fleet.
+// The memory of plugins is counted, also with a profiler. The profiler does not change the devices in the
+// fleet.
 func TestPeakMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
@@ -196,7 +196,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A run stops when its context is cancelled, and when each returns an error.
+// A measurement stops when its context is cancelled, and when the function each returns an error.
 func TestStopped(t *testing.T) {
 	o := Options{Mode: Train, Batch: 4, Seconds: 3600, Fleet: fleet.Options{Devices: "ref"}}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -211,10 +211,10 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// silent is a device that does not report times of nodes.
+// silent is a device that does not report the times of its nodes.
 type silent struct{ device.Device }
 
-// A device that reports no times has no profile, and the error explains it.
+// If a device does not report times, there is no profile, and the error explains this.
 func TestProfileOfASilentDevice(t *testing.T) {
 	p := newProfiler()
 	members := p.members([]parallel.Member{{Name: "a", Device: silent{}}})

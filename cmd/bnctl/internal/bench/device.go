@@ -17,9 +17,9 @@ import (
 
 // DeviceOptions are the settings of a measurement of one device.
 type DeviceOptions struct {
-	Fleet   fleet.Options     // names one device
-	Case    string            // only rows with this in their name
-	Seconds float64           // time of each row: from 0, which means once, to 3600
+	Fleet   fleet.Options     // names a single device
+	Case    string            // measure only rows with this text in their name
+	Seconds float64           // time for each row, up to 3600; 0: measure once
 	Begin   func(name string) // called before each row is measured; may be nil
 }
 
@@ -32,25 +32,25 @@ type DeviceRow struct {
 	Precision string   `json:"precision"`
 	Lacks     []string `json:"lacks,omitempty"` // operations that the device does not have
 	Runs      int      `json:"runs,omitempty"`
-	Best      float64  `json:"best_us,omitempty"` // microseconds for one execution
+	Best      float64  `json:"best_us,omitempty"` // shortest time of one execution, in microseconds
 	Median    float64  `json:"median_us,omitempty"`
 	Worst     float64  `json:"worst_us,omitempty"`
 	Gflops    float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
 	GBs       float64  `json:"gb_per_s,omitempty"`
 
-	Note string `json:"note,omitempty"` // a property of the machine, instead of figures
+	Note string `json:"note,omitempty"` // a property of the machine, in a row without figures
 
-	// Computes reports whether the row is about operations, so that its rates mean something.
+	// Computes reports whether the row measures operations, so that rates per second have a meaning.
 	Computes bool `json:"-"`
 }
 
-// limitName is the name of the row with the limits of the machine.
+// limitName is the name of the row with the highest rates of the machine.
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
-// Device measures a device, and calls each for every row as soon as it is measured. For a CPU it first
-// measures the highest rates of the machine, in registers and in memory. Then it measures single
-// operations, by the times that the device reports, an empty call, and an exchange between two
-// devices. The error for an invalid option is a *problem.Error or *problem.Unknown.
+// Device measures a device, and calls each with every row as soon as it is measured. For a CPU the first row
+// has the highest rates of the machine, in registers and in memory. The next rows measure single operations,
+// by the times that the device reports, an empty call, and an exchange between two devices. The error for an
+// invalid option is a *problem.Error or *problem.Unknown.
 func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 	if !(o.Seconds >= 0 && o.Seconds <= maxSeconds) {
 		return problem.New("seconds", fmt.Sprint(o.Seconds), fmt.Sprintf("want 0 to %d", maxSeconds), "")
@@ -101,8 +101,8 @@ func limitOf(kernels string, threads int) (DeviceRow, error) {
 		Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9, Computes: true}, nil
 }
 
-// machineOf returns the rows that describe the machine, for the kernels named in a row of
-// limits.
+// machineOf returns the rows that describe the machine, for the kernels that limits, the row with the highest
+// rates, names.
 func machineOf(limits DeviceRow) ([]DeviceRow, error) {
 	lines, err := cpu.Describe(limits.Kernels)
 	rows := make([]DeviceRow, len(lines))
@@ -113,7 +113,7 @@ func machineOf(limits DeviceRow) ([]DeviceRow, error) {
 	return rows, err
 }
 
-// measureLimits measures the rates of a machine; kernels may be "" for "auto".
+// measureLimits measures the highest rates of the machine with the given kernels. "" means "auto".
 func measureLimits(kernels string, threads int) (cpu.Limits, error) {
 	if kernels == "" {
 		kernels = "auto"
@@ -121,7 +121,7 @@ func measureLimits(kernels string, threads int) (cpu.Limits, error) {
 	return cpu.Measure(kernels, threads)
 }
 
-// measure makes one measurement. With several devices, they share the threads.
+// measure makes one measurement. If it needs several devices, they share the threads.
 func (o DeviceOptions) measure(ctx context.Context, one *fleet.Opener, b devicetest.Benchmark,
 	each func(DeviceRow)) error {
 	row := DeviceRow{Device: o.Fleet.Devices, Threads: one.Threads(), Precision: one.Precision()}

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Measure how fast a network trains on a device. A program with CPU devices calls
-// fleet.Serve first thing in main.
+// Measure how fast a network trains on a device. A program that uses CPU devices must first call fleet.Serve
+// in main.
 func ExampleRun() {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err != nil {

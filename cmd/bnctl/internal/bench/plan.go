@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// plan adds to a profile how the device of f, which must be the CPU, divides the profiled program, and
-// the predicted times of its nodes.
+// plan adds two things to a profile: how the device of f, which must be the CPU, divides the work of the
+// profiled program, and the times that it predicts for the nodes.
 func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) error {
 	m := f.Members[0]
 	if name := f.Describe(m.Name).Name; name != "cpu" {
@@ -39,7 +39,7 @@ func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) erro
 	return nil
 }
 
-// compared returns lines for people that compare predicted and measured times of nodes.
+// compared returns lines of text that compare the predicted and the measured times of nodes.
 func (p *Profile) compared() []string {
 	lines := []string{"", "expected times of nodes by the rates of the machine, and measured times, in ms"}
 	var off []float64

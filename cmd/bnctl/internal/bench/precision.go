@@ -2,9 +2,9 @@ package bench
 
 import "github.com/bnctl/bnctl/graph"
 
-// precisionOf returns the precision of the products of f on a device that computes floats in precision
-// floats. It is int8 if all products are of bytes, and names both precisions if only some are.
-// Programs of files in QDQ form convert bytes to floats before they multiply them, so their precision
+// precisionOf returns the precision of the products of f. floats is the precision in which the device
+// computes floats. The result is int8 if all products are of bytes, and names both precisions if only some
+// are. The program of a file in QDQ form converts bytes to floats before it multiplies them, so its precision
 // is floats.
 func precisionOf(f *graph.Function, floats string) string {
 	ofBytes, ofFloats := false, false

@@ -13,36 +13,34 @@ import (
 type Profile struct {
 	Nodes  []Node // nodes of each function, followed by its sum
 	Limits Limits
-	Plan   []string // how the device cuts its work, in lines; nil unless Options ask for it
+	Plan   []string // lines of text about how the device divides its work; nil unless Options.Plan is set
 }
 
-// Node holds the times of a node or, if Name is empty, of a whole function. Times are
-// medians in milliseconds. The floors are lower bounds: the time of the operations at the
-// highest rate of the device, and the time to read the operands and write the results once
-// at the rate of memory.
+// Node has the times of a node or, if Name is empty, of a whole function. Times are medians in milliseconds.
+// The two floors are lower bounds: the time for the operations at the highest rate of the device, and the
+// time to read the operands and write the results once at the rate of memory.
 type Node struct {
 	Function string `json:"function"`
 	Name     string `json:"node"`
 	Op       string `json:"op,omitempty"`
-	// Algorithm is how the device computes a product, from class.Choose. It is "" for other
-	// nodes, and for devices without a kernel class.
+	// Algorithm says how the device computes a product: see class.Choose. It is "" for other nodes, and for
+	// devices without a kernel class.
 	Algorithm string  `json:"algorithm,omitempty"`
-	Ms        float64 `json:"ms"` // 0: done as part of another node
+	Ms        float64 `json:"ms"` // 0: the node is computed as part of another node
 	FlopsMs   float64 `json:"floor_operations_ms"`
 	BytesMs   float64 `json:"floor_bytes_ms"`
-	// PlanMs is the node's time as predicted by the plan of the device, or 0 without a
-	// plan.
+	// PlanMs is the time of the node that the plan of the device predicts, or 0 without a plan.
 	PlanMs float64 `json:"plan_ms,omitempty"`
 }
 
-// Limits are the highest rates of the device, which determine the floors.
+// Limits are the highest rates of the device. The floors are computed from them.
 type Limits struct {
-	Flops, Bytes float64 // per second
+	Flops, Bytes float64 // operations and bytes per second
 	Source       string  // origin of the rates
 }
 
-// newProfile summarises the profiler's measurements on the one device of f, in the order
-// that functions first ran.
+// newProfile returns the profile of the single device of f, from the times that the profiler has kept.
+// Functions are in the order in which they first ran.
 func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error) {
 	m := f.Members[0]
 	for _, r := range seen.runs {
@@ -66,7 +64,7 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 	return p, nil
 }
 
-// highest returns the highest rates of any node that took some time.
+// highest returns the highest rates that any node reached.
 func (p *profiler) highest() Limits {
 	l := Limits{Source: "the highest of any node"}
 	for f, r := range p.runs {
@@ -82,7 +80,7 @@ func (p *profiler) highest() Limits {
 	return l
 }
 
-// add appends the nodes of a function and their sum.
+// add appends the nodes of a function to the profile, and then their sum.
 func (p *Profile) add(f *graph.Function, r *profiledRuns, kernels, precision string) {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	sum := Node{Function: f.Name, Ms: ms(median(r.took))}

@@ -10,16 +10,16 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// profiler requests the times of nodes from a device, and keeps the times of all runs.
+// profiler asks a device for the times of nodes, and keeps the times of all runs.
 type profiler struct {
 	runs    map[*graph.Function]*profiledRuns
-	order   []*graph.Function // in order of their first run
-	program *graph.Program    // program that was loaded last
+	order   []*graph.Function // in the order of their first runs
+	program *graph.Program    // the last program that was loaded
 }
 
-// profiledRuns are the runs of one function.
+// profiledRuns has the times of all runs of one function.
 type profiledRuns struct {
-	rows  int               // rows of a run
+	rows  int               // number of rows in a run
 	took  []time.Duration   // duration of each run
 	nodes [][]time.Duration // times of each node, in each run
 }
@@ -30,7 +30,7 @@ func newProfiler() *profiler {
 	return p
 }
 
-// members returns devices that are asked for times in every run.
+// members returns devices that pass the times of every run to the profiler.
 func (p *profiler) members(of []parallel.Member) []parallel.Member {
 	out := slices.Clone(of)
 	for i, m := range of {

@@ -17,10 +17,11 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// able is a device in a process, here this one, that accepts state all at once.
+// able is a device that accepts all state at once, like a device in another process. Here its process is this
+// one.
 type able struct {
 	device.Device
-	all *int // counts WriteAll
+	all *int // number of calls of WriteAll
 }
 
 func (a able) Info() device.Info {
@@ -44,8 +45,8 @@ func (x ableProgram) WriteAll(ctx context.Context, names []string, state map[str
 	return x.Executable.WriteAll(ctx, names, state)
 }
 
-// TestAWatchedDeviceKeepsItsAbilities: `bench --profile` counts the memory of
-// plugins, and writes state as fast as bench does.
+// TestAWatchedDeviceKeepsItsAbilities: bench --profile must count the memory of plugins, and write state as
+// fast as bench does without it.
 func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 	calls := 0
 	plain := []parallel.Member{{Name: "able", Device: able{ref.New("able"), &calls}}}
@@ -72,9 +73,9 @@ func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 	}
 }
 
-// The loss of a step is the mean over its labels, one for each sample or for each pixel. With a sum
-// over pixels, the weights of unet-bn reached values in a few steps for which all gradients are
-// subnormal, and a step lasted a hundred times as long as in training.
+// The loss of a step is the mean over its labels, one for each sample or one for each pixel. If it were a sum
+// over pixels, the weights of unet-bn would within a few steps reach values for which all gradients are
+// subnormal. Then a step would take a hundred times as long as in training.
 func TestLossIsAMeanOverLabels(t *testing.T) {
 	for name, perSample := range map[string]int{"mlp-bn": 1, "unet-bn": 64 * 64} {
 		m, err := models.Build(name, models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}})
@@ -93,7 +94,7 @@ func TestLossIsAMeanOverLabels(t *testing.T) {
 	}
 }
 
-// The batch of a detector has all inputs of its loss.
+// The batch for a detector has all inputs that its loss needs.
 func TestBatchOfADetector(t *testing.T) {
 	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Row is the measured speed of a model on some devices.
 type Row struct {
 	Model      string  `json:"model"`
-	Device     string  `json:"device"` // the devices, as they were named
+	Device     string  `json:"device"` // the devices, as the user named them
 	Mode       string  `json:"mode"`
 	Batch      int     `json:"batch"`
 	Threads    int     `json:"threads"` // threads of each CPU device
@@ -22,19 +22,19 @@ type Row struct {
 	PeakRSS    float64 `json:"peak_rss_mb"` // peak memory of this process and its plugins; 0: not known
 
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, relative to the first row
-	// Sync and SyncMean are the share of a step's time that devices wait for each other: in
-	// the median step, and over all steps.
+	// Sync is the share of the time of the median step for which devices wait for each other. SyncMean is the
+	// same share for all steps together.
 	Sync     float64 `json:"sync_share"`
 	SyncMean float64 `json:"sync_share_mean"`
 
-	Profile *Profile `json:"-"` // nil unless Options ask for it
+	Profile *Profile `json:"-"` // nil unless Options.Profile is set
 
 	devices       int
 	took, blocked time.Duration
-	syncShares    []float64 // share of synchronisation of each step
+	syncShares    []float64 // for each step, the share of its time for which devices wait for each other
 }
 
-// add adds the times of a step. Predictions have no times.
+// add adds the times of a training step. Predictions have no such times.
 func (r *Row) add(t parallel.Timing) {
 	if t.Took <= 0 {
 		return

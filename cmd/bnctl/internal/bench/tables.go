@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Heading returns the heading of rows. scaled adds the columns about several devices.
+// Heading returns the line above the rows. If scaled is set, it has the columns about several devices.
 func Heading(scaled bool) string {
 	header := ""
 	if scaled {
@@ -16,7 +16,7 @@ func Heading(scaled bool) string {
 		"peak MB", header)
 }
 
-// Line writes a row for people, below Heading.
+// Line returns a row as text, in the columns of Heading.
 func (r *Row) Line(scaled bool) string {
 	scaling := ""
 	if scaled {
@@ -26,7 +26,7 @@ func (r *Row) Line(scaled bool) string {
 		r.Batch, r.Device, r.Threads, r.Kernels, r.Precision, r.Throughput, r.P50, r.P99, r.PeakRSS, scaling)
 }
 
-// Lines writes the times of nodes for people: a table, and how the device cuts its work.
+// Lines returns the times of nodes as text: a table, and lines about how the device divides its work.
 func (p *Profile) Lines() []string {
 	lines := []string{"", fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9s  %9s  %7s  %s", "node", "operation", "ms",
 		"%", "ops ms", "bytes ms", "x floor", "algorithm")}
@@ -44,7 +44,7 @@ func (p *Profile) Lines() []string {
 	return append(lines, p.Plan...)
 }
 
-// line formats a node. all is the time of its function in milliseconds.
+// line returns a node as text. all is the time of its whole function in milliseconds.
 func (n *Node) line(all float64) string {
 	name, took, percent, times := n.Name, "-", "", ""
 	if name == "" {

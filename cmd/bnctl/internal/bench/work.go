@@ -16,13 +16,13 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// inference predicts for one batch again and again.
+// inference repeats the prediction of one batch.
 type inference struct {
 	predictor
 	model *models.Model
 	rows  tensor.Tensor
-	// ended receives the errors of batches in flight, if the network is on several devices:
-	// each device has work while others compute. It is nil for one device.
+	// ended receives the error of each batch in flight, or nil. It is used if the network is on several devices,
+	// so that each device has a batch to compute while the others compute. With one device ended is nil.
 	ended chan error
 }
 
@@ -32,7 +32,7 @@ type predictor interface {
 	Close() error
 }
 
-// startInference loads the program that evaluates during training.
+// startInference loads the program that training uses for evaluation.
 func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int,
 	s stage.Spec, divided func(*stage.Plan)) (*inference, error) {
 	rows, err := models.RandomInput(m, batch)
@@ -62,7 +62,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	return i, nil
 }
 
-// batchesAtOnce is the number of batches that are on their way through several stages.
+// batchesAtOnce is the number of batches in flight if the network is on several stages.
 const batchesAtOnce = 3
 
 // begin starts a prediction. It sends the error of the prediction, or nil, to ended.
@@ -73,7 +73,7 @@ func (i *inference) begin(ctx context.Context) {
 	}()
 }
 
-// Step predicts once. If several batches are in flight, it waits for the first.
+// Step makes one prediction. If several batches are in flight, it waits for the first of them.
 func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	if i.ended == nil {
 		outs, err := i.Predict(ctx, i.rows)
@@ -88,7 +88,7 @@ func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	return parallel.Timing{}, err
 }
 
-// afterwards computes the end of a file that the host computes, if there is one.
+// afterwards computes those last nodes of a file that the host computes, if there are any.
 func (i *inference) afterwards(outs []tensor.Tensor, err error) error {
 	if err == nil && i.model.Tail != nil {
 		_, err = i.model.FileRows(outs)
@@ -104,17 +104,16 @@ func (i *inference) Close() error {
 	return i.predictor.Close()
 }
 
-// Training does steps of a recipe on one batch that was made up: random inputs
-// that all belong to the first class.
+// Training makes training steps of a recipe, always on the same batch, which is generated: random inputs that
+// all belong to the first class.
 type Training struct {
 	driver train.Driver
 	batch  parallel.Batch
 	hyper  device.Hyper
 }
 
-// StartTraining loads the training program of r for m on devices. The caller closes the
-// result, and still owns the devices. divided, which may be nil, is called with the stages
-// if s has several.
+// StartTraining loads the training program of r for m on devices. The caller closes the result; the devices
+// remain the caller's. If s has several stages, divided is called with them, unless it is nil.
 func StartTraining(ctx context.Context, r *recipe.Recipe, m *models.Model, members []parallel.Member,
 	s stage.Spec, divided func(*stage.Plan)) (*Training, error) {
 	schedule, err := recipe.NewSchedule(r)
@@ -139,14 +138,14 @@ func StartTraining(ctx context.Context, r *recipe.Recipe, m *models.Model, membe
 	if err != nil {
 		return nil, err
 	}
-	batch, err := randomBatch(m, r) // after the devices have checked that there is memory for it
+	batch, err := randomBatch(m, r) // only now, because the devices have checked that there is enough memory
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Training{d, batch, train.Hyper(r, schedule, 0, 0)}, nil
 }
 
-// openTraining loads program on devices: all layers on each, or the layers of one stage.
+// openTraining loads program on devices. Each device gets all layers, or the layers of one stage.
 func openTraining(ctx context.Context, m *models.Model, program *graph.Program, members []parallel.Member,
 	s stage.Spec, c parallel.Config) (train.Driver, error) {
 	if s.One() {
@@ -155,8 +154,8 @@ func openTraining(ctx context.Context, m *models.Model, program *graph.Program, 
 	return parallel.OpenStaged(ctx, m.Graph, program, s, m.State, members, c)
 }
 
-// Step does one step: forward, backward, exchange and update, always at the
-// learning rate of the first.
+// Step makes one step: forward, backward, exchange and update. The learning rate is always that of the first
+// step.
 func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
 	result, err := t.driver.Step(ctx, t.batch)
 	if err != nil {
@@ -165,11 +164,10 @@ func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
 	return result.Timing, t.driver.Commit(ctx, t.hyper)
 }
 
-// Close frees the training's state on the devices.
+// Close frees the state of the training on the devices.
 func (t *Training) Close() error { return t.driver.Close() }
 
-// randomBatch makes a batch of random inputs with the labels 0, 0, 0, ..., or, for a loss of
-// boxes, without objects.
+// randomBatch returns a batch of random inputs. All labels are 0 or, for a loss of boxes, without objects.
 func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 	f := m.Graph.Main
 	x, err := models.RandomInput(m, r.Batch)

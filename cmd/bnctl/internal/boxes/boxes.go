@@ -1,5 +1,5 @@
-// Package boxes has the commands about annotated boxes: data info, data show and data eval of a
-// set with boxes.
+// Package boxes has the parts of the commands data info, data show and data eval that are about sets of
+// annotated boxes.
 package boxes
 
 import (
@@ -22,14 +22,15 @@ type Output struct {
 	Event        func(name string, v any)
 }
 
-// specOf returns the only argument if it names a set with boxes.
+// specOf returns the only argument. ok is true if it names a set with boxes.
 func specOf(c *cli.Context) (spec string, ok bool) {
 	spec = c.Args().First()
 	ok = c.NArg() == 1 && !c.IsSet("csv-columns") && objects.HasBoxes(c.Context, spec)
 	return spec, ok
 }
 
-// onlyFlags refuses flags of the command that a set with boxes does not have.
+// onlyFlags returns an error if a flag is given that is not in allowed, because it does not apply to a set
+// with boxes.
 func onlyFlags(c *cli.Context, allowed ...string) error {
 	for _, name := range c.LocalFlagNames() {
 		if !slices.Contains(allowed, name) {
@@ -39,8 +40,8 @@ func onlyFlags(c *cli.Context, allowed ...string) error {
 	return nil
 }
 
-// Info prints the figures of the only argument if it names a set with boxes; done is false
-// otherwise.
+// Info prints the figures of the set that the only argument names. If the argument does not name a set with
+// boxes, done is false.
 func Info(c *cli.Context, out Output) (done bool, err error) {
 	spec, ok := specOf(c)
 	if !ok {
@@ -62,7 +63,7 @@ func Info(c *cli.Context, out Output) (done bool, err error) {
 	return true, nil
 }
 
-// lines describes a set.
+// lines returns a report about a set as text.
 func lines(r *objects.Report) []string {
 	all := []string{fmt.Sprintf("%s  %s, %s, %s", r.Spec, problem.Plural(r.Pictures, "picture"),
 		problem.Plural(r.Boxes, "box"), problem.Plural(len(r.Classes), "class"))}
@@ -98,8 +99,8 @@ func numbers(q objects.Quantiles) string {
 	return strings.Join(texts, "  ")
 }
 
-// Show draws the pictures of the only argument with their boxes if it names a set with boxes;
-// done is false otherwise.
+// Show draws the pictures of the set that the only argument names, with their boxes. If the argument does not
+// name a set with boxes, done is false.
 func Show(c *cli.Context, out Output) (done bool, err error) {
 	spec, ok := specOf(c)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// run runs a command of a program that has the flags of data info and data show.
+// run runs a command in a program that has the flags of data info and data show.
 func run(t *testing.T, args ...string) (results []string, events string, err error) {
 	t.Helper()
 	output := func(*cli.Context) Output {
@@ -45,7 +45,7 @@ func run(t *testing.T, args ...string) (results []string, events string, err err
 	return results, events, err
 }
 
-// set writes a document with a picture and two boxes, and detections of one of them.
+// set writes two files: a document with a picture and two boxes, and detections that find one of the boxes.
 func set(t *testing.T) (spec, results string) {
 	folder := t.TempDir()
 	var picture bytes.Buffer

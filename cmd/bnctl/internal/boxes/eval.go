@@ -62,7 +62,7 @@ func evaluate(c *cli.Context, out Output) error {
 	return nil
 }
 
-// Report prints the figures of detections on a set, as an event with a name.
+// Report prints the figures of the detections found on the set s, as text or as the given event.
 func Report(out Output, event string, s *objects.Set, found []average.Detection) {
 	coco, voc := average.COCO(s, found), average.VOC(s, found)
 	confusion := average.Confuse(s, found, average.ConfusedScore, average.ConfusedOverlap)
@@ -73,10 +73,11 @@ func Report(out Output, event string, s *objects.Set, found []average.Detection)
 	}
 }
 
-// confusionLines writes a line for each class with objects: how many are found as which class.
+// confusionLines returns a line for each class with objects. It says as which classes these objects are
+// found.
 func confusionLines(classes []string, c *average.Confusion) (lines []string) {
 	for i, row := range c.Counts {
-		name, last := "background", "" // detections without an object
+		name, last := "background", "" // the last row has detections without an object
 		if i < len(classes) {
 			name, last = classes[i], fmt.Sprintf("%d missed", row[len(classes)])
 		}
@@ -96,7 +97,7 @@ func confusionLines(classes []string, c *average.Confusion) (lines []string) {
 	return lines
 }
 
-// evalLines writes the figures as text.
+// evalLines returns the figures as text.
 func evalLines(c *average.COCOFigures, v *average.VOCFigures) []string {
 	lines := []string{
 		fmt.Sprintf("AP       %.4f  at 0.50 %.4f, at 0.75 %.4f; small %.4f, medium %.4f, large %.4f", c.AP,

@@ -1,4 +1,4 @@
-// Package build describes this build of bnctl: its release, and the commit of its source.
+// Package build describes this build of bnctl: its release, and the commit that it was built from.
 package build
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// Release returns the tag of the build without its v, or the release that the build becomes.
+// Release returns the tag of the build without the letter v or, for a build without a tag, the next release.
 func Release() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if tag, ok := strings.CutPrefix(info.Main.Version, "v"); ok && !strings.ContainsAny(tag, "-+") {
@@ -18,7 +18,7 @@ func Release() string {
 	return recipe.Release
 }
 
-// Version returns the release and the commit, if the build knows it.
+// Version returns the release and, if it is known, the commit.
 func Version() string {
 	release := Release()
 	const short = 12
@@ -28,7 +28,7 @@ func Version() string {
 	return release
 }
 
-// Commit returns the commit of the source; "" if the build does not know it.
+// Commit returns the commit that the program was built from, or "" if it is not known.
 func Commit() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

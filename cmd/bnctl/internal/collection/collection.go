@@ -1,4 +1,4 @@
-// Package collection sets when Go collects garbage in the command.
+// Package collection determines when Go collects garbage in the command bnctl.
 package collection
 
 import (
@@ -8,23 +8,22 @@ import (
 )
 
 const (
-	// smallHeap is the number of bytes below which Go does not collect garbage. A command keeps
-	// its first allocations, for example the plan of a network, so that a collection in that
-	// phase only occupies a core. Later, the time of a collection is the time of several
-	// predictions of a small network.
+	// smallHeap is the number of bytes below which Go does not collect garbage. A command keeps what it
+	// allocates first, for example the plan of a network. So a collection in that phase frees nothing and only
+	// occupies a core. Later, a collection takes as long as several predictions of a small network.
 	smallHeap = 64 << 20
-	// leastHeld is the minimum size of live memory that Go assumes.
+	// leastHeld is the size of live memory that Go assumes at least.
 	leastHeld = 4 << 20
-	// usual is Go's default: it collects when there is as much garbage as live memory.
+	// usual is Go's default percentage: Go collects when there is as much garbage as live memory.
 	usual = 100
 )
 
-// Delay makes Go collect as usual, but only after the heap has smallHeap bytes. It stops when other
-// code sets the percentage, as serve does.
+// Delay makes Go collect garbage only after the heap has reached smallHeap bytes, and then as usual. It has
+// no effect any more when other code sets the percentage, as the command serve does.
 func Delay() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
-// collectFrom changes the percentage from before to percent, and sets a new one after each collection. It
-// does nothing if other code has changed the percentage.
+// collectFrom changes the percentage of garbage from before to percent. After each collection it sets a new
+// percentage. It does nothing if other code has changed the percentage.
 func collectFrom(percent, before int) {
 	if was := debug.SetGCPercent(percent); was != before {
 		debug.SetGCPercent(was)

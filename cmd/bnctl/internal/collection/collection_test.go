@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Go collects late while the heap is small, and as usual when it is larger. A percentage that other
-// code sets is kept.
+// Go collects garbage late while the heap is small, and as usual when it is larger. A percentage that other
+// code sets is not changed.
 func TestCollectLate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	Delay()

@@ -1,5 +1,5 @@
-// Package commandline checks a command line before the cli library reads it: flags and arguments in
-// any order, values that cannot be read, and unknown names.
+// Package commandline checks a command line before the cli library reads it. Flags and arguments may be in
+// any order. Values that cannot be read, and unknown names, are errors with advice.
 package commandline
 
 import (
@@ -17,7 +17,7 @@ func (misuseError) Misuse() bool { return true }
 // Misuse returns an error about a mistake on the command line.
 func Misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
 
-// misadvise does the same as Misuse, with advice.
+// misadvise is like Misuse, with advice.
 func misadvise(advice, format string, args ...any) error {
 	return problem.New("", "", fmt.Sprintf(format, args...), advice)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ModelComesFirst extends an error about the first argument, which should be the model, if
-// a later argument is a model.
+// ModelComesFirst returns err, an error about the first argument, which should be the model. If a later
+// argument is a model, it adds advice to put it first.
 func ModelComesFirst(first string, rest []string, err error) error {
 	for _, later := range rest {
 		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(later))) {
@@ -19,6 +19,6 @@ func ModelComesFirst(first string, rest []string, err error) error {
 	return err
 }
 
-// modelExtensions are the extensions of files with models, which are not inputs.
+// modelExtensions are extensions of files with models. A file with one of them cannot be an input.
 var modelExtensions = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
 	".caffemodel"}

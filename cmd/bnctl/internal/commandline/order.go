@@ -10,10 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Order puts a command line into the order that the cli library reads:
-// global flags, command, subcommand, its flags, then arguments. Users may
-// write flags and arguments in any order; "--" ends flags. Unknown commands
-// and flags are misuse, with a suggestion.
+// Order returns a command line in the order that the cli library needs: global flags, command, subcommand,
+// its flags, and then arguments. Users may write flags and arguments in any order; "--" ends the flags.
+// Unknown commands and flags are misuses. Their errors suggest a known name.
 func Order(app *cli.App, args []string) ([]string, error) {
 	r := &ordering{app: app}
 	rest := args[1:]
@@ -41,10 +40,10 @@ type ordering struct {
 	app                       *cli.App
 	path                      []*cli.Command // command and subcommand
 	global, local, positional []string
-	given                     map[string]string // flags with their values
+	given                     map[string]string // flags that were given, with their values
 }
 
-// take places the first of args and returns the rest.
+// take puts the first of args into its place, and returns the remaining ones.
 func (r *ordering) take(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
@@ -69,10 +68,10 @@ func (r *ordering) take(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-// negative reports whether arg is a negative number rather than a flag.
+// negative reports whether arg, which begins with "-", is a negative number and not a flag.
 func negative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' || arg[1] == '.' }
 
-// command returns the command that arg names at this point, or nil if it is not a command.
+// command returns the command that arg names at this position, or nil if it names none.
 func (r *ordering) command(arg string) *cli.Command {
 	list := r.app.Commands
 	if len(r.path) > 0 {
@@ -89,7 +88,7 @@ func (r *ordering) command(arg string) *cli.Command {
 	return nil
 }
 
-// flag places a flag with its value.
+// flag puts a flag with its value into its place, and returns the remaining arguments.
 func (r *ordering) flag(args []string) ([]string, error) {
 	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
 	if name == "help" || name == "h" {
@@ -123,7 +122,7 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	return args[used:], nil
 }
 
-// early moves a flag that precedes its command to follow it.
+// early moves a flag that is written before its command to the place after it.
 func (r *ordering) early(args []string) ([]string, error) {
 	for i, a := range args {
 		if c := r.command(a); c != nil && i > 0 {
@@ -142,7 +141,7 @@ func find(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// Has reports whether a global switch is on the command line.
+// Has reports whether the command line has a global switch.
 func Has(args []string, name string) bool {
 	for _, a := range args {
 		if a == "--" {
@@ -155,7 +154,7 @@ func Has(args []string, name string) bool {
 	return false
 }
 
-// Value returns the value of a global flag on the command line.
+// Value returns the value of a global flag, and whether the command line has the flag.
 func Value(args []string, name string) (string, bool) {
 	for i, a := range args {
 		if a == "--" {
@@ -173,7 +172,8 @@ func Value(args []string, name string) (string, bool) {
 	return "", false
 }
 
-// Until returns standard input if --until-eof is given: its end stops the program. Otherwise it returns nil.
+// Until returns the standard input if the command line has --until-eof: the program must stop when this input
+// ends. Otherwise it returns nil.
 func Until(args []string) io.Reader {
 	if Has(args, "until-eof") {
 		return os.Stdin

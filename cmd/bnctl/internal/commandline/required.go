@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RequireValues refuses flags with an empty value, which may come from an unset shell variable.
-// Without the value, the server would start without the protection of the flag.
+// RequireValues returns an error if one of the flags has an empty value, which may come from a shell variable
+// that is not set. These flags protect the server. With an empty value it would start without the protection.
 func RequireValues(c *cli.Context, names ...string) error {
 	for _, name := range names {
 		if !c.IsSet(name) {
@@ -27,8 +27,8 @@ func RequireValues(c *cli.Context, names ...string) error {
 	return nil
 }
 
-// List reads a flag's comma-separated values. It returns nil for an unset flag. If a
-// value cannot be read, the error ends with the argument not, for example "not a number".
+// List reads a flag with comma-separated values. If the flag is not set, it returns nil. If a value cannot be
+// read, the error ends with the text not, for example "not a number".
 func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) (out []T, err error) {
 	if c.String(flag) == "" && !c.IsSet(flag) {
 		return nil, nil
@@ -43,8 +43,8 @@ func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) 
 	return out, nil
 }
 
-// RequireAtLeast refuses flags that the user gave with a value below low. Leaving a flag
-// out has the meaning that 0 would have.
+// RequireAtLeast returns an error if one of the flags is given with a value below low. A flag that is not
+// given has the value 0, which is not an error.
 func RequireAtLeast(c *cli.Context, low int, flags ...string) error {
 	for _, f := range flags {
 		if n := c.Int(f); c.IsSet(f) && n < low {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Shapes reads a flag with the shape of one input, "3,224,224", or with the name and shape of each
-// of several inputs, "image=3,224,224,state=64". An input without lengths, "rate=", is a scalar.
+// Shapes reads a flag with the shape of a single input, "3,224,224", or with the name and the shape of each
+// of several inputs, "image=3,224,224,state=64". An input without a shape, "rate=", is a scalar.
 func Shapes(c *cli.Context, flag string) (one []int, named map[string][]int, err error) {
 	text := c.String(flag)
 	if !c.IsSet(flag) {
@@ -18,7 +18,7 @@ func Shapes(c *cli.Context, flag string) (one []int, named map[string][]int, err
 	for word := range strings.SplitSeq(text, ",") {
 		if i := strings.LastIndexByte(word, '='); i > 0 {
 			if name == "" && one != nil {
-				break // lengths before the first name
+				break // these numbers precede the first name
 			}
 			if named == nil {
 				named = map[string][]int{}

@@ -19,8 +19,8 @@ func UnknownCommand(app *cli.App, name string) error {
 		strings.Join(names, ", "))
 }
 
-// UnknownSubcommand returns the error for a command line that names no subcommand of c, or one that
-// does not exist.
+// UnknownSubcommand returns the error for a command line of c that names no subcommand, or one that does not
+// exist.
 func UnknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 	var names []string
 	for _, s := range c.Subcommands {

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CheckValue refuses a value of a flag that the cli library cannot read. Its error replaces the one of
-// the library.
+// CheckValue returns an error if the cli library cannot read the value of a flag. This error is clearer than
+// the library's own.
 func CheckValue(f cli.Flag, value string) error {
 	var err error
 	want := ""
@@ -38,8 +38,8 @@ func CheckValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// checkRepeated refuses a flag that is given twice with different values, because it is not
-// defined which counts. A flag that makes a list may be repeated.
+// checkRepeated returns an error if a flag is given twice with different values, because it is not defined
+// which value is used. A flag with a list as its value may be repeated.
 func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	switch f.(type) {
 	case *cli.StringSliceFlag, *cli.IntSliceFlag:
@@ -56,7 +56,7 @@ func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	return nil
 }
 
-// contradiction refuses global switches that contradict each other.
+// contradiction returns an error if two global switches contradict each other.
 func (r *ordering) contradiction() error {
 	if r.given["quiet"] == "true" && r.given["v"] == "true" {
 		return misadvise("leave one of them out", "--quiet prints less and -v prints more")

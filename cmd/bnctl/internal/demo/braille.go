@@ -2,11 +2,11 @@ package demo
 
 import "github.com/bnctl/bnctl/tensor"
 
-// dots are the bits of a braille sign by row and column, from U+2800 on.
+// dots are the bits of the dots of a braille character, by row and column. They are added to U+2800.
 var dots = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
-// braille draws a grey picture (H, W, 1) in signs of 4 x 2 dots. A dot is set if its pixel is brighter than
-// the middle of the smallest and the largest value.
+// braille draws a grey picture (H, W, 1) with braille characters of 4 x 2 dots, a dot for each pixel. A dot
+// is set if its pixel is brighter than the middle between the smallest and the largest value.
 func braille(picture tensor.Tensor) []string {
 	h, w, pixels := picture.Shape[0], picture.Shape[1], picture.Bytes
 	low, high := byte(255), byte(0)

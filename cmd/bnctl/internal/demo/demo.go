@@ -1,7 +1,7 @@
-// Package demo demonstrates bnctl in a minute, without files or network: it trains the same
-// recipe on one device and on three, kills one of the three, and compares the templates.
-// Then it checks that strip, doctor and predict agree with the training. It runs the
-// command in processes, with command lines that a user could paste.
+// Package demo demonstrates bnctl in a minute, without files or network. It trains the same recipe on one
+// device and on three, kills one of the three, and compares the templates. Then it checks that strip, doctor
+// and predict agree with the training. It runs the command bnctl in separate processes. A user can paste the
+// command lines that it prints.
 //
 // Use it for a presentation, or to check an installation.
 package demo
@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Program string // path of the command bnctl
 	Folder  string // folder for the files; "": a temporary folder
-	// Say is called with a message for every step, Line with every JSON line of a
-	// command. Each may be nil.
+	// Say is called with a message for every step of the demo, and Line with every line of JSON that a command
+	// prints. Each may be nil.
 	Say  func(format string, args ...any)
 	Line func(text string)
 }
@@ -36,7 +36,7 @@ type Result struct {
 	Seconds     float64 `json:"seconds"`
 }
 
-// please is the advice after a failed demonstration.
+// please is the advice after the demo has failed.
 const please = "please report this with the lines above"
 
 // Run runs the demo. The result is nil if the demo did not finish. If it finished but a check failed,
@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return d.run()
 }
 
-// workFolder makes the folder to work in. leave removes it unless it is to be kept.
+// workFolder returns the folder to work in: keep, or a new folder if keep is "". leave removes a new folder.
 func workFolder(keep string) (folder string, leave func(), err error) {
 	if keep == "" {
 		folder, err = os.MkdirTemp("", "bnctl-demo-")
@@ -63,9 +63,9 @@ func workFolder(keep string) (folder string, leave func(), err error) {
 	return folder, func() {}, err
 }
 
-// The recipe of the demo. Every run of it makes the same template.
+// The recipe of the demo. Every run with it makes the same template.
 const (
-	unseen   = 1000 // glyphs that are evaluated and predicted
+	unseen   = 1000 // number of glyphs, not seen in training, that are evaluated and predicted
 	accuracy = 0.97 // least accuracy on these pictures
 )
 

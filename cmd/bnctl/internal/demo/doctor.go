@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// sick is the exit code of doctor that finds a fault.
+// sick is the exit code of the command doctor if it finds a fault.
 const sick = 3
 
-// sickChannel is the channel with the demo's NaN.
+// sickChannel is the channel in which the demo puts a NaN.
 const sickChannel = 3
 
-// doctor plants a NaN in a running variance of the template. The command doctor has to find this NaN,
-// and no other fault.
+// doctor puts a NaN into a running variance of a copy of the template. The command doctor has to find this
+// fault and no other.
 func (d *demo) doctor() error {
 	layer, err := plantNaN(filepath.Join(d.folder, "glyphs.bnm"), filepath.Join(d.folder, "sick.bnm"))
 	if err != nil {
@@ -42,7 +42,7 @@ func (d *demo) doctor() error {
 	return nil
 }
 
-// plantNaN copies a template and puts a NaN into the variance of its first batch norm. It
+// plantNaN copies a template, and puts a NaN into the running variance of the copy's first batch norm. It
 // returns the name of that layer.
 func plantNaN(from, to string) (layer string, err error) {
 	m, err := serialize.ReadModel(from)

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// strip makes the template of the second run's checkpoint.
+// strip makes a template from the checkpoint of the second run.
 func (d *demo) strip() error {
 	d.say("\nStrip the traces of training on many devices.")
 	return d.command(func(e event) {
@@ -34,8 +34,8 @@ func (d *demo) strip() error {
 	}, "strip", "three.bnc", "-o", "glyphs.bnm")
 }
 
-// predict predicts the glyphs that training evaluated on, and compares the loss of the
-// predictions with the loss of the evaluation.
+// predict predicts the glyphs on which the training was evaluated, and compares the loss of the predictions
+// with the loss of that evaluation.
 func (d *demo) predict() error {
 	d.say("\nPredict glyphs that training has not seen.")
 	var p playback
@@ -65,7 +65,8 @@ func glyphs(ctx context.Context) (data.Source, error) {
 	return data.Open(ctx, fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
 }
 
-// playback is an evaluation.Predictor that repeats predictions, one row after the other.
+// playback is an evaluation.Predictor that returns predictions that were made before, one row after the
+// other.
 type playback [][]float32
 
 // Predict implements evaluation.Predictor.
@@ -82,10 +83,10 @@ func (p *playback) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return []tensor.Tensor{out}, nil
 }
 
-// drawn are the numbers of the glyphs that are drawn, in order.
+// drawn are the numbers of the glyphs that the demo shows, in ascending order.
 var drawn = []int{3, 14, 59, 65, 82}
 
-// draw draws a few glyphs with the template's predictions.
+// draw shows a few glyphs with the predictions of the template.
 func (d *demo) draw() error {
 	src, err := glyphs(d.ctx)
 	if err != nil {
@@ -107,7 +108,7 @@ func (d *demo) draw() error {
 	return d.gallery(src, said)
 }
 
-// gallery draws the glyphs side by side, each with its prediction below it.
+// gallery shows glyphs side by side, each with its prediction below it.
 func (d *demo) gallery(src data.Source, said map[int]string) error {
 	const gap = "  "
 	var rows []string

@@ -17,19 +17,19 @@ import (
 	"github.com/bnctl/bnctl/bn"
 )
 
-// demo runs bnctl commands in separate processes, as a user would who pastes their lines into a shell, and
-// reads their events.
+// demo runs bnctl commands in separate processes, as if a user pasted the command lines into a shell, and
+// reads the events that they print.
 type demo struct {
 	ctx context.Context
 	Options
 	folder  string
 	began   time.Time
 	result  Result
-	differs string // description of an unexpected difference
+	differs string // description of a result that differs from the expected one
 	loss    float64
 }
 
-// event holds the fields that the demo reads of the events of its commands.
+// event has those fields of the commands' events that the demo reads.
 type event struct {
 	Event   string            `json:"event"`
 	Name    string            `json:"name"`
@@ -57,19 +57,19 @@ type class struct {
 	P     float32 `json:"p"`
 }
 
-// say prints a line about the current step.
+// say prints a line about the current step of the demo.
 func (d *demo) say(format string, args ...any) {
 	if d.Say != nil {
 		d.Say(format, args...)
 	}
 }
 
-// command prints a command line, runs it, and shows its events to see.
+// command prints a command line, runs it, and calls see with each of its events.
 func (d *demo) command(see func(event), args ...string) error {
 	return d.exitsWith(0, see, args...)
 }
 
-// exitsWith runs a command that must end with an exit code.
+// exitsWith is like command, but the command must end with the given exit code.
 func (d *demo) exitsWith(code int, see func(event), args ...string) error {
 	d.say("$ bnctl %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(d.ctx, d.Program, append(slices.Clone(args), "--json")...)
@@ -96,7 +96,7 @@ func (d *demo) exitsWith(code int, see func(event), args ...string) error {
 	return err
 }
 
-// watch reads the events of a command and passes them to see, except the many events of predictions.
+// watch reads the events of a command and calls see with each, except with the many events of predictions.
 func (d *demo) watch(r io.Reader, see func(event)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -113,13 +113,13 @@ func (d *demo) watch(r io.Reader, see func(event)) error {
 	return lines.Err()
 }
 
-// drain reads the rest, so that the command does not wait for its reader.
+// drain reads the rest of a command's output, so that the command does not wait for a reader.
 func drain(r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err
 }
 
-// same records the first result that is not the expected one. The result has the description what.
+// same checks a result, which what describes. It records the first result for which is is false.
 func (d *demo) same(what string, is bool) {
 	if !is && d.differs == "" {
 		d.differs = what

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// trainOnOne trains on one device.
+// trainOnOne trains the recipe of the demo on one device.
 func (d *demo) trainOnOne() error {
 	d.say("\nTrain a small network on one device.")
 	return d.command(func(e event) {
@@ -25,8 +25,7 @@ func (d *demo) trainOnOne() error {
 // withRecipe returns the flags of the recipe, followed by the flags of one run.
 func withRecipe(more ...string) []string { return append(slices.Clone(recipe), more...) }
 
-// trainOnThree trains the same recipe on three devices and kills the process
-// of the second half-way.
+// trainOnThree trains the same recipe on three devices. Half-way it kills the process of the second device.
 func (d *demo) trainOnThree() error {
 	d.say("\nTrain the same recipe on three devices. One of them is killed half-way.")
 	processes := map[string]int{}
@@ -70,7 +69,7 @@ func (d *demo) kill(device string, process, step int) error {
 	return p.Kill()
 }
 
-// show prints the events of a run that interest a person.
+// show prints those events of a run that interest a user.
 func (d *demo) show(e event) {
 	switch e.Event {
 	case "epoch":

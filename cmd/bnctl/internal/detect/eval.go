@@ -19,25 +19,25 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Evaluation evaluates a detector on a set with boxes, in pixels of the original pictures.
+// Evaluation evaluates a detector on a set with boxes. Boxes are in pixels of the original pictures.
 type Evaluation struct {
 	Model   *modelfile.ReadOnly
 	Against string // path of a detector to compare the model with; may be ""
-	Spec    string // source of the set; without a suffix its split test, or val if it has no test
+	Spec    string // the set; without a suffix its split test is used, or val if it has no test
 	Workers int
 	View    func(path string) (*modelfile.ReadOnly, error)
 	Open    func(v *modelfile.ReadOnly, samples int) (*predict.Predictor, error)
 	Output  boxes.Output
 
-	AsCSV    bool      // write CSV in place of figures
-	CSV      io.Writer // receives a line for each object and detection
-	Mistakes string    // folder for a page of the worst pictures; may be ""
+	AsCSV    bool      // write CSV in place of the figures
+	CSV      io.Writer // receives the CSV: a line for each object and each detection
+	Mistakes string    // folder for a page with the worst pictures; may be ""
 }
 
 // Detects reports whether a model predicts boxes.
 func Detects(m *models.Model) bool { return detect.Detects(m) }
 
-// Evaluating returns o with the limits of an evaluation.
+// Evaluating returns o with the limits for boxes that an evaluation uses.
 func Evaluating(o predict.Options) predict.Options {
 	o.Boxes = &detect.ForEvaluation
 	return o
@@ -60,7 +60,7 @@ func (e *Evaluation) Run(ctx context.Context) error {
 		return err
 	}
 	var second *detector
-	if e.Against != "" { // a model that does not fit is refused before anything is evaluated
+	if e.Against != "" { // if the other model does not fit, this is an error before anything is evaluated
 		v, err := e.View(e.Against)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (e *Evaluation) Run(ctx context.Context) error {
 	return err
 }
 
-// compare prints how far two detectors agree.
+// compare prints how many detections of the two detectors agree.
 func (e *Evaluation) compare(a *average.Agreement) {
 	e.Output.Event("against", a)
 	e.Output.Result("against %s: %.2f %% of the boxes agree (%d here, %d there); its AP50 is %.4f, this one's "+
@@ -92,11 +92,11 @@ func (e *Evaluation) compare(a *average.Agreement) {
 		a.AP50, a.AP50Difference, a.AP, a.APDifference)
 }
 
-// detector is a model that predicts the classes of a set.
+// detector is a model, and how its classes belong to the classes of the set.
 type detector struct {
 	*modelfile.ReadOnly
 	boxes *detect.Detector
-	to    []int // class of the model for each class of the set
+	to    []int // for each class of the set, the class of the model
 }
 
 func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*detector, error) {
@@ -111,7 +111,7 @@ func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*det
 	return &detector{v, b, match.To}, err
 }
 
-// detect returns the detections of all pictures, and whether this rank prints their figures.
+// detect returns the detections of a detector in all pictures, and whether this rank prints the figures.
 func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, set *objects.Set) (
 	found []average.Detection, prints bool, err error) {
 	on, err := e.Open(d.ReadOnly, src.Info().Len)
@@ -140,8 +140,8 @@ func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, s
 	return found, on.Rank() == 0, err
 }
 
-// open opens the set. If training has reserved a part of the data for validation, the suffixes @train
-// and @val select the parts.
+// open opens the set. If training has set a part of the data apart for validation, the suffixes @train and
+// @val select the two parts.
 func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 	o := data.Options{Split: data.Test, EXIF: true}
 	r, err := recipe.Parse(e.Model.Model.Recipe)
@@ -167,7 +167,7 @@ func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 	return src, nil
 }
 
-// write writes the figures, or the files that are asked for.
+// write prints the figures, and writes the files that the options request.
 func (e *Evaluation) write(ctx context.Context, src data.Source, d *predict.Details) (err error) {
 	if e.AsCSV {
 		err = d.WriteCSV(e.CSV, e.Model.Model, src)

@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// toCSV writes a row for each box.
+// toCSV makes w write CSV with a row for each box.
 func (w *writer) toCSV(to io.Writer) {
 	out := csv.NewWriter(to)
 	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // see out.Error
@@ -49,8 +49,8 @@ func table(to io.Writer, p *prediction) error {
 	return err
 }
 
-// result is a detection in COCO's results format. Image is the name of the picture as a number, 139 for
-// 000000000139.jpg. If the name is not a number, Image is the name without its extension.
+// result is a detection in COCO's results format. Image is the name of the picture as a number, for example
+// 139 for 000000000139.jpg, or if the name is not a number, the name without its extension.
 type result struct {
 	Image    any        `json:"image_id"`
 	Category int        `json:"category_id"` // index of the class, from 0
@@ -59,7 +59,7 @@ type result struct {
 	Score    float32    `json:"score"`
 }
 
-// toCOCO writes a list of detections in COCO's results format, one on each line.
+// toCOCO makes w write a list of detections in COCO's results format, with one on each line.
 func (w *writer) toCOCO(to io.Writer) {
 	before := "[\n"
 	w.emit = func(p *prediction) error {
@@ -100,8 +100,9 @@ func stem(input string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// Labels returns a writer of YOLO's text files into a folder: a file NAME.txt for each picture, and in it a
-// line for each box with the class, the centre, width and height as fractions of the picture, and the score.
+// Labels returns a writer of text files in YOLO's format. For each picture it writes a file NAME.txt into a
+// folder, with a line for each box: the class, the centre, width and height as fractions of the picture, and
+// the score.
 func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (
 	format.Writer, error) {
 	w, err := o.open(a, "yolo", src, note)
@@ -124,8 +125,8 @@ func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note
 	return w, nil
 }
 
-// file returns the path of a file for an input. If several inputs have the same name, all but the
-// first get a number.
+// file returns the path of the file for an input. If several inputs have the same name, a number is added to
+// the names of all but the first.
 func (w *writer) file(folder, input, extension string) string {
 	name := stem(input)
 	key := name + extension

@@ -1,5 +1,5 @@
-// Package detect has the commands for detectors: the boxes that predict writes, and the figures
-// that eval prints.
+// Package detect has the parts of the commands predict and eval that are about detectors: the boxes that
+// predict writes, and the figures that eval prints.
 package detect
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options are the flags of predict about boxes.
+// Options are the values of those flags of predict that are about boxes.
 type Options struct {
 	limits cells.Options
-	draw   string // folder for the drawn pictures; "" for no pictures
-	given  string // one of these flags that the user gave; "" if there is none
+	draw   string // folder for pictures with their boxes; "" for none
+	given  string // name of one of these flags that the user gave; "" if there is none
 
-	unchanged bool // outputs are written without decoding boxes
+	unchanged bool // write the outputs of the model, not boxes
 	chosen    bool // the user chose the form of the outputs
 }
 
-// Flags returns the flags of predict about boxes.
+// Flags returns those flags of predict that are about boxes.
 func Flags() []cli.Flag {
 	return append(append(FormFlags(), &cli.StringFlag{Name: "draw", DefaultText: "none",
 		Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"}), LimitFlags()...)
@@ -39,7 +39,7 @@ func LimitFlags() []cli.Flag {
 	}
 }
 
-// FormFlags returns the flag for the form of the outputs.
+// FormFlags returns the flag that names the layout of the outputs of a detector.
 func FormFlags() []cli.Flag {
 	return []cli.Flag{&cli.StringFlag{Name: "boxes", DefaultText: "as the outputs show",
 		Usage: "yolov8, yolov5, yolox, yolox-decoded, ssd or suppressed: the `FORM` of a detector's outputs; " +
@@ -61,7 +61,8 @@ func ParseOptions(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-// parseLimits returns the limits that LimitFlags set, and the name of the last flag that the user gave.
+// parseLimits returns the limits that LimitFlags set, and the name of the last of these flags that the user
+// gave.
 func parseLimits(c *cli.Context) (limits cells.Options, given string, err error) {
 	limits = detect.Default
 	for _, f := range []struct {
@@ -80,13 +81,13 @@ func parseLimits(c *cli.Context) (limits cells.Options, given string, err error)
 	return limits, given, nil
 }
 
-// SuppressFlag returns the flag of export that adds the suppression of boxes to the file.
+// SuppressFlag returns the flag of export that adds the removal of overlapping boxes to the exported file.
 func SuppressFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "nms", Usage: "end the ONNX file of a detector, for one picture, in " +
 		"NonMaxSuppression: its outputs are boxes, scores and labels"}
 }
 
-// ParseSuppression returns the limits of SuppressFlag; nil without it.
+// ParseSuppression returns the limits in the value of SuppressFlag, or nil if the flag is not given.
 func ParseSuppression(c *cli.Context) (*cells.Options, error) {
 	limits, given, err := parseLimits(c)
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// writer writes the boxes of pictures in the order of samples. At is called before each Write with the number
-// of the sample.
+// writer writes the boxes of pictures. At must be called with the number of a sample before Write is called
+// for this sample.
 type writer struct {
 	src      data.Source
 	detector *detect.Detector
@@ -28,7 +28,7 @@ type writer struct {
 	emit     func(p *prediction) error
 	end      func() error
 	picture  tensor.Tensor
-	named    map[string]int // number of files for each name
+	named    map[string]int // number of files so far, by name
 }
 
 // prediction has the boxes of a picture, in the form of its JSON.
@@ -39,9 +39,9 @@ type prediction struct {
 	Boxes  []detect.Box `json:"boxes"`
 }
 
-// Writer returns a writer of boxes in the form json, csv, coco or table. It returns the writer other if the
-// outputs are not read as boxes: for models that are not detectors, for arrays, and in other forms.
-// event writes a line of JSON, and note a message for people.
+// Writer returns a writer of boxes in the form json, csv, coco or table. If the outputs are not read as
+// boxes, it returns other: for models that are not detectors, for arrays as inputs, and in other forms. event
+// writes a line of JSON, and note a message for the user.
 func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
 	note func(string, ...any), other format.Writer) (format.Writer, error) {
 	isForm := slices.Contains([]string{"json", "csv", "table"}, form)
@@ -74,8 +74,8 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 	return !o.unchanged && detect.Detects(a.Model) && src.Info().Pictures()
 }
 
-// On returns the given options with the limits of boxes, which devices then return, if the outputs are
-// read as boxes in the form.
+// On returns the options on for running the model. If the outputs are read as boxes in this form, it adds the
+// limits for boxes, so that devices return only boxes within them.
 func (o Options) On(on predict.Options, a *predict.Answers, form string, src data.Source) predict.Options {
 	if slices.Contains([]string{"json", "csv", "table", "yolo", format.COCO}, form) && o.reads(a, src) {
 		on.Boxes = &o.limits
@@ -83,7 +83,7 @@ func (o Options) On(on predict.Options, a *predict.Answers, form string, src dat
 	return on
 }
 
-// open returns a writer that does not have its form yet.
+// open returns a writer for which the form is not set yet.
 func (o Options) open(a *predict.Answers, form string, src data.Source, note func(string, ...any)) (
 	*writer, error) {
 	if !o.reads(a, src) {
@@ -104,13 +104,13 @@ func (o Options) open(a *predict.Answers, form string, src data.Source, note fun
 	return w, err
 }
 
-// At reads the picture of sample i.
+// At prepares the writer for the boxes of sample i.
 func (w *writer) At(ctx context.Context, i int) (err error) {
 	w.picture, err = w.src.Sample(ctx, i)
 	return err
 }
 
-// Write writes the boxes of the outputs for the picture.
+// Write writes the boxes in the outputs for the current picture.
 func (w *writer) Write(input string, outs []tensor.Tensor) error {
 	p := &prediction{Input: input, Width: w.picture.Shape[1], Height: w.picture.Shape[0]}
 	var err error
@@ -125,10 +125,10 @@ func (w *writer) Write(input string, outs []tensor.Tensor) error {
 	return w.emit(p)
 }
 
-// End finishes the file.
+// End writes the end of the file.
 func (w *writer) End() error { return w.end() }
 
-// draw writes the picture with its boxes to the folder.
+// draw writes a picture with its boxes drawn over it to the folder draw.
 func (w *writer) draw(p *prediction) error {
 	var all []objects.Outline
 	for _, b := range p.Boxes {

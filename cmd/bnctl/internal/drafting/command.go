@@ -1,4 +1,4 @@
-// Package drafting is the command that writes a graph text of a state dict.
+// Package drafting has the command that writes a draft of a graph, as text, for the tensors of a state dict.
 package drafting
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/draft"
 )
 
-// Tools are functions of the command line.
+// Tools are functions and flags of the command line that the command needs.
 type Tools struct {
-	Flags    []cli.Flag // select the model in a file
+	Flags    []cli.Flag // flags that select the model in a file
 	Argument func(c *cli.Context, name, what string) (string, error)
 	Options  func(*cli.Context) (modelfile.Options, error)
 	Output   func(*cli.Context) (note func(format string, args ...any), stdout io.Writer)
@@ -46,7 +46,7 @@ func (t Tools) run(c *cli.Context) error {
 		return err
 	}
 	input := options.Input
-	options.Input = nil // it is the input of the draft, not of the file
+	options.Input = nil // this is the input of the draft, not of the file
 	f, err := modelfile.OpenForeign(path, options)
 	if err != nil {
 		return err

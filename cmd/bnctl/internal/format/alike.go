@@ -12,7 +12,8 @@ import (
 // of a detector have a different shape for each picture.
 type alike struct{ first []tensor.Tensor }
 
-// check returns an error if the outputs for an input differ from those for the first input.
+// check returns an error if the outputs for an input do not have the same shapes as those for the first
+// input.
 func (c *alike) check(a *predict.Answers, input string, outs []tensor.Tensor) error {
 	if c.first == nil {
 		for _, t := range outs {

@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestAlike: outputs with another number of rows for each input are neither an array nor a table.
+// TestAlike: if outputs have different numbers of rows for different inputs, they cannot be written as an
+// array or a table.
 func TestAlike(t *testing.T) {
 	m := &models.Model{Tail: &models.Tail{Outputs: []models.OutputInfo{{Name: "boxes", Hosted: true}}}}
 	a := &predict.Answers{Model: m, Chosen: []int{0}, Raw: true}

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// All predicts every sample of src and writes it to w. If r.GoOn is set, it continues after
-// samples that cannot be read or have no class, and returns their errors as bad.
+// All predicts every sample of src and writes the predictions to w. If r.GoOn is set, it continues after
+// samples that cannot be read or for which no class is predicted, and returns their errors as bad.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
 	bad []error, err error) {
 	var none classless
@@ -29,16 +29,16 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 	return bad, w.End()
 }
 
-// sampled is a Writer that also reads the sample.
+// sampled is a Writer that reads the sample itself too.
 type sampled interface {
 	At(ctx context.Context, sample int) error
 }
 
-// classless collects the errors of inputs without a class.
+// classless collects the errors of inputs for which no class is predicted.
 type classless []error
 
-// add stores the error of an input without a class and returns nil, if r.GoOn is set. It
-// returns any other error.
+// add stores err and returns nil, if err says that no class is predicted for an input and r.GoOn is set.
+// Otherwise it returns err.
 func (k *classless) add(r predict.Reading, input string, err error) error {
 	var none *predict.NotFinite
 	if !errors.As(err, &none) {

@@ -10,13 +10,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CSV returns a Writer of a table. It has a row for each class of an input, or one row for each input
-// with the elements of its outputs.
+// CSV returns a Writer of a table. The table has a row for each class of an input. If outputs are not
+// classes, it has one row for each input, with the elements of all outputs.
 func CSV(a *predict.Answers, w io.Writer) Writer {
 	return &csvPredictions{Answers: a, csv: csv.NewWriter(w)}
 }
 
-// csvPredictions writes a row for each class of an input, or one row for each input if outputs are raw.
+// csvPredictions writes a row for each class of an input or, if outputs are raw, one row for each input.
 type csvPredictions struct {
 	*predict.Answers
 	csv   *csv.Writer
@@ -58,7 +58,7 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	return err
 }
 
-// byLabel reports whether there is a column for each label, with its probability or its number.
+// byLabel reports whether the table has a column for each label, with its probability or its number.
 func (w *csvPredictions) byLabel() bool { return w.Several() || w.Numbers() }
 
 // head returns the names of the columns. An output has a column for each element, in row-major order.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A table of the best classes. The outputs come from predict.Predictor.All.
+// The example writes a table of the best classes. predict.Predictor.All would supply the outputs.
 func ExampleCSV() {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err != nil {

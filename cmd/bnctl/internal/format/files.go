@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// Arrays returns the numbers of the outputs that NPY writes as arrays. It returns nil if NPY writes one
-// array of probabilities.
+// Arrays returns the numbers of those outputs that NPY writes as arrays. It returns nil if NPY writes a
+// single array of probabilities.
 func Arrays(a *predict.Answers) []int {
 	if !a.Raw {
 		return nil
@@ -20,9 +20,9 @@ func Arrays(a *predict.Answers) []int {
 	return a.Chosen
 }
 
-// Paths returns the paths for the arrays that NPY writes: path itself, or, if
-// there are several arrays, path with the name of each output before the
-// ending. Characters that are not permitted in a file name become underscores.
+// Paths returns the paths of the arrays that NPY writes. A single array is written to path. For several
+// arrays, the name of each output is inserted before the extension of path. Characters that are not permitted
+// in a file name become underscores.
 func Paths(a *predict.Answers, path string) []string {
 	arrays := Arrays(a)
 	if len(arrays) < 2 {
@@ -46,8 +46,8 @@ func Paths(a *predict.Answers, path string) []string {
 	return paths
 }
 
-// Files calls write with writers of new files for all paths. The files replace
-// older ones only when all of them are complete.
+// Files creates a file for each path, and calls write with writers of these files. The files replace older
+// ones only when all of them are complete.
 func Files(paths []string, write func([]io.Writer) error) error {
 	var failed error
 	err := nested(paths, nil, func(files []io.Writer) error {
@@ -55,7 +55,7 @@ func Files(paths []string, write func([]io.Writer) error) error {
 		return failed
 	})
 	if failed != nil {
-		return failed // the error of write matters more than errors of the files
+		return failed // this error of write matters more than errors of the files
 	}
 	return err
 }

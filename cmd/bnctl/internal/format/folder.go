@@ -15,19 +15,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Formats with a file for each input, for models that give each pixel a class.
+// Formats with a file for each input. They are for models that give each pixel a class.
 const (
-	masks         = "masks"         // NAME.png: the classes, indexed, in the colours of PASCAL VOC
+	masks         = "masks"         // NAME.png: indices of classes, in the colours of PASCAL VOC
 	overlays      = "overlays"      // NAME.png: the picture under its mask
 	probabilities = "probabilities" // NAME.npy: f32 [C,H,W]
 
-	pageFormat = "page" // for all models: see Folder.page
+	pageFormat = "page" // for all models: see the method Folder.page
 )
 
-// Formats for the boxes of detectors. The other formats can write boxes, too.
+// Formats for boxes only. Other formats can write boxes, too.
 const (
-	COCO = "coco" // a list in COCO's results format
-	yolo = "yolo" // NAME.txt for each picture
+	COCO = "coco" // one list in COCO's results format
+	yolo = "yolo" // a file NAME.txt for each picture
 )
 
 // Folders returns the formats that write a file for each input of a model that gives each pixel a
@@ -39,10 +39,9 @@ func IsFolder(format string) bool {
 	return format == pageFormat || format == yolo || slices.Contains(Folders(), format)
 }
 
-// Fit returns the fit with that name for a format and data. "" is the default:
-// data.ScaleFit for formats of Folders and pages of masks, which show whole pictures, else
-// data.CropFit. The other formats permit data.CropFit alone. The error is a
-// *problem.Error of fit.
+// Fit returns the fit with that name, for a format and data. "" means the default. It is data.ScaleFit for
+// formats of Folders and for pages of masks, which show whole pictures, and otherwise data.CropFit. Other
+// formats permit only data.CropFit. The error is a *problem.Error about the option fit.
 func Fit(format string, a *predict.Answers, name string, info data.Info) (data.Fit, error) {
 	whole := slices.Contains(Folders(), format) || format == pageFormat && givesPixels(a)
 	if name == "" && whole && info.Pictures() {
@@ -59,10 +58,10 @@ func Fit(format string, a *predict.Answers, name string, info data.Info) (data.F
 	return f, err
 }
 
-// CheckFolder returns an error if a format of Folders cannot write these answers into folder. Unless
-// the format is page or yolo, the model must have one output of scores for each pixel, f32 [C,H,W] with
-// 2 to data.MaskClasses classes. The folder must be empty; CheckFolder creates it if it does not exist.
-// The error is a *problem.Error of format or output.
+// CheckFolder returns an error if these predictions cannot be written into folder in the given format. Unless
+// the format is page or yolo, the model must have one output of scores for each pixel, f32 [C,H,W] with 2 to
+// data.MaskClasses classes. The folder must be empty; CheckFolder creates it if it does not exist. The error
+// is a *problem.Error about the option format or output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
@@ -98,27 +97,27 @@ func emptyFolder(folder string) error {
 	return nil
 }
 
-// Folder writes predictions into a folder. IsFolder is true for its format.
+// Folder writes predictions into a folder, in a format for which IsFolder returns true.
 type Folder struct {
 	Format  string
 	Path    string // see CheckFolder
 	Answers *predict.Answers
 	Whole   predict.Whole             // how pictures are scaled for classes of pixels
-	Lines   func(to io.Writer) Writer // writes answers as JSON, for a page
-	Boxes   Labels                    // writes boxes as YOLO's text files
+	Lines   func(to io.Writer) Writer // returns a writer of predictions as JSON, for a page
+	Boxes   Labels                    // makes writers of boxes as YOLO's text files
 	Note    func(format string, args ...any)
 }
 
-// Labels creates writers of boxes into a folder.
+// Labels makes writers of boxes into a folder.
 type Labels interface {
 	Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (Writer, error)
 }
 
-// Write predicts every picture of src. It writes a page, or a file for each picture in a format of
-// Folders. Files are named after the inputs: characters that are not permitted in a file name become
-// underscores, and further inputs of the same name get NAME-2 and so on. Call CheckFolder before. If
-// r.GoOn is set, Write continues after pictures that cannot be read or have pixels without a class, and
-// returns their errors as bad.
+// Write predicts every picture of src. It writes a page, or a file for each picture in a format of Folders.
+// Files have the names of the inputs. Characters that are not permitted in a file name become underscores. If
+// several inputs have the same name, the second becomes NAME-2 and so on. Call CheckFolder before. If r.GoOn
+// is set, Write continues after pictures that cannot be read or that have pixels without a class, and returns
+// their errors as bad.
 func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
 	bad []error, err error) {
 	if f.Format == pageFormat {
@@ -157,11 +156,11 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 	return append(bad, none...), err
 }
 
-// files chooses the names of files in a folder.
+// files chooses names for files in a folder.
 type files struct {
 	folder string
 	output string          // name of the folder, for errors
-	used   map[string]bool // used names, in lower case
+	used   map[string]bool // names in use, in lower case
 }
 
 // path returns the path of the file for an input, with the extension of the format.

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns a *problem.Error of format unless name is json, csv, npy, page, one of
+// Check returns a *problem.Error about the option format, unless name is json, csv, npy, page, one of
 // Folders, or one of others, the caller's additional formats.
 func Check(name string, others ...string) error {
 	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders(), []string{pageFormat})
@@ -28,10 +28,10 @@ func Check(name string, others ...string) error {
 
 // Writer writes predictions, input by input.
 type Writer interface {
-	// Write writes all outputs of the model for one input, each without the axis of rows.
-	// The error is a *predict.NotFinite if they yield no class.
+	// Write writes all outputs of the model for one input. They do not have the axis of rows. The error is a
+	// *predict.NotFinite if the outputs are not finite, so that no class is predicted.
 	Write(input string, outputs []tensor.Tensor) error
-	// End is called after the last input.
+	// End must be called after the last input.
 	End() error
 }
 
@@ -65,7 +65,7 @@ func numbers(t tensor.Tensor) []string {
 	return s
 }
 
-// probability is a float32 with all its digits. In JSON it is null if it is not finite.
+// probability is a float32 that is written with all its digits. In JSON it is null if it is not finite.
 type probability float32
 
 func (s probability) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 32) }

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// JSON returns a Writer that calls event for every input. The value encodes to JSON: the best classes,
-// or the outputs by name.
+// JSON returns a Writer that calls event for every input. It passes a value that encodes to JSON with the
+// best classes, or with the outputs by name.
 func JSON(a *predict.Answers, event func(v any)) Writer { return &jsonPredictions{a, event} }
 
 type jsonPredictions struct {
@@ -95,7 +95,7 @@ func elements(t tensor.Tensor) []any {
 	return values
 }
 
-// jsonNumber is a number in the form of its JSON.
+// jsonNumber is a number as text, in JSON's form.
 type jsonNumber string
 
 // MarshalJSON implements json.Marshaler.

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mask writes the mask of an input: an indexed picture of class numbers, in the colours of
-// the PASCAL VOC masks.
+// mask writes the mask of an input as a picture file. The pixels are indices, the numbers of the classes, and
+// have the colours of PASCAL VOC's masks.
 func (f *files) mask(input string, scores tensor.Tensor) error {
 	classes, err := predict.PixelClasses(f.output, scores)
 	if err != nil {
@@ -23,7 +23,7 @@ func (f *files) mask(input string, scores tensor.Tensor) error {
 	return f.png(input, mask)
 }
 
-// overlay writes a picture, u8 [H,W,1 or 3], with its mask over it.
+// overlay writes a picture, u8 [H,W,1 or 3], with its mask drawn over it.
 func (f *files) overlay(input string, scores, picture tensor.Tensor) error {
 	classes, err := predict.PixelClasses(f.output, scores)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The first colours of the PASCAL VOC masks: black, maroon, green, olive, navy;
-// 255, the border, is nearly white.
+// The first colours of PASCAL VOC's masks are black, maroon, green, olive and navy. Colour 255, of the border
+// of objects, is nearly white.
 func TestPaletteIsThatOfVOC(t *testing.T) {
 	for i, want := range map[int]color.RGBA{0: {0, 0, 0, 255}, 1: {128, 0, 0, 255}, 2: {0, 128, 0, 255},
 		3: {128, 128, 0, 255}, 4: {0, 0, 128, 255}, 20: {0, 64, 128, 255}, 255: {224, 224, 192, 255}} {
@@ -26,12 +26,12 @@ func TestPaletteIsThatOfVOC(t *testing.T) {
 	}
 }
 
-// A pixel of a mask is the class with the highest score, the first one of equal scores. Inputs of the
-// same name get different files.
+// A pixel of a mask has the class with the highest score, or the first one of several equal scores. Inputs
+// with the same name get different files.
 func TestMasks(t *testing.T) {
 	folder := t.TempDir()
 	to := &files{folder, "y", map[string]bool{}}
-	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes of 2x2
+	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes, 2x2 pixels
 	for _, input := range []string{"a/cat.jpg", "cat-2.jpg", "b/cat.png", "scene 0 of test"} {
 		if err := to.mask(input, scores); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// A score that is not finite gives no mask, and no file.
+// If a score is not finite, there is no mask, and no file is written.
 func TestMaskOfNoNumbers(t *testing.T) {
 	folder := t.TempDir()
 	to := &files{folder, "y", map[string]bool{}}

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NPY returns a Writer of arrays with a row for each input. It writes one array of the probabilities of
-// the classes, or one array for each output of Arrays. files has a file for each array. With a single
-// file only the first array is written.
+// NPY returns a Writer of arrays with a row for each input. It writes a single array with the probabilities
+// of the classes, or an array for each output of Arrays. files has a file for each array. If files has only
+// one file, only the first array is written.
 func NPY(a *predict.Answers, inputs int, files []io.Writer) Writer {
 	return &npyPredictions{Answers: a, inputs: inputs, files: files}
 }
@@ -46,7 +46,7 @@ func (w *npyPredictions) Write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
-// rows returns the rows that one input adds to each array.
+// rows returns the row that an input adds to each array.
 func (w *npyPredictions) rows(outs []tensor.Tensor) (rows []tensor.Tensor) {
 	if !w.Raw {
 		p := w.Probabilities(outs)

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithNotes returns a Writer that writes to w. Its End calls note if w has written numbers that are not
-// finite: unchanged outputs, or probabilities of NPY.
+// WithNotes returns a Writer that writes to w. If w has written numbers that are not finite, End calls note.
+// Such numbers may be in raw outputs, or in the probabilities of NPY.
 func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
 	if _, array := w.(*npyPredictions); !array && !a.Raw {
 		return w
@@ -21,7 +21,7 @@ type notingWriter struct {
 	Writer
 	answers *predict.Answers
 	note    func(format string, args ...any)
-	bad     int // number of inputs
+	bad     int // number of inputs with numbers that are not finite
 }
 
 func (w *notingWriter) Write(input string, outs []tensor.Tensor) error {
@@ -39,12 +39,12 @@ func (w *notingWriter) End() error {
 	return w.Writer.End()
 }
 
-// shortElements is the largest number of elements that Short writes completely. If an output has more,
-// Short writes shortFirst of them after type and shape.
+// shortElements is the largest number of elements for which Short writes all of them. Of a larger output
+// Short writes the type, the shape and the first shortFirst elements.
 const shortElements, shortFirst = 20, 4
 
-// Short writes an output for a person: "logits 0.5 -1.25", or, if it is large, "mask f32[21,64,64]
-// 0.5 -1.25 0 1 ...".
+// Short returns an output as a line of text: "logits 0.5 -1.25" or, if it is large, "mask f32[21,64,64] 0.5
+// -1.25 0 1 ...".
 func Short(name string, t tensor.Tensor) string {
 	if t.Count() <= shortElements {
 		return name + " " + strings.Join(numbers(t), " ")

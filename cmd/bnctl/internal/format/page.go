@@ -22,11 +22,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Limits of a page: inputs, pixels of the longer side of a picture, classes of the summary.
+// Limits of a page: its number of inputs, the pixels of the longer side of a picture, and the number of
+// classes in the summary.
 const pageInputs, pictureSide, pageClasses = 500, 320, 30
 
-// The files of a page next to index.html: displayed pictures and masks, and answers with
-// all digits.
+// Files of a page, in addition to index.html: the folder of the pictures and masks that it shows, and the
+// file of all predictions with all digits.
 const pictures, answersFile = "pictures", "predictions.jsonl"
 
 //go:embed page.html
@@ -36,12 +37,12 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// page is the data of the template.
+// page has the data for the HTML template.
 type page struct {
 	Style             template.CSS
 	Title, Subtitle   string
 	Inputs, Listed    int
-	Files             string // file with all answers
+	Files             string // name of the file with all predictions
 	Heads             [2]string
 	Items             []pageItem
 	Summary           []pageClass
@@ -49,7 +50,7 @@ type page struct {
 	Bad               []string
 }
 
-// pageItem is an input with its answer.
+// pageItem is an input with its prediction.
 type pageItem struct {
 	Name, Picture, Mask string
 	Classes             []pageClass
@@ -62,21 +63,21 @@ type pageClass struct {
 	Bar                  bool
 }
 
-// pageWriter collects a page.
+// pageWriter collects the contents of a page.
 type pageWriter struct {
 	*predict.Answers
 	src    data.Source
 	folder string
 	page   page
-	counts map[string]int // number of first answers, by label
+	counts map[string]int // number of inputs for which each label is the best, by label
 }
 
-// page writes index.html with the first 500 inputs and their answers, and the pictures that it shows.
-// It also writes all answers: a mask for each input, or predictions.jsonl.
+// page writes index.html with the first 500 inputs and their predictions, and the pictures that it shows. It
+// also writes all predictions: a mask for each input, or predictions.jsonl.
 func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
 	bad []error, err error) {
 	a := f.Answers
-	if p.Rank() > 0 && !givesPixels(a) { // only rank 0 writes
+	if p.Rank() > 0 && !givesPixels(a) { // rank 0 writes the page
 		return p.All(ctx, src, r, nil)
 	}
 	if err := os.MkdirAll(filepath.Join(f.Path, pictures), 0o777); err != nil {
@@ -99,14 +100,14 @@ func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source
 	return bad, to.write(bad)
 }
 
-// givesPixels reports whether answers give each pixel a class, in a single output.
+// givesPixels reports whether the model gives each pixel a class, in a single output.
 func givesPixels(a *predict.Answers) bool {
 	t := a.Type(a.Scores)
 	return a.Raw && len(a.Computed()) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
 		t.Shape[0] <= data.MaskClasses
 }
 
-// masks writes the masks of all inputs, and shows the first ones over their pictures.
+// masks writes the masks of all inputs, and shows the first of them over their pictures.
 func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, whole predict.Whole,
 	r predict.Reading) (bad []error, err error) {
 	to := &files{w.folder, w.Name(whole.Output), map[string]bool{"index": true}}
@@ -126,7 +127,7 @@ func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, whole pred
 	return append(bad, none...), err
 }
 
-// masked shows the mask of an input.
+// masked adds the mask of input i to the page.
 func (w *pageWriter) masked(ctx context.Context, p *predict.Predictor, whole predict.Whole, i int,
 	classes []byte) error {
 	var counts [256]int
@@ -171,7 +172,7 @@ func byPercent(all []pageClass) {
 	slices.SortStableFunc(all, func(a, b pageClass) int { return cmp.Compare(b.Percent, a.Percent) })
 }
 
-// picture writes a picture of the next item, and returns its path.
+// picture writes a picture for the next item of the page, and returns its path.
 func (w *pageWriter) picture(t tensor.Tensor, suffix string) (string, error) {
 	name := fmt.Sprintf("%s/%04d%s.png", pictures, len(w.page.Items)+1, suffix)
 	return name, regular.WriteFile(filepath.Join(w.folder, filepath.FromSlash(name)), 0o666,
@@ -214,7 +215,7 @@ func (w *pageAnswers) Write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
-// fill sets the answers of an item.
+// fill stores the predictions in an item.
 func (w *pageAnswers) fill(item *pageItem, outs []tensor.Tensor) error {
 	switch {
 	case w.Raw:

@@ -62,7 +62,7 @@ func pageOf(t *testing.T, architecture, source string, label string) (page, fold
 	return string(b), f.Path
 }
 
-// A page has a picture and bars for each input, and names in it are text.
+// A page has a picture and bars for each input. Names in it are text, even if they contain markup.
 func TestPage(t *testing.T) {
 	page, folder := pageOf(t, "lenet-bn", "glyphs:6", "<img src=x>")
 	for _, want := range []string{"6 inputs answered", "predictions.jsonl has all", `src="pictures/0006.png"`,

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A line of text has all elements of a small output, and the first elements of a picture.
+// A line of text has all elements of a small output, but only the first elements of a large one.
 func TestShortened(t *testing.T) {
 	small := tensor.Of([]float32{0.5, -1, 2e-9}, 3)
 	if got, want := Short("logits", small), "logits 0.5 -1 2e-09"; got != want {

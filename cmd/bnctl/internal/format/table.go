@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// table writes a line of text for each input.
+// table is a Writer of a line of text for each input.
 type table struct {
 	*predict.Answers
 	out   io.Writer
 	width int
 }
 
-// Table returns a Writer of a line of text for each input. Names of src determine the width of
-// the first column.
+// Table returns a Writer of a line of text for each input. The names of the samples of src determine the
+// width of the first column.
 func Table(a *predict.Answers, to io.Writer, src data.Source) Writer {
 	return &table{a, to, nameWidth(src)}
 }
@@ -45,7 +45,7 @@ func (w *table) Write(input string, outs []tensor.Tensor) error {
 // End implements Writer.
 func (w *table) End() error { return nil }
 
-// nameWidth returns the width of the longest name of the first inputs, at most 40.
+// nameWidth returns the width of the longest name among the first inputs, but at most 40.
 func nameWidth(src data.Source) int {
 	const looked, widest = 1000, 40
 	w := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// VerifyCommand returns the command "devices verify" with additional flags.
+// VerifyCommand returns the command "devices verify". more are additional flags.
 func VerifyCommand(action cli.ActionFunc, more []cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
@@ -35,7 +35,7 @@ listed and not verified; if its name was given, that is an error. plugin test
 	}
 }
 
-// VectorsFlag returns the flag of "plugin test" that runs vectors instead of cases.
+// VectorsFlag returns the flag of "plugin test" that runs golden vectors in place of conformance cases.
 func VectorsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "vectors",
 		Usage: "run the golden vectors of the folder `DIR` (spec of a release) instead of the cases"}

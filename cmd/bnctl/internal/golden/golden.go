@@ -1,5 +1,5 @@
-// Package golden runs golden vectors for the commands plugin test and devices verify, and reports
-// the outcomes.
+// Package golden runs golden vectors, which are operations with inputs and the expected bits of the results.
+// It runs them for the commands plugin test and devices verify, and reports the outcomes.
 package golden
 
 import (
@@ -32,7 +32,7 @@ type outcome struct {
 type summary struct {
 	Device string `json:"device,omitempty"`
 	Level  string `json:"level,omitempty"`
-	Note   string `json:"note,omitempty"` // why the device was not verified
+	Note   string `json:"note,omitempty"` // why the device could not be verified
 	spec.Summary
 }
 
@@ -62,7 +62,8 @@ func (o Output) printSummary(s summary) {
 	}
 }
 
-// Plugin runs the vectors of a folder on the plugin that cmd starts, and returns the number of faults.
+// Plugin runs the vectors of a folder on the plugin that cmd starts, and returns the number of vectors with
+// faults.
 func Plugin(ctx context.Context, cmd remote.Command, o conformance.Options, folder string, out Output) (int,
 	error) {
 	all, err := spec.Open(os.DirFS(folder))

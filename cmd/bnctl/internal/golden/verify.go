@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/spec"
 )
 
-// Verify runs the vectors that are part of the program on the named devices, or on all devices of
-// this machine if names is empty. It returns the number of faults. limit is the time for all
-// devices together: no vector starts after it; 0 means no limit. Options.Devices is not used. A
-// device that is named must have a numbered class.
+// Verify runs the golden vectors that are embedded in the program, on the named devices or, if names is
+// empty, on all devices of this machine. It returns the number of vectors with faults. limit is the time for
+// all devices together: no vector is started after it; 0 means no limit. It ignores Options.Devices. A device
+// that is named must have a numbered kernel class.
 func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Duration, out Output) (
 	faults int, err error) {
 	vectors, err := spec.Small()
@@ -32,7 +32,7 @@ func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Dur
 	verified := 0
 	for i, name := range names {
 		each := limit
-		if limit > 0 { // each device leaves time for the devices after it
+		if limit > 0 { // leaves time for the devices that follow
 			each = max(time.Until(end)/time.Duration(len(names)-i), 1)
 		}
 		s, err := verify(ctx, o, name, vectors, each, out)
@@ -56,8 +56,8 @@ func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Dur
 	return faults, ctx.Err()
 }
 
-// Fault returns the error for devices that have other bits in the given number of vectors, joined
-// with another error, which may be nil.
+// Fault returns the error for devices that compute other bits in the given number of vectors. It is joined
+// with the error other, which may be nil.
 func Fault(vectors int, other error) error {
 	return errors.Join(problem.Advise("train and predict without the device until its driver or hardware is "+
 		"repaired", "%s failed: the bits are not those of the class",

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks lines of help that are longer than columns, between words. The text of a flag or a command
-// continues below its beginning. If too few columns are left for the text, it begins on a new
-// line. Examples are unchanged, because users copy them.
+// Fold breaks the lines of a help text that are longer than columns, between words. The text about a flag or
+// a command continues below its beginning. If too few columns are left for that, the text begins on a new
+// line. Lines of examples are not broken, because users copy them.
 func Fold(text string, columns int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -21,12 +21,12 @@ func Fold(text string, columns int) string {
 	return out.String()
 }
 
-// folded breaks one line into several.
+// folded breaks one line into several lines.
 func folded(line string, columns int) (lines []string) {
 	body := strings.TrimLeft(line, " ")
 	indent := len(line) - len(body)
 	name, text, two := strings.Cut(body, "  ")
-	if two && strings.HasPrefix(body, "-") { // the name of a flag and its text
+	if two && strings.HasPrefix(body, "-") { // the line has the name of a flag, and a text about it
 		lines, body, indent = []string{strings.Repeat(" ", indent) + name}, strings.TrimSpace(text), indent+6
 	} else if two {
 		at := indent + len(name) + len(body) - len(name) - len(strings.TrimLeft(text, " "))
@@ -37,7 +37,7 @@ func folded(line string, columns int) (lines []string) {
 	return append(lines, wrapped(body, columns, indent)...)
 }
 
-// wrapped returns words in lines of at most that many columns, each indented.
+// wrapped returns the words of text in lines of at most the given number of columns. Each line is indented.
 func wrapped(text string, columns, indent int) (lines []string) {
 	space := strings.Repeat(" ", indent)
 	line := space

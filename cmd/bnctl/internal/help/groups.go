@@ -1,5 +1,5 @@
-// Package help groups the flags of a command by topic, and folds its text to the columns of
-// a terminal.
+// Package help groups the flags of a command by topic, and breaks the lines of help texts so that they fit
+// into a terminal.
 package help
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// groups maps a flag to its topic. Help lists the topics in the order of their names.
+// groups has the topic of each flag. Help lists the topics in alphabetical order.
 var groups = map[string]string{
 	"Model": "model init classes freeze labels arch key input size drop rename merge aux-weight",
 	"Pictures": "preprocess mean std exif interpolation augment fit overlap ignore mask-values " +
@@ -26,10 +26,10 @@ var groups = map[string]string{
 		"print-recipe log-every log-dir view attest attest-key",
 }
 
-// least is the smallest number of flags that are grouped. Fewer can be read at a glance.
+// least is the smallest number of flags for which they are grouped. Fewer flags can be read at a glance.
 const least = 15
 
-// Group puts the flags of a command into groups. Flags without a group precede them.
+// Group groups the flags of a command by topic. Flags without a topic come first.
 func Group(flags []cli.Flag) {
 	if len(flags) < least {
 		return

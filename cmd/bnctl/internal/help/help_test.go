@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Lines fit, words stay whole and in their order, and examples are as they were.
+// Folded lines are not too long, words are unbroken and in their order, and examples are unchanged.
 func TestFold(t *testing.T) {
 	const text = "OPTIONS:\n   --init FILE      take the weights from FILE, of bnctl or another one, by name\n" +
 		"   predict     a model's answers for images, folders, archives, .npy files or a data source\n" +

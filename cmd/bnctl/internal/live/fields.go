@@ -10,19 +10,19 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// field is a part of the line. If not all parts fit, the parts with the highest rank are left out
-// first.
+// field is a part of the line that shows a run. If not all parts fit into the line, those with the highest
+// rank are left out first.
 type field struct {
 	rank int
 	text string
 }
 
-// Text describes steps in one line, for outputs where a line cannot be drawn again.
+// Text returns a line about steps of training. It is used where a line cannot be drawn again in place.
 func Text(e train.Stepped) string {
 	return fitted(figures(e, time.Duration(e.Remaining)*time.Second), 1<<30)
 }
 
-// figures describes steps. The remaining time is dropped last.
+// figures returns the fields about steps of training. The remaining time is left out last.
 func figures(e train.Stepped, remaining time.Duration) []field {
 	return []field{
 		{2, fmt.Sprintf("epoch %d", e.Epoch)},
@@ -36,7 +36,7 @@ func figures(e train.Stepped, remaining time.Duration) []field {
 	}
 }
 
-// accuracy returns "" for models of numbers, which have no accuracy.
+// accuracy returns an accuracy as text, or "" for models of numbers, which have none.
 func accuracy(a evaluation.Figure) string {
 	if a != a {
 		return ""
@@ -44,8 +44,8 @@ func accuracy(a evaluation.Figure) string {
 	return fmt.Sprintf("accuracy %.1f %%", 100*a)
 }
 
-// fields describes the run after some time: its last figures, or its progress as long as there are no
-// figures.
+// fields returns the fields about the run at the time elapsed: the last figures or, as long as there are
+// none, its progress.
 func (l *Line) fields(elapsed time.Duration) []field {
 	doing := field{3, fmt.Sprintf("step %d", l.now.Step)}
 	if l.now.Doing != "" {
@@ -66,7 +66,7 @@ func (l *Line) fields(elapsed time.Duration) []field {
 	return append(all, field{8, clock(elapsed)})
 }
 
-// left estimates the time for the remaining steps from the last figures.
+// left estimates the time for the remaining steps by the last figures of the run.
 func (l *Line) left() time.Duration {
 	left := time.Duration(l.last.Remaining * float64(time.Second))
 	if l.now.Step > l.last.Step && l.last.Step < l.total {
@@ -75,7 +75,7 @@ func (l *Line) left() time.Duration {
 	return left.Truncate(time.Second)
 }
 
-// remaining estimates the time for the remaining steps from the steps so far.
+// remaining estimates the time for the remaining steps by the time of the steps so far.
 func (l *Line) remaining(elapsed time.Duration) string {
 	done := l.now.Step - l.first
 	if done <= 0 {
@@ -85,7 +85,7 @@ func (l *Line) remaining(elapsed time.Duration) string {
 	return fmt.Sprintf("ETA %s", left.Truncate(time.Second))
 }
 
-// clock writes a time: "0:07", "1:02:03".
+// clock returns a duration in the form of a clock: "0:07", "1:02:03".
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	if s < 3600 {
@@ -94,8 +94,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// fitted returns as many of the fields as fit into that number of columns. Fields are never truncated,
-// and the line never wraps, because a line that wraps could not be drawn again in place.
+// fitted returns a line with as many of the fields as fit into the given number of columns. Fields are never
+// truncated, and the line never wraps, because a wrapped line could not be drawn again in place.
 func fitted(fields []field, columns int) string {
 	for most := len(fields); most >= 0; most-- {
 		var texts []string
@@ -111,8 +111,8 @@ func fitted(fields []field, columns int) string {
 	return ""
 }
 
-// Columns of the bar: its cells, and the total with the percentage before it and the space
-// after it.
+// Numbers of columns: of the cells of the bar, and of the whole bar with the percentage before it and the
+// space after it.
 const (
 	barCells = 18
 	barWidth = barCells + len(" 100% ||  ")

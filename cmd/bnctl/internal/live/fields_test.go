@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// At every width the line fits and holds whole fields only. The estimated time is the last field that
-// is left out.
+// For every width of the terminal the line fits, and contains only whole fields. The estimated time is the
+// last field that is left out.
 func TestFitted(t *testing.T) {
 	fields := figures(train.Stepped{Epoch: 12, Step: 12345, Throughput: 2652.4, Loss: 0.1234,
 		Accuracy: 0.9876, InputWait: 0.02, SyncWait: 0.31}, 3725*time.Second)
@@ -44,8 +44,8 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// TestFirstSeconds checks that before there are figures the line shows, every second, the
-// progress of the run and the current activity.
+// TestFirstSeconds checks the line before there are figures of steps. Every second it shows the progress of
+// the run and the current activity.
 func TestFirstSeconds(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// small is a network with steps that cost nearly nothing.
+// small is a network in which a step costs nearly nothing.
 const small = `bnctl graph 1
 graph "small"
 state conv.weight f32[4,1,3,3] weight he_normal(0)
@@ -43,10 +43,10 @@ func main(x rows u8[28,28,1]) {
 }
 `
 
-// TestNothingGrows trains and compares, at two steps of the run, goroutines and heap of the
-// host, and open files and threads of the host and of the processes of its devices.
-// BNCTL_LEAK=full, as in make leak, makes 10,000 steps and also compares the memory of the
-// processes, which means little in a short run on a busy machine.
+// TestNothingGrows trains, and compares resources at two steps of the run: goroutines and heap of the host,
+// and open files and threads of the host and of its devices' processes. With BNCTL_LEAK=full, as in make
+// leak, it makes 10,000 steps, and also compares the memory of the processes. In a short run on a busy
+// machine this memory means little.
 func TestNothingGrows(t *testing.T) {
 	first, last, full := 50, 200, os.Getenv("BNCTL_LEAK") == "full"
 	if full {
@@ -54,7 +54,7 @@ func TestNothingGrows(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		ref    bool // a device in process, in addition to two in processes
+		ref    bool // with a device in the host's process, in addition to two devices in processes
 		change func(*recipe.Recipe)
 	}{
 		{"two CPU devices", false, func(*recipe.Recipe) {}},
@@ -80,12 +80,12 @@ func TestNothingGrows(t *testing.T) {
 	}
 }
 
-// footprint holds the resources of a process.
+// footprint has the resources that a process uses.
 type footprint struct {
 	name           string
-	goroutines     int // goroutines of the host; 0 for others
+	goroutines     int // number of goroutines of the host; 0 for other processes
 	files, threads int
-	heap, resident int // bytes; heap of the host alone
+	heap, resident int // bytes; heap only for the host
 }
 
 func (f footprint) String() string {
@@ -97,8 +97,8 @@ func (f footprint) String() string {
 		float64(f.resident)/(1<<20))
 }
 
-// grown trains to the last step and returns the footprints of host and
-// devices at two steps.
+// grown trains up to the step last, and returns the footprints of host and devices at the steps first and
+// last.
 func grown(t *testing.T, withRef bool, change func(*recipe.Recipe), first, last int) (
 	early, late []footprint) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 // planted is text that must never be sent to a terminal.
 const planted = "\x1b[2J\x1b]0;owned\a\nbnctl: all is well\u202e"
 
-// Text of files is legible wherever it is printed for a person.
+// Text from files is made legible wherever it is printed for a person.
 func TestForeignTextIsLegible(t *testing.T) {
 	dir := t.TempDir()
 	m, err := models.Build("mlp-bn", models.Options{Classes: 2})
@@ -70,7 +70,7 @@ func TestForeignTextIsLegible(t *testing.T) {
 	}
 }
 
-// zipped writes an archive with a text that has the name of a picture.
+// zipped writes an archive with a text file that has the name of a picture.
 func zipped(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "pictures.zip")

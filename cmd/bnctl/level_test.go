@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A word of --level that is not the name of a level is a misuse. Once it was ignored.
+// If the value of --level is not the name of a level, this is a misuse. An old release ignored it.
 func TestLevelIsAWord(t *testing.T) {
 	for _, args := range [][]string{{"predict", "m.bnm", "x.png", "--level", "shm"},
 		{"plugin", "test", "./plugin", "--level", "fast"},

@@ -1,6 +1,5 @@
-// Command bnctl trains batch-normalised networks data-parallel on any mix of devices,
-// strips the traces of that training, and predicts with the one template model that
-// remains.
+// Command bnctl trains batch-normalised networks on any mix of devices, removes the traces of training on
+// many devices, and predicts with the one template that remains.
 package main
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/internal/ulimit"
 )
 
-// addressSpace is the message of a run that ended at the limit of its address space, in MiB.
+// addressSpace is the message if a run has ended because of the limit of its address space, in MiB.
 const addressSpace = "bnctl: out of memory: the address space is limited to %d MiB; raise the limit " +
 	"(ulimit -v unlimited), or use a smaller batch"
 

@@ -13,7 +13,7 @@ func modelComesFirst(first string, rest []string, err error) error {
 	return commandline.ModelComesFirst(first, rest, err)
 }
 
-// misadvise does the same as misuse, with advice.
+// misadvise is like misuse, with advice.
 func misadvise(advice, format string, args ...any) error {
 	return problem.New("", "", fmt.Sprintf(format, args...), advice)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// fileFlags select the model in a foreign file.
+// fileFlags are flags that select the model in a file of another program.
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "arch",
@@ -29,7 +29,8 @@ func fileFlags() []cli.Flag {
 	}
 }
 
-// preprocessFlags determine how images become the input of a model that does not define it.
+// preprocessFlags are flags that say how pictures become the input of a model that does not define this
+// itself.
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",
@@ -43,13 +44,13 @@ func preprocessFlags() []cli.Flag {
 	}
 }
 
-// labelsFlag names the classes of a model that does not name them.
+// labelsFlag is the flag with the names of the classes, for a model that does not have them.
 func labelsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "labels", Usage: "names of the model's classes, in their order: `A,B,C`, or " +
 		"a file with one on a line"}
 }
 
-// modelOptions returns the options that the flags set for the file of a model.
+// modelOptions returns the options for reading the file of a model that the flags set.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
 		Rename: c.StringSlice("rename"), QDQ: c.String("qdq"), Boxes: c.String("boxes"), Option: flag}
@@ -71,7 +72,7 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, completeWeights(c, &o)
 }
 
-// stripFileOptions does the same as modelOptions, with the flags that only strip has.
+// stripFileOptions is like modelOptions, with the additional flags of the command strip.
 func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	o, err := modelOptions(c)
 	if err != nil {
@@ -86,7 +87,7 @@ func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, nil
 }
 
-// preprocessOptions returns the options that the flags set for pictures.
+// preprocessOptions returns the options for pictures that the flags set.
 func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	p.Name = c.String("preprocess")
 	if p.Mean, err = numbers(c, "mean"); err != nil {
@@ -99,7 +100,7 @@ func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	return p, p.Check()
 }
 
-// numbers reads a flag with numbers; nil without it.
+// numbers reads a flag with a list of numbers. It returns nil if the flag is not given.
 func numbers(c *cli.Context, flag string) ([]float64, error) {
 	return list(c, flag, "not a number", func(text string) (float64, bool) {
 		v, err := strconv.ParseFloat(text, 64)

@@ -8,20 +8,20 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// warnOfSickness notes that the model of a file is sick, and why, if it is.
+// warnOfSickness writes a note if the model in a file has faulty statistics, and says which.
 func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	if faults := s.Faults(); len(faults) > 0 {
 		o.note("%s is sick: %s; see bnctl doctor %s", path, modelfile.Few(faults), path)
 	}
 }
 
-// warnOfModel does the same as warnOfSickness, for a model that a command shows.
+// warnOfModel is like warnOfSickness, for a model that was already read.
 func warnOfModel(o *output, m *models.Model, path string) {
 	s := doctor.Diagnose(m)
 	warnOfSickness(o, &s, path)
 }
 
-// tellOfModel notes the origin of the weights, and changes of the classes.
+// tellOfModel writes notes about the origin of the weights, and about changes of the classes.
 func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) {
 	noteChoice(o, m.Choice)
 	classes := m.Labels

@@ -21,7 +21,7 @@ func listModels(o *output) error {
 	return nil
 }
 
-// showMemory prints the memory needed to train a model of the zoo.
+// showMemory prints the memory that training a model of the zoo needs.
 func showMemory(o *output, name string, size models.Size, batch int) error {
 	m, err := train.MemoryOf(name, size, batch)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Good published models have silent channels and gammas near 0. For them the word in JSON is "odd",
-// and the text for people begins with "healthy".
+// Good published models may have silent channels and gammas near 0. The health of such a model is "odd" in
+// JSON, and the text for people begins with "healthy".
 func TestHealthOfPublishedModels(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {

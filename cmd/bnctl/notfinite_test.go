@@ -11,9 +11,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Logits that are infinite or NaN yield no class: predict fails for the input, eval counts
-// it as wrong, and both report it; raw outputs keep the numbers. A logit of -Inf is a
-// probability of 0.
+// If a logit is +Inf or NaN, no class is predicted. predict reports an error for the input, and eval counts
+// it as wrong. Raw outputs have the numbers unchanged. A logit of -Inf is a probability of 0.
 func TestNotFinite(t *testing.T) {
 	for _, c := range []struct {
 		v     float64

@@ -19,13 +19,14 @@ type lines = legible.Lines
 
 func legibly(text string) string { return legible.Text(text) }
 
-// output prints for a command: results to stdout, as text or as JSON lines; notes and progress to stderr.
+// output prints what a command has to say. It prints results to stdout, as text or as JSON lines, and notes
+// and progress to stderr.
 type output struct {
 	stdout, stderr    io.Writer
 	json              bool
 	quiet, verbose    bool
 	terminal, colours bool // properties of stderr
-	draws             bool // a screen on stderr
+	draws             bool // a drawing on stderr is permitted
 }
 
 func outputOf(c *cli.Context) *output {
@@ -37,7 +38,7 @@ func outputOf(c *cli.Context) *output {
 	return o
 }
 
-// isTerminal reports whether lines can be drawn again on a writer: a terminal that is not dumb.
+// isTerminal reports whether w is a terminal on which lines can be drawn again, so that it is not dumb.
 func isTerminal(w io.Writer) bool {
 	return isScreen(w) && os.Getenv("TERM") != "dumb"
 }
@@ -48,7 +49,7 @@ func isScreen(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// csvTo returns a writer of CSV: names have no control characters on a terminal.
+// csvTo returns a writer of CSV to w. If w is a terminal, control characters are removed from names.
 func csvTo(w io.Writer) io.Writer {
 	if isScreen(w) {
 		return &legible.Writer{To: w}
@@ -56,19 +57,21 @@ func csvTo(w io.Writer) io.Writer {
 	return w
 }
 
-// waiting shows the current activity of a device, unless --quiet.
+// waiting returns a line that shows the current activity of a device, unless --quiet is given.
 func (o *output) waiting() *waiting.Line {
 	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)
 }
 
-// result prints a line of text, unless results are JSON. Its arguments are made legible.
+// result prints a line of text, unless results are JSON. Control characters in the arguments are made
+// legible.
 func (o *output) result(format string, args ...any) {
 	if !o.json {
 		fmt.Fprintln(o.stdout, legible.Sprintf(format, args...))
 	}
 }
 
-// event prints v as one JSON line with its name and the schema in front, if results are JSON.
+// event prints v as a line of JSON, if results are JSON. The first fields are the name of the event and the
+// schema.
 func (o *output) event(name string, v any) {
 	if !o.json {
 		return
@@ -84,17 +87,18 @@ func (o *output) event(name string, v any) {
 	fmt.Fprintf(o.stdout, "%s%s\n", head, body[1:])
 }
 
-// line prints a line that another bnctl has written, if results are JSON.
+// line prints a line of JSON that another bnctl process has written, if results are JSON.
 func (o *output) line(text string) {
 	if o.json {
 		fmt.Fprintln(o.stdout, text)
 	}
 }
 
-// plural writes a number of things that have a regular plural.
+// plural returns a number with a noun that has a regular plural.
 func plural(n int, thing string) string { return problem.Plural(n, thing) }
 
-// note prints a line for the person, unless --quiet. Its arguments are made legible.
+// note prints a message for the user, unless --quiet is given. Control characters in the arguments are made
+// legible.
 func (o *output) note(format string, args ...any) {
 	if o.quiet {
 		return
@@ -103,8 +107,7 @@ func (o *output) note(format string, args ...any) {
 	waiting.Above(o.stderr, func() { fmt.Fprintln(o.stderr, text) })
 }
 
-// noteFolded does the same as note for a line that may be longer than a row of the terminal. It folds the
-// line.
+// noteFolded is like note. It breaks the line if it is longer than a row of the terminal.
 func (o *output) noteFolded(format string, args ...any) {
 	text := legible.Sprintf(format, args...)
 	if o.terminal {
@@ -113,14 +116,14 @@ func (o *output) noteFolded(format string, args ...any) {
 	o.note("%v", lines(text))
 }
 
-// notes prints notes about the value of a flag.
+// notes prints several notes about the value of a flag.
 func (o *output) notes(about string, notes []string) {
 	for _, n := range notes {
 		o.note("%s: %s", about, n)
 	}
 }
 
-// noteOptions does the same as note, for messages of the library, with its options in braces.
+// noteOptions is like note, for messages of the library. Options in braces are replaced by flags.
 func (o *output) noteOptions(format string, args ...any) {
 	o.note("%s", inFlags(fmt.Sprintf(format, args...)))
 }

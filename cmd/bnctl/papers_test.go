@@ -10,8 +10,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Every option of a published recipe is a flag of train, with a value that the flag
-// accepts.
+// Every option of a recipe that authors have published is a flag of train, and the flag accepts its value.
 func TestPapersAreFlags(t *testing.T) {
 	for _, a := range models.Architectures() {
 		p, ok := a.Paper()

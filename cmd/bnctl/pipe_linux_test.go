@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// narrow makes the pipe f as small as it can be: the writer of lines cannot get far ahead of the
+// narrow makes the pipe f as small as possible, so that the writer of lines cannot get far ahead of the
 // reader.
 func narrow(f *os.File) error {
 	const setPipeSize = 1031 // F_SETPIPE_SZ

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// narrow leaves the pipe f unchanged: its size can only be changed on Linux.
+// narrow does nothing, because the size of a pipe can only be changed on Linux.
 func narrow(*os.File) error { return nil }

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// reportPlugin prints a line of plugin add, remove, list and init.
+// reportPlugin prints a line of the commands plugin add, remove, list and init.
 func reportPlugin(o *output, s fleet.Status, format string, args ...any) {
 	o.event("plugin", s)
 	o.result(format, args...)

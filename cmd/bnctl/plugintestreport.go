@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// judgePlugin tests a plugin, reports its cases and shows the current one.
+// judgePlugin tests a plugin, reports the results of its cases, and shows the case that is running.
 func judgePlugin(ctx context.Context, o *output, command remote.Command, options conformance.Options) (
 	int, error) {
 	w := o.waiting()
@@ -24,14 +24,14 @@ func judgePlugin(ctx context.Context, o *output, command remote.Command, options
 	})
 }
 
-// reportCase reports a case at a level.
+// reportCase reports the result of a case at a level of data exchange.
 func (o *output) reportCase(level string, r devicetest.Result) {
 	c := conformance.CaseOf(level, r)
 	o.results(c.Lines(o.verbose))
 	o.event("conformance", c)
 }
 
-// reportLevel reports all cases at a level.
+// reportLevel reports the results of all cases at a level of data exchange.
 func (o *output) reportLevel(j conformance.Judgement) {
 	for _, line := range j.Lines() {
 		o.result("%s", line)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// prediction is one call of bnctl predict.
+// prediction is one run of the command predict.
 type prediction struct {
 	path    string // path of the model
 	inputs  []string
@@ -17,7 +17,7 @@ type prediction struct {
 	format  string // json, csv, table or npy
 	file    modelfile.Options
 	answer  predict.AnswerOptions
-	inner   []string // layers that provide the outputs; nil: the outputs of the model
+	inner   []string // names of layers to use as outputs; nil: the outputs of the model
 	on      predict.Options
 	fit     string // how pictures become inputs; "": the default of the format
 	boxes   boxOptions
@@ -34,7 +34,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 	return v.OrDamage(p.all(ctx, o, v))
 }
 
-// all predicts all inputs, and lists the inputs without a prediction at the end.
+// all predicts all inputs. At the end it lists the inputs for which there is no prediction.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) (err error) {
 	whole := p.format == "npy" // an array has a row for every input, so no input is left out
 	if v.Model, err = featured(v.Model, p.inner); err != nil {
@@ -59,18 +59,18 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err != nil {
 		return err
 	}
-	end := sync.OnceFunc(func() { _ = on.Close() }) // errors of devices at their end no longer matter
+	end := sync.OnceFunc(func() { _ = on.Close() }) // at the end, errors of devices do not matter
 	defer end()
 	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verify}
 	bad, err := p.write(ctx, o, a, on, src.Source, reading)
 	if err != nil {
 		return err
 	}
-	if err := v.Verify(); err != nil { // warnings about a damaged file mean nothing
+	if err := v.Verify(); err != nil { // if the file is damaged, warnings about the model mean nothing
 		return err
 	}
 	var closing sync.WaitGroup
-	closing.Go(end) // processes need some time to end
+	closing.Go(end) // the processes of devices need some time to end
 	warnOfModel(o, v.Model, p.path)
 	closing.Wait()
 	return problem.Unpredicted(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// checkFiles refuses several arrays for standard output, which holds one, and files that
-// cannot be written. It notes if the meaning of the outputs is unknown.
+// checkFiles returns an error if several arrays would be written to standard output, which can only have one,
+// or if a file cannot be written. It writes a note if the meaning of the outputs is unknown.
 func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	if a.AmbiguousLogits {
 		o.note("%s is written as it is: nothing shows that it is logits of classes. If it is, "+
@@ -43,7 +43,7 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	return nil
 }
 
-// paths returns the files that -o names.
+// paths returns the paths of the files that -o stands for.
 func (p *prediction) paths(a *predict.Answers) []string {
 	if p.format == "npy" {
 		return format.Paths(a, p.output)

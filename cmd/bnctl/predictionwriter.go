@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// write predicts every sample of src, and writes to standard output, or to the files of -o.
-// It returns the errors of unreadable samples.
+// write predicts every sample of src, and writes the predictions to standard output, or to the files of -o.
+// It returns the errors of samples that cannot be read.
 func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
 	src data.Source, r predict.Reading) (bad []error, err error) {
 	if format.IsFolder(p.format) {
@@ -32,7 +32,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 		}
 		return err
 	}
-	if on.Rank() > 0 { // rank 0 writes
+	if on.Rank() > 0 { // only rank 0 writes
 		return on.All(ctx, src, r, nil)
 	}
 	if p.output == "" {
@@ -50,14 +50,14 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 	return bad, nil
 }
 
-// fitTo settles how samples become inputs, and which output has the classes of pixels.
+// fitTo determines how samples become inputs, and which output has the classes of pixels.
 func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
 	p.whole.Output = a.Scores
 	p.whole.Fit, err = format.Fit(p.format, a, p.fit, src.Info())
 	return err
 }
 
-// lines returns a constructor of writers of answers as JSON.
+// lines returns a function that makes writers of predictions as JSON.
 func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(io.Writer) format.Writer {
 	return func(to io.Writer) format.Writer {
 		lines := &output{stdout: to, json: true}
@@ -65,7 +65,7 @@ func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(i
 	}
 }
 
-// writer returns a writer of the format to the files.
+// writer returns a writer of predictions to the files, in the format of p.
 func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Source,
 	note func(string, ...any)) format.Writer {
 	switch p.format {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// openPredictor opens a predictor for that number of samples. It notes if training evaluated the model
-// with other kernels or at another precision.
+// openPredictor opens a predictor for the given number of samples. It writes a note if training evaluated the
+// model with other kernels or at another precision.
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
 	on.Samples = samples
@@ -22,8 +22,8 @@ func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.O
 	return p, err
 }
 
-// warnOfTerms notes if training evaluated a model with other kernels, which may change the
-// last bits, or at another precision.
+// warnOfTerms writes a note if training evaluated a model with other kernels, which may change the last bits
+// of a result, or at another precision.
 func warnOfTerms(o *output, was, is predict.Terms) {
 	if was.Kernels != "" && was.Kernels != is.Kernels {
 		o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",
@@ -34,7 +34,7 @@ func warnOfTerms(o *output, was, is predict.Terms) {
 	}
 }
 
-// featured returns m with the values of layers as its outputs, if layers are requested.
+// featured returns m with the values of the given layers as its outputs. Without layers it returns m itself.
 func featured(m *models.Model, layers []string) (*models.Model, error) {
 	if layers == nil {
 		return m, nil

@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
-// noteOfPictures notes that the model m of a file will refuse pictures, if its input has
-// the shape of pictures.
+// noteOfPictures writes a note if the input of the model has the shape of pictures, but the model does not
+// define how pictures become this input, so that it will refuse them.
 func noteOfPictures(o *output, path string, m *models.Model, command string) {
 	if !fit.LacksPreprocessing(m) {
 		return

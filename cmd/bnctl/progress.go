@@ -9,20 +9,21 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// progress shows a run: JSON lines, a view or a live line on a terminal, plain lines elsewhere.
+// progress shows a training run: as JSON lines, as a view or a live line on a terminal, and as plain lines
+// elsewhere.
 type progress struct {
 	out  *output
-	live display // nil before there is a drawing, and without a terminal
+	live display // nil if nothing is drawn
 }
 
-// display is a drawing of a run that is repeatedly updated.
+// display is a drawing of a run that is drawn again when the run continues.
 type display interface {
 	Event(train.Event)
 	Moment(train.Moment)
 	Stop()
 }
 
-// newProgress begins to show a run, with a view if requested or by default.
+// newProgress begins to show a run. asked says whether a view is shown; nil means the default.
 func newProgress(o *output, asked *bool, title string) *progress {
 	p := &progress{out: o}
 	if o.draws && view.Wanted(asked, o.stderr, os.Getenv) {
@@ -84,7 +85,7 @@ func (p *progress) start(e train.Started) {
 	}
 }
 
-// watch shows the progress of the run.
+// watch shows the progress of the run at a moment.
 func (p *progress) watch(m train.Moment) {
 	if p != nil && p.live != nil {
 		p.live.Moment(m)

@@ -12,9 +12,8 @@ import (
 
 var keep = goflag.Bool("keep", false, "write testdata/flags.txt, after a change that the changelog names")
 
-// TestFlagsStay: the commands, flags, short names and defaults that were promised exist
-// (docs/promises.md). go test ./cmd/bnctl -run FlagsStay -keep adds new ones to the promise of the
-// next release.
+// TestFlagsStay: the commands, flags, short names and defaults that were promised exist (docs/promises.md).
+// The command go test ./cmd/bnctl -run FlagsStay -keep adds new ones to the promise for the next release.
 func TestFlagsStay(t *testing.T) {
 	const file = "testdata/flags.txt"
 	is := flagLines("bnctl", globalFlags(), commands())
@@ -38,7 +37,7 @@ func TestFlagsStay(t *testing.T) {
 	}
 }
 
-// flagLines has a line for a command and for each of its flags.
+// flagLines returns a line for a command and for each of its flags.
 func flagLines(name string, flags []cli.Flag, list []*cli.Command) []string {
 	lines := []string{name}
 	for _, f := range flags {

@@ -65,7 +65,7 @@ func quantizeAction(c *cli.Context) error {
 	return nil
 }
 
-// quantizeOptions returns the options of a model and its samples.
+// quantizeOptions returns the options for the model and its samples that the flags set.
 func quantizeOptions(c *cli.Context, path string) (o quantize.Options, err error) {
 	if err := atLeast(c, 1, "samples", "batch"); err != nil {
 		return o, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Flags about the measurement of ranges are refused if ranges are not measured.
+// If ranges of values are not measured, flags about measuring them are errors.
 func TestQuantizeMeasuresNothing(t *testing.T) {
 	for _, flag := range []string{"--samples=4", "--method=minmax", "--batch=2", "--devices=ref"} {
 		code, _, errs := evaluated(t, "quantize", "quantize", "m.bnm", "-o", filepath.Join(t.TempDir(), "q.bnm"), flag)

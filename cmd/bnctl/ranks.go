@@ -24,8 +24,8 @@ func fabricFlag() cli.Flag {
 // peers are the ranks of a run; nil if this process is alone.
 type peers = *fabric.Peers
 
-// onRanks calls f as one rank of several, or alone, with nil. Ranks other than 0 print only
-// errors. An error of one rank ends all.
+// onRanks calls f as one of several ranks, or with nil if this process is the only one. Ranks other than 0
+// print only errors. If one rank returns an error, all ranks end.
 func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) error) error {
 	silence := time.Duration(c.Float64("device-timeout") * float64(time.Second))
 	p, err := pluginsOf(c).Join(c.Context, c.String("fabric"), silence)
@@ -35,7 +35,7 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 		}
 		return f(c.Context, nil)
 	}
-	if os.Getenv("GOMAXPROCS") == "" { // waking more threads than there are cores costs more than it gains
+	if os.Getenv("GOMAXPROCS") == "" { // threads beyond the number of cores cost more than they gain
 		runtime.GOMAXPROCS(launcher.Cores())
 	}
 	if p.Rank() > 0 {
@@ -45,10 +45,10 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 		func(err error) string { return asFlags(err).Error() })
 }
 
-// codeOfRanks returns the exit code of an error that all ranks return; for other errors together is false.
+// codeOfRanks returns the exit code for an error that all ranks return. For other errors together is false.
 func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
 	switch {
-	case errors.Is(err, fabric.Ended): // whatever signal has come since
+	case errors.Is(err, fabric.Ended): // a signal that came later does not count
 		return exitFailed, true
 	case errors.Is(err, fabric.Agreed) && ctx.Err() == nil: // another rank received a signal
 		return exitTerminated, true
@@ -56,7 +56,7 @@ func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
 	return 0, false
 }
 
-// rankName returns the prefix of messages of ranks other than the first: "rank 2: ".
+// rankName returns the text before messages of ranks other than 0: "rank 2: ".
 func rankName() string {
 	if rank, _ := launcher.Rank(); rank > 0 {
 		return fmt.Sprintf("rank %d: ", rank)

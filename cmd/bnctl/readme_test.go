@@ -15,9 +15,9 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
-// README, docs and help describe exactly the options that the program accepts.
+// These tests check that README, docs and help describe exactly the options that the program accepts.
 
-// pages are the files that users read, with their text.
+// pages returns the text of the files that users read, by name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	paths := []string{"../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
@@ -39,8 +39,8 @@ func pages(t *testing.T) map[string]string {
 	return pages
 }
 
-// typed returns the command lines of a text that begin with bnctl, up to a pipe, a
-// redirection or a remark.
+// typed returns the command lines in a text that begin with bnctl. Each ends before a pipe, a redirection or
+// a remark.
 func typed(text string) []string {
 	var out []string
 	text = strings.ReplaceAll(text, "\\\n", " ")
@@ -59,7 +59,7 @@ var (
 	spans  = regexp.MustCompile("`[^`]+`")
 )
 
-// read parses a command line as the program does, without doing anything.
+// read parses a command line like the program, without running a command.
 func read(line string) error {
 	app := newApp(io.Discard, io.Discard)
 	var idle func(list []*cli.Command)
@@ -111,7 +111,7 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 		if name == "README.md" && len(lines) < 5 {
 			t.Errorf("README.md shows only %q", lines)
 		}
-		// In running text a value may be replaced by a word for it.
+		// In running text, a word may stand in place of a value.
 		for _, span := range spans.FindAllString(fences.ReplaceAllString(text, ""), -1) {
 			for _, line := range typed(strings.Trim(span, "`")) {
 				if _, err := commandline.Order(newApp(io.Discard, io.Discard), strings.Fields(line)); err != nil &&
@@ -123,8 +123,8 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 	}
 }
 
-// known reports whether flag, with its dashes, is a flag of a command, a flag of one of its
-// subcommands, or a global flag.
+// known reports whether flag, with its dashes, is a flag of the command c, a flag of one of its subcommands,
+// or a global flag.
 func known(c *cli.Command, flag string) bool {
 	name := strings.TrimLeft(flag, "-")
 	if name == "help" || hasFlag(globalFlags(), name) || hasFlag(c.Flags, name) {
@@ -137,7 +137,7 @@ func hasFlag(flags []cli.Flag, name string) bool {
 	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
-// long finds the flags with two dashes in a code span.
+// long matches a flag with two dashes in a code span.
 var long = regexp.MustCompile(`(^|\s|` + "`" + `)--[a-z][a-z-]*`)
 
 func longFlags(span string) []string {
@@ -148,8 +148,8 @@ func longFlags(span string) []string {
 	return out
 }
 
-// TestReadmeHasTheCommands reads README's table of commands. Each command has a row, which
-// names its subcommands, and the flags of a row are flags of its command.
+// TestReadmeHasTheCommands reads the table of commands in README. Each command has a row, which names its
+// subcommands, and the flags in a row are flags of its command.
 func TestReadmeHasTheCommands(t *testing.T) {
 	_, table, found := strings.Cut(pages(t)["README.md"], "\n## Commands\n")
 	if !found {
@@ -175,8 +175,8 @@ func TestReadmeHasTheCommands(t *testing.T) {
 	}
 }
 
-// TestFlagsOfReadmeExist reads all code spans of README and of the page for users of other
-// programs, except the column with the terms of these programs.
+// TestFlagsOfReadmeExist reads all code spans of README, and of the page for users of other programs without
+// the column that has the terms of these programs.
 func TestFlagsOfReadmeExist(t *testing.T) {
 	program, n := &cli.Command{Subcommands: commands()}, 0
 	text := pages(t)["README.md"] + pages(t)["docs/coming-from.md"]
@@ -197,8 +197,7 @@ func TestFlagsOfReadmeExist(t *testing.T) {
 	}
 }
 
-// TestLinksOfPages follows the links of the pages, and the paths that
-// CONTRIBUTING names.
+// TestLinksOfPages checks that the links of the pages, and the paths that CONTRIBUTING names, lead to files.
 func TestLinksOfPages(t *testing.T) {
 	link, path := regexp.MustCompile(`\]\(([^):]+)\)`), regexp.MustCompile("`([a-z]+/[a-z/._-]+)`")
 	n := 0
@@ -223,7 +222,7 @@ func TestLinksOfPages(t *testing.T) {
 	}
 }
 
-// TestIndexHasThePages: docs/README.md leads to every page.
+// TestIndexHasThePages: docs/README.md has a link to every page.
 func TestIndexHasThePages(t *testing.T) {
 	all := pages(t)
 	for name := range all {

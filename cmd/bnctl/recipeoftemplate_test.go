@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// TestRecipeOfATemplate: every field of a recipe is an option of train, or no option at all, so that
-// --recipe reads the template of every training.
+// TestRecipeOfATemplate: every field of a recipe is either an option of train or known not to be one. So
+// --recipe can read the template of every training.
 func TestRecipeOfATemplate(t *testing.T) {
 	var r recipe.Recipe
 	for v, i := reflect.ValueOf(&r).Elem(), 0; i < v.NumField(); i++ {

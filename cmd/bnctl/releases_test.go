@@ -15,10 +15,10 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// TestFilesOfReleases checks that this release reads the files of each release
-// (scripts/release/goldens.sh). The template gives the stored answers, and the checkpoint
-// is stripped to a template that answers. The same release resumes the checkpoint to the
-// same bytes. Another release names both releases, gives advice, and changes nothing.
+// TestFilesOfReleases checks that this release reads the files of each release (scripts/release/goldens.sh).
+// The template gives the stored predictions, and the checkpoint can be stripped to a template that predicts.
+// The release that made the checkpoint resumes it to the same bytes. Another release refuses to resume it:
+// the error names both releases and gives advice, and nothing is changed.
 func TestFilesOfReleases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/releases/*")
 	if err != nil || len(folders) == 0 {
@@ -54,8 +54,8 @@ func TestFilesOfReleases(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAnotherRelease checks that a checkpoint of an earlier release is refused
-// with advice.
+// TestCheckpointOfAnotherRelease checks that this release refuses to resume a checkpoint of an earlier
+// release, and gives advice.
 func TestCheckpointOfAnotherRelease(t *testing.T) {
 	checkpoint := ofAnotherRelease(t, "testdata/releases/"+recipe.Release+"/middle.bnc", "0.0")
 	text := says(t, exitMisused, "0.0", "train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o",
@@ -67,8 +67,9 @@ func TestCheckpointOfAnotherRelease(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAnotherNumber checks that a checkpoint with a number that this release lacks is
-// refused by the name of the number, and that the release in a numbered recipe does not count.
+// TestCheckpointOfAnotherNumber checks a checkpoint in which a part of training has a number that this
+// release does not have. It is refused, and the error names the number. In a recipe with numbers the release
+// itself does not matter.
 func TestCheckpointOfAnotherNumber(t *testing.T) {
 	folder := t.TempDir()
 	checkpoint, out := filepath.Join(folder, "m.bnc"), filepath.Join(folder, "m.bnm")
@@ -97,7 +98,7 @@ func TestCheckpointOfAnotherNumber(t *testing.T) {
 	}
 }
 
-// ofAnotherRelease writes a checkpoint again as if that release had written it.
+// ofAnotherRelease writes a copy of a checkpoint that seems to be from the given release.
 func ofAnotherRelease(t *testing.T, path, release string) string {
 	t.Helper()
 	c, err := serialize.ReadCheckpoint(path)
@@ -116,7 +117,7 @@ func ofAnotherRelease(t *testing.T, path, release string) string {
 	return path
 }
 
-// contents of a file.
+// contents returns the bytes of a file.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -126,8 +127,8 @@ func contents(t *testing.T, path string) []byte {
 	return b
 }
 
-// says runs bnctl, which must end with the given exit code. It returns the output, which
-// must contain text.
+// says runs bnctl, and returns its output. bnctl must end with the given exit code, and the output must
+// contain text.
 func says(t *testing.T, code int, text string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -145,8 +146,8 @@ func answersOf(t *testing.T, model string) string {
 	return string(contents(t, path))
 }
 
-// near compares tables of numbers with a tolerance: only within one release are results promised to have
-// the same bits. All releases give the same answers.
+// near compares tables of numbers with a tolerance. Different releases give the same predictions, but only
+// within one release results are promised to have the same bits.
 func near(t *testing.T, is, was string) {
 	t.Helper()
 	a, errA := csv.NewReader(strings.NewReader(is)).ReadAll()

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
-// repair estimates the statistics of a file again.
+// repair estimates the running statistics in a file again.
 type repair struct {
 	path, output string
 	file         modelfile.Options
@@ -18,7 +18,7 @@ func (r *repair) run(ctx context.Context, o *output) error {
 	r.options.Note = o.noteOptions
 	r.options.Examined = func(p *doctor.Report) {
 		noteChoice(o, p.Choice)
-		_ = reportFindings(o, p) // the user knows that the file is sick
+		_ = reportFindings(o, p) // the user already knows that the file has faults
 	}
 	e, err := doctor.RepairFile(ctx, r.path, r.output, r.file, r.options)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func reproduceCommand() *cli.Command {
 	flags := slices.Concat(fileFlags(), preprocessFlags()[:3], []cli.Flag{labelsFlag()}, runningFlags())
-	// exif and interpolation are in the recipe
+	// without the flags exif and interpolation, because the recipe has their values
 	return reproduce.Command(reproduce.Host{Flags: flags, File: modelOptions, Sick: sick,
 		Fleet: func(c *cli.Context) (fleet.Options, error) { return fleetOptions(c, "", noLimit) },
 		Output: func(c *cli.Context) reproduce.Output {

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// TestReproduceNamesTheEpoch checks that a device that errs in one bit of the second epoch is found, and
-// the epoch named. The device is scripts/sickdevice.
+// TestReproduceNamesTheEpoch uses a device that computes one bit wrongly in the second epoch
+// (scripts/sickdevice). reproduce must find this, and name the epoch.
 func TestReproduceNamesTheEpoch(t *testing.T) {
 	folder := t.TempDir()
 	plugin, model := buildSickDevice(t, folder), filepath.Join(folder, "m.bnm")
@@ -49,8 +49,8 @@ func buildSickDevice(t *testing.T, folder string) (plugin string) {
 	return plugin
 }
 
-// TestReproduceRefusesOtherData checks that a changed label and a truncated picture are found before
-// anything is trained.
+// TestReproduceRefusesOtherData checks that reproduce finds a changed label and a truncated picture before it
+// trains.
 func TestReproduceRefusesOtherData(t *testing.T) {
 	folder := t.TempDir()
 	pictures, model := filepath.Join(folder, "pictures"), filepath.Join(folder, "m.bnm")
@@ -80,7 +80,7 @@ func TestReproduceRefusesOtherData(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, exitMisused, refused, again...)
-	if err := os.Remove(filepath.Join(folder, "m.bnc")); err != nil { // it has the paths of the pictures
+	if err := os.Remove(filepath.Join(folder, "m.bnc")); err != nil { // because it has the paths of the pictures
 		t.Fatal(err)
 	}
 	says(t, exitMisused, "the template does not know where its data is", again...)
@@ -107,8 +107,9 @@ func drawPicture(t *testing.T, path string, grey uint8) {
 	}
 }
 
-// TestReproduceRefusesAnotherRecipe edits the recipe in a template. With the chain of the training, as a file or in
-// its checkpoint, the edit is found; without it the numbers of the recipe are still checked, and the result differs.
+// TestReproduceRefusesAnotherRecipe edits the recipe in a template. If the chain of the training exists, as a
+// file or in a checkpoint, the change is found. Without the chain, the numbers of the recipe are still
+// checked, and the result of the second training differs.
 func TestReproduceRefusesAnotherRecipe(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "m.bnm")
@@ -118,7 +119,7 @@ func TestReproduceRefusesAnotherRecipe(t *testing.T) {
 	for _, c := range []struct {
 		is, other, want string
 		code            int
-		chain           string // the file that has it
+		chain           string // the file that has the chain
 	}{
 		{`"lr":0.1`, `"lr":0.2`, "is not the chain of", exitMisused, file},
 		{`"lr":0.1`, `"lr":0.2`, "edited.bnm was edited: the training had the one in ", exitMisused, checkpoint},
@@ -156,7 +157,7 @@ func TestReproduceRefusesAnotherRecipe(t *testing.T) {
 		edited, "--quiet", "--devices", "ref", "--data", "glyphs:16")
 }
 
-// editRecipe writes a template with another recipe. The digest of its chain stays.
+// editRecipe writes a copy of a template with another recipe. The digest of the chain in it is not changed.
 func editRecipe(t *testing.T, from, to, is, other string) {
 	t.Helper()
 	m, err := serialize.ParseModel(from, contents(t, from))
@@ -169,8 +170,8 @@ func editRecipe(t *testing.T, from, to, is, other string) {
 	}
 }
 
-// TestReproduceRefusesFilesWithoutNumbers checks that files of release 0.1 before numbers answer, and that
-// reproduce refuses them by name.
+// TestReproduceRefusesFilesWithoutNumbers tests files that release 0.1 wrote before recipes had numbers. They
+// can predict, and reproduce refuses them with an error that names the file.
 func TestReproduceRefusesFilesWithoutNumbers(t *testing.T) {
 	for _, name := range []string{"tiny.bnm", "middle.bnc"} {
 		file := filepath.Join("testdata/releases/0.1", name)
@@ -186,7 +187,8 @@ func TestReproduceRefusesFilesWithoutNumbers(t *testing.T) {
 	}
 }
 
-// TestReproduceOnOtherDevices trains on one device, stops, resumes, and reproduces on three.
+// TestReproduceOnOtherDevices trains on one device, stops and resumes, and reproduces the template on three
+// devices.
 func TestReproduceOnOtherDevices(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.bnm")
 	on := []string{"--quiet", "--devices", "ref"}
@@ -197,8 +199,8 @@ func TestReproduceOnOtherDevices(t *testing.T) {
 	says(t, exitDone, "epoch 2: equal", "reproduce", model, "--devices", "3xref")
 }
 
-// TestVerifyFindsASickDevice checks that devices verify exits with 3 for a device with another bit, prints
-// the vector, and keeps to its limit of time.
+// TestVerifyFindsASickDevice checks the command devices verify with a device that computes a wrong bit. It
+// must print the vector, exit with 3, and end within its time limit.
 func TestVerifyFindsASickDevice(t *testing.T) {
 	plugin := buildSickDevice(t, t.TempDir())
 	t.Setenv("BNCTL_SICK_KERNELS", "fma")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReproducePage runs the sessions of docs/reproduce.md, each in one shell, and compares the output with the
-// page, up to numbers.
+// TestReproducePage runs the commands of docs/reproduce.md, those of each session in one shell, and compares
+// their output with the page. Numbers may differ.
 func TestReproducePage(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh of its own, and the sessions need one: ", err)
@@ -48,7 +48,7 @@ func TestReproducePage(t *testing.T) {
 	}
 }
 
-// inShell runs a line in a shell, and returns its output, with standard error first, and its exit code.
+// inShell runs a line in a shell. It returns the output, with standard error first, and the exit code.
 func (u *tutorial) inShell(line string) (string, int) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = u.folder

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
-// TestReproduceOfRanks trains on two ranks, and reproduces in one process on three devices.
+// TestReproduceOfRanks trains on two ranks, and reproduces the template in one process on three devices.
 func TestReproduceOfRanks(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "m.bnm")
@@ -49,7 +49,7 @@ func trainTwoEpochs(t *testing.T, o bnctl.TrainOptions) error {
 	return err
 }
 
-// TestReproduceLosesADevice checks that a device that dies during reproduce changes nothing.
+// TestReproduceLosesADevice checks that the result of reproduce is the same if a device dies meanwhile.
 func TestReproduceLosesADevice(t *testing.T) {
 	folder := t.TempDir()
 	plugin, model := buildSickDevice(t, folder), filepath.Join(folder, "m.bnm")

@@ -10,21 +10,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// predictFlags are the flags of commands that predict for the samples of a source.
+// predictFlags are the flags of commands that predict the samples of a source.
 func predictFlags() []cli.Flag {
 	flags := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
 		precisionFlag(), labelsFlag(), stagesFlag(), planFlag(), fabricFlag()}
 	return slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags(), joinFlags())
 }
 
-// runningFlags select the devices that a model is run on.
+// runningFlags are the flags that select the devices on which a model is run.
 func runningFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 	}, deviceFlags()...)
 }
 
-// fitFlags determine how pictures of any size become inputs.
+// fitFlags are the flags that say how pictures of any size become inputs.
 func fitFlags(otherwise string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "fit", DefaultText: otherwise, Usage: "pictures of any size, whole: scale (as " +
@@ -48,19 +48,19 @@ func runOptions(c *cli.Context) (o predict.Options, err error) {
 	return o, err
 }
 
-// stagesFlag assigns layers to devices.
+// stagesFlag is the flag that divides the layers of a network among devices.
 func stagesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "stages", DefaultText: "1", Usage: "`N`, auto or LAYER,LAYER: divide the " +
 		"network, and the devices among its parts; changes no result"}
 }
 
-// planFlag requests the plan of stages.
+// planFlag is the flag that requests the plan of stages: how layers are divided among devices.
 func planFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Usage: "print the contents of each stage, " +
 		"and its expected waiting time; in training, the bytes that a step exchanges with other machines too"}
 }
 
-// plannedStages does the same as stageOptions, for commands with a --plan of stages.
+// plannedStages is like stageOptions, for commands that have --plan.
 func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	s, divided, err := stageOptions(c)
 	if err == nil && s.One() && c.Bool("plan") && !(c.Command.Name == "train" && namesMachines(c)) {
@@ -76,7 +76,7 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	}
 	s, err := stage.Parse(c.String("stages"))
 	if !c.Bool("plan") && len(s.Layers) == 0 {
-		return s, nil, err // with named layers, the activations between stages are printed
+		return s, nil, err // if the user names the layers, the activations between stages are printed
 	}
 	return s, func(p *stage.Plan) { notePlan(outputOf(c), p) }, err
 }
@@ -87,7 +87,7 @@ func notePlan(o *output, p interface{ Lines() []string }) {
 	}
 }
 
-// precisionFlag is the precision flag of commands that run an unchanged model.
+// precisionFlag returns the flag precision, for commands that run a model without changing it.
 func precisionFlag() cli.Flag {
 	return &cli.StringFlag{Name: "precision",
 		Usage: "f32, or bf16: less precise, and faster where the device has it (default: as in its training)"}

@@ -29,7 +29,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary behave like bnctl if a script calls it, or if a host starts it as a plugin.
+// TestMain makes the test binary behave like bnctl, if a script calls it as bnctl or a host starts it as a
+// plugin.
 func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 		"fabric": func() { serve.FabricMain(nowhere{}) }})
 }
 
-// nowhere is the network of a fabric plugin that describes itself and never connects.
+// nowhere is the network of a fabric plugin, which can describe itself but never connects.
 type nowhere struct{}
 
 func (nowhere) Describe() device.Plugin {
@@ -49,9 +50,9 @@ func (nowhere) Join(string, serve.Host) (serve.Endpoint, error) {
 	return nil, errors.New("there is no network here")
 }
 
-// TestScripts runs testdata/script: user input and expected output. In addition to
-// testscript's commands there are the scriptCommands. $DATA is the folder of shareddata,
-// and [data] reports whether it exists. [story] is isStory.
+// TestScripts runs the scripts in testdata/script, which have user input and expected output. Scripts can use
+// the commands of testscript and scriptCommands. $DATA is the folder of shareddata, and the condition [data]
+// says whether it exists. The condition [story] is isStory.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -87,8 +88,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// isStory reports whether the demo and the tutorial run, which train whole networks: make check-story sets
-// BNCTL_STORY=full.
+// isStory reports whether the demo and the tutorial are run, which train whole networks. make check-story
+// sets BNCTL_STORY=full.
 func isStory() bool { return os.Getenv("BNCTL_STORY") == "full" }
 
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -114,7 +115,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"await":   await,
 }
 
-// exits CODE PROGRAM ARGS... runs a program that must end with the code.
+// exits implements the command "exits CODE PROGRAM ARGS...". It runs a program that must end with the exit
+// code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -134,15 +136,15 @@ func codeOf(ts *testscript.TestScript, err error) int {
 	return exit.ExitCode()
 }
 
-// signal SIGNAL CODE ARGS... runs bnctl, sends it the signal when it has made
-// its first step, and wants it to end with the code: it has ten seconds for
-// its checkpoint, and a busy machine may be slower.
+// signalled implements the command "signal SIGNAL CODE ARGS...". It runs bnctl, and sends it the signal after
+// its first step. bnctl must end with the exit code. It has ten seconds for its checkpoint, and more on a
+// busy machine.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // nohup makes tests ignore the signal, and bnctl would inherit this
+	signal.Notify(heard, syscall.SIGHUP) // nohup makes tests ignore the signal, and bnctl would ignore it too
 	defer signal.Stop(heard)
 	var sent time.Time
 	got := running(ts, args[2:], func(cmd *exec.Cmd, e runEvent) {
@@ -161,8 +163,8 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// lose DEVICE ARGS... runs bnctl and kills the process of a device after the
-// first step. The run has to notice, and to succeed.
+// lose implements the command "lose DEVICE ARGS...". It runs bnctl, and kills the process of a device after
+// the first step. The run must report this, and succeed.
 func lose(ts *testscript.TestScript, _ bool, args []string) {
 	process, killed, noticed := 0, false, false
 	code := running(ts, args[1:], func(_ *exec.Cmd, e runEvent) {
@@ -183,7 +185,7 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// runEvent holds the fields that tests read of the events of a run.
+// runEvent has those fields of the events of a run that tests read.
 type runEvent struct {
 	Event   string `json:"event"`
 	Name    string `json:"name"`
@@ -192,9 +194,8 @@ type runEvent struct {
 	Device  string `json:"device"`
 }
 
-// running runs bnctl with --json, shows its events to see, and returns its exit
-// code. While see looks at an event the run gets no further than 45 events or
-// so: pipe and reader hold 4 KiB each.
+// running runs bnctl with --json, calls see with each of its events, and returns its exit code. While see is
+// running, bnctl can write at most about 45 events, because the pipe and the reader each have room for 4 KiB.
 func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, runEvent)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -216,8 +217,8 @@ func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, runEv
 	return codeOf(ts, cmd.Wait())
 }
 
-// flip FILE OFFSET flips the lowest bit of a byte; a negative offset counts
-// from the end.
+// flip implements the command "flip FILE OFFSET". It flips the lowest bit of a byte. A negative offset counts
+// from the end of the file.
 func flip(ts *testscript.TestScript, _ bool, args []string) {
 	name := ts.MkAbs(args[0])
 	b, err := os.ReadFile(name)
@@ -231,7 +232,7 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, b, 0o666))
 }
 
-// shorten FILE BYTES leaves out the last bytes of a file.
+// shorten implements the command "shorten FILE BYTES". It removes the last bytes of a file.
 func shorten(ts *testscript.TestScript, _ bool, args []string) {
 	name := ts.MkAbs(args[0])
 	i, err := os.Stat(name)
@@ -241,9 +242,8 @@ func shorten(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(name, i.Size()-n))
 }
 
-// arrays X Y N [i64|f64|chw] writes the first N glyphs and their labels as .npy
-// files: the pictures as bytes [N,H,W,1], or the same numbers of another type,
-// or [N,1,H,W].
+// arrays implements the command "arrays X Y N [i64|f64|chw]". It writes the first N glyphs and their labels
+// as .npy files: the pictures as bytes [N,H,W,1], as the same numbers of type i64 or f64, or as [N,1,H,W].
 func arrays(ts *testscript.TestScript, _ bool, args []string) {
 	src, err := data.Open(context.Background(), "glyphs:"+args[2], data.Options{})
 	ts.Check(err)
@@ -270,7 +270,7 @@ func arrays(ts *testscript.TestScript, _ bool, args []string) {
 
 func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
 	switch as {
-	case "chw": // of one channel: the same bytes
+	case "chw": // with one channel the bytes are the same
 		return x.Reshape(x.Shape[0], 1, x.Shape[1], x.Shape[2])
 	case "i64":
 		out := tensor.New(tensor.I64, x.Shape...)
@@ -286,8 +286,8 @@ func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
 	return out
 }
 
-// only FILES... fails unless the folder of the script holds exactly these files, including hidden ones, the
-// files of the script, and the chains of these templates.
+// only implements the command "only FILES...". It fails unless the folder of the script has exactly these
+// files, the chains of these templates, and the files of the script itself. Hidden files count too.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	entries, err := os.ReadDir(ts.Getenv("WORK"))
 	ts.Check(err)
@@ -307,7 +307,7 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// hold FILE locks a file, as a program that writes it does.
+// hold implements the command "hold FILE". It locks a file, like a program that is writing it.
 func hold(ts *testscript.TestScript, _ bool, args []string) {
 	unlock, err := regular.Lock(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -315,7 +315,8 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))
 }
 
-// sicken FROM TO TENSOR writes a template with NaN in channel 3 of a tensor.
+// sicken implements the command "sicken FROM TO TENSOR". It writes a copy of a template with NaN in channel 3
+// of a tensor.
 func sicken(ts *testscript.TestScript, _ bool, args []string) {
 	m, err := serialize.ReadModel(ts.MkAbs(args[0]))
 	ts.Check(err)

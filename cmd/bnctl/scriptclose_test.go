@@ -13,8 +13,8 @@ import (
 
 func init() { scriptCommands["close"] = closeArrays }
 
-// close A B TOLERANCE compares two .npy files of floats: they must have the same number of
-// elements, and elements must differ by at most the tolerance.
+// closeArrays implements the command "close A B TOLERANCE". It compares two .npy files of floats. They must
+// have the same number of elements, and these must differ by at most the tolerance.
 func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
 	var all [2][]float32
 	for i := range all {

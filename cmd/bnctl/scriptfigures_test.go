@@ -8,8 +8,9 @@ import (
 
 func init() { scriptCommands["samefigures"] = sameFigures }
 
-// sameFigures RUN EVALUATION compares the loss and the accuracy of the last epoch of a run, in the JSON
-// lines of train, with the JSON line of eval: all digits must be equal.
+// sameFigures implements the command "sameFigures RUN EVALUATION". It compares the loss and the accuracy of
+// the last epoch of a run, in the JSON lines of train, with those in the JSON line of eval. All digits must
+// be equal.
 func sameFigures(ts *testscript.TestScript, _ bool, args []string) {
 	run, evaluation := ts.ReadFile(args[0]), ts.ReadFile(args[1])
 	for _, name := range []string{"loss", "accuracy"} {

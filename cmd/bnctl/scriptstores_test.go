@@ -20,17 +20,17 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// scriptTest is a script as the owner of servers.
+// scriptTest is a script that owns test servers, in the place of a test.
 type scriptTest struct{ *testscript.TestScript }
 
 func (s scriptTest) Cleanup(f func())  { s.Defer(f) }
 func (s scriptTest) Fatal(args ...any) { s.Fatalf("%v", args) }
 
-// storeVariables are the variables that startStores sets.
+// storeVariables are the environment variables that startStores sets.
 var storeVariables = strings.Fields("AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT_URL REGISTRY " +
 	"HF_ENDPOINT HF_TOKEN WEB TORCHVISION_ENDPOINT BNCTL_CACHE DOCKER_CONFIG")
 
-// storeEnvironment returns the variables of startStores that are set in a script.
+// storeEnvironment returns those variables of startStores that are set in a script, with their values.
 func storeEnvironment(ts *testscript.TestScript) (env []string) {
 	for _, name := range storeVariables {
 		if value := ts.Getenv(name); value != "" {
@@ -40,9 +40,9 @@ func storeEnvironment(ts *testscript.TestScript) (env []string) {
 	return env
 }
 
-// startStores starts an S3 server with the bucket "bucket", a registry, a hub with the files in the folder
-// hub, and a web server with those in the folder web. It sets the environment for them: $REGISTRY and
-// $WEB are their addresses.
+// startStores starts an S3 server with the bucket "bucket", a registry, a hub with the files of the folder
+// hub, and a web server with the files of the folder web. It sets environment variables so that bnctl uses
+// them. $REGISTRY and $WEB are the addresses of the registry and the web server.
 func startStores(ts *testscript.TestScript, _ bool, _ []string) {
 	t := scriptTest{ts}
 	files := map[string][]byte{}
@@ -71,8 +71,8 @@ func startStores(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// mainOfStores is main. PUBLISHED has a network and the name of a file that replaces the file of its
-// default weights in torchvision's table.
+// mainOfStores is main, with one change to torchvision's table of weights. The environment variable PUBLISHED
+// has a network, and the name of the file that replaces the file of its default weights.
 func mainOfStores() {
 	if network, file, ok := strings.Cut(os.Getenv("PUBLISHED"), "="); ok {
 		for i, all := 0, pretrained.All(); i < len(all); i++ {
@@ -85,8 +85,9 @@ func mainOfStores() {
 	main()
 }
 
-// publish FILE NETWORK copies a file of weights to web/models, under a name as torchvision gives them:
-// NETWORK-DIGITS.pth with the first eight digits of its SHA-256. $FILE is the name.
+// publish implements the command "publish FILE NETWORK". It copies a file of weights to web/models, under a
+// name in the form of torchvision's: NETWORK-DIGITS.pth, with the first eight digits of its SHA-256. It sets
+// $FILE to the name.
 func publish(ts *testscript.TestScript, _ bool, args []string) {
 	b := ts.ReadFile(args[0])
 	name := fmt.Sprintf("%s-%.4x.pth", args[1], sha256.Sum256([]byte(b)))
@@ -95,8 +96,9 @@ func publish(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("PUBLISHED", args[1]+"="+name)
 }
 
-// await STATUS PATH sends requests to the server of serving until an answer has that status. await FILE
-// PATH BODY sends a body until the answer ends with the file. It fails after a minute.
+// await implements two commands. "await STATUS PATH" sends requests to the server of the command serving
+// until an answer has that status. "await FILE PATH BODY" sends a body until the answer ends with the content
+// of the file. Both fail after a minute.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	status, err := strconv.Atoi(args[0])
 	want := ""
@@ -125,8 +127,8 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s is not as wanted after a minute: %s", args[1], got)
 }
 
-// upload DIR... writes the files of folders into the bucket, with their paths as keys. ! upload removes
-// them from it.
+// upload implements the command "upload DIR...". It writes the files of folders into the bucket, with their
+// paths as keys. "! upload" removes them from the bucket.
 func upload(ts *testscript.TestScript, neg bool, args []string) {
 	method, want := http.MethodPut, http.StatusOK
 	if neg {
@@ -149,7 +151,8 @@ func upload(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// shard DIR FOLDER writes the files of a folder, CLASS/KEY.EXT, into two tar files in another.
+// shard implements the command "shard DIR FOLDER". It writes the files of a folder, CLASS/KEY.EXT, into two
+// tar files in another folder.
 func shard(ts *testscript.TestScript, _ bool, args []string) {
 	all := filesOf(ts, args[0])
 	ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
@@ -169,7 +172,7 @@ func shard(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// filesOf returns the paths of the files in a folder of the script, in order.
+// filesOf returns the sorted paths of the files in a folder of the script.
 func filesOf(ts *testscript.TestScript, dir string) (paths []string) {
 	root := ts.MkAbs(".")
 	err := filepath.WalkDir(ts.MkAbs(dir), func(path string, e fs.DirEntry, err error) error {

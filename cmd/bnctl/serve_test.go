@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// serving ARGS... starts bnctl serve on free ports, and sets $HTTP to its address. At the
-// end of the script it is stopped, and must exit with code 0: it has answered every
-// accepted request.
+// serving implements the command "serving ARGS...". It starts bnctl serve on free ports, and sets $HTTP to
+// its address. At the end of the script the server is stopped. It must exit with code 0, which means that it
+// has answered every accepted request.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)
 	cmd := exec.Command("bnctl", args...)
@@ -41,9 +41,9 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP", e.HTTP)
 }
 
-// request STATUS PATH [BODY [HEADER: VALUE]...] sends a request to the server of serving,
-// and wants that status. The answer is in the file reply. Without a body, or with "-", it
-// is a GET.
+// request implements the command "request STATUS PATH [BODY [HEADER: VALUE]...]". It sends a request to the
+// server of the command serving, and fails unless the answer has this status. The answer is stored in the
+// file reply. Without a body, or with "-", the request is a GET.
 func request(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -68,7 +68,7 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Logf("%s", fmt.Sprintf("%.2000s", text))
 }
 
-// ends N FILE TO writes the last N bytes of a file to another.
+// ends implements the command "ends N FILE TO". It writes the last N bytes of a file to another file.
 func ends(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)

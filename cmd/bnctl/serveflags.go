@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/server"
 )
 
-// servedFlags determine which versions of models are served, and how requests are batched.
+// servedFlags are the flags that say which versions of models are served, and how requests are collected into
+// batches.
 func servedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},
@@ -28,7 +29,7 @@ func servedFlags() []cli.Flag {
 	}
 }
 
-// addressFlags set the address of the server, and its permitted clients.
+// addressFlags are the flags for the address of the server, and for the clients that may use it.
 func addressFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS`, or unix:PATH; port 0: any"},
@@ -88,7 +89,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	return o, err
 }
 
-// securityOptions returns the options that the flags set for permitted clients.
+// securityOptions returns the options about permitted clients that the flags set.
 func securityOptions(c *cli.Context) server.Security {
 	return server.Security{Insecure: c.Bool("insecure"), Reflection: c.Bool("reflection"),
 		Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Clients: c.String("client-ca"),

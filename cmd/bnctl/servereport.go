@@ -2,7 +2,7 @@ package main
 
 import "github.com/bnctl/bnctl/server"
 
-// announce prints the models and their addresses.
+// announce prints the served models, and the addresses of the server.
 func announce(o *output, s *server.Server) {
 	o.event("serve", struct {
 		HTTP   string         `json:"http"`

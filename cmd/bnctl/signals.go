@@ -13,17 +13,18 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// grace is the time that a program has to end after a signal, unless it is saving.
+// grace is how long the program may take to end after a signal. While it saves files, it may take longer.
 const grace = 8 * time.Second
 
-// patience is the longest time that a program that ends at once waits for its display.
+// patience is how long the program waits for its display to be removed, if it must end at once.
 const patience = 100 * time.Millisecond
 
-// logsSignals is set by a command that writes a log, which also records its end.
+// logsSignals is set by a command that writes a log. The log then also records that a signal ended the
+// command.
 var logsSignals atomic.Bool
 
-// withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second one stops the
-// program at once, and so does the end of the time grace. The end of the input until has the effect of a
+// withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second signal ends the
+// program at once. So does the end of the time grace. The end of the input until has the same effect as a
 // SIGTERM.
 func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (
 	context.Context, func()) {
@@ -46,7 +47,7 @@ func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Re
 	})
 }
 
-// signalCode returns the exit code of a context that ended.
+// signalCode returns the exit code for a context that a signal has ended.
 func signalCode(ctx context.Context) int {
 	if s, ok := interrupt.Cause(ctx); ok {
 		return codeOfSignal(s)
@@ -54,7 +55,8 @@ func signalCode(ctx context.Context) int {
 	return exitInterrupt
 }
 
-// codeOfSignal returns the exit code after s: a terminal that was closed is a stop like SIGTERM.
+// codeOfSignal returns the exit code for the signal s. If the terminal was closed, it is the same as for
+// SIGTERM.
 func codeOfSignal(s interrupt.Signal) int {
 	if s == interrupt.Signal(syscall.SIGINT) {
 		return exitInterrupt

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
-// stuck is a program for scripts. It sends itself a signal, and continues with work that
-// ignores the context. With "saving" it first saves something.
+// stuck is a program for scripts. It sends a signal to itself, and continues with work that does not end with
+// the context. With the argument "saving" it first saves something.
 func stuck() {
 	ctx, stop := withSignals(context.Background(), false, os.Stderr, nil)
 	defer stop()

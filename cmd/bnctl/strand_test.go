@@ -8,9 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// strand ARGS... runs bnctl with the device frail: a CPU plugin that is killed
-// after the first step, and then dies at every start. The run has to give up,
-// with exit code 1.
+// strand implements the command "strand ARGS...". It runs bnctl with the device frail: a CPU plugin that is
+// killed after the first step, and then dies at every start. The run must give up and exit with code 1.
 func strand(ts *testscript.TestScript, _ bool, args []string) {
 	plugin, broken := ts.MkAbs("bnctl-device-frail"), ts.MkAbs("broken")
 	text := fmt.Sprintf("#!/bin/sh\ntest -e '%s' && { echo no more >&2; exit 7; }\nexec bnctl serve-device "+

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// squares DIR writes six pictures DIR/img/I.ppm of 32 x 32 pixels, a light square on a dark
-// ground, and their masks DIR/msk/I.gif: index 1 in the square, 0 elsewhere.
+// squares implements the command "squares DIR". It writes six pictures DIR/img/I.ppm of 32 x 32 pixels, a
+// light square on a dark ground, and their masks DIR/msk/I.gif with index 1 in the square and 0 elsewhere.
 func squares(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	for i := range 6 {
@@ -42,8 +42,8 @@ func squares(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// numbersFile implements the command "numbers FILE X...". It writes an .npy file with one sample of
-// these numbers.
+// numbersFile implements the command "numbers FILE X...". It writes an .npy file with one sample, which has
+// the numbers X.
 func numbersFile(ts *testscript.TestScript, _ bool, args []string) {
 	x := tensor.New(tensor.F32, 1, len(args)-1)
 	for i, text := range args[1:] {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// orTensors adds advice to the error for a template that cannot be made: a command without an architecture.
+// orTensors returns an error of strip. If no template can be made, it adds advice: a command that needs no
+// architecture.
 func orTensors(ctx context.Context, err error, o strip.Options) error {
 	var no *strip.NoTemplate
 	if !errors.As(err, &no) || code(ctx, err) == exitMisused {
@@ -20,7 +21,7 @@ func orTensors(ctx context.Context, err error, o strip.Options) error {
 		strings.TrimSuffix(o.Output, ".bnm")+".safetensors", "%s: %w", inputs, err)
 }
 
-// reportStrip describes the removed and the remaining parts.
+// reportStrip prints what was removed from a file, and what remains.
 func reportStrip(o *output, r *strip.Report) {
 	noteSuspect(o, r.Suspect)
 	for _, n := range r.Findings {
@@ -52,8 +53,8 @@ func reportStrip(o *output, r *strip.Report) {
 	warnOfSickness(o, &r.Sick, r.Output)
 }
 
-// healthText describes health for people. A published model may well have silent channels:
-// with warnings alone it is healthy.
+// healthText describes the health of a model for people. If there are only warnings, the model is healthy,
+// because a published model may well have silent channels.
 func healthText(word string, warnings int) string {
 	if word == "odd" {
 		word = "healthy"

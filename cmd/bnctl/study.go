@@ -39,11 +39,11 @@ that are there already are not made again.
 	}
 }
 
-// measureNothing writes table, plots and page of the existing results.
+// measureNothing is the value of --measure that only writes table, plots and page from existing results.
 const measureNothing = "nothing"
 
-// decided lists the flags of train that the study sets itself, or that would change the final weights
-// and statistics of a run.
+// decided lists those flags of train that are not permitted here, because the study sets them itself, or
+// because they would change the final weights and statistics of a run.
 var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise",
 	"bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
@@ -104,7 +104,7 @@ func studyAction(c *cli.Context) error {
 	return s.all(c.Context, func(r *recipe.Recipe) error { return fromFlags(c, r, false) })
 }
 
-// applyTask sets the flags of the --task that the command line leaves open.
+// applyTask sets the flags of the --task that are not set on the command line.
 func applyTask(c *cli.Context) error {
 	task := c.String("task")
 	flags, ok := experiment.Tasks[task]
@@ -122,7 +122,7 @@ func applyTask(c *cli.Context) error {
 	return nil
 }
 
-// studyOptions returns the options that the flags set for the study itself.
+// studyOptions returns those options that are only about the study, by the flags.
 func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
 		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),
@@ -150,7 +150,7 @@ func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	return o, o.CheckNumbers()
 }
 
-// different reads a list of different whole numbers.
+// different reads a flag with a list of whole numbers, all different and not below least.
 func different(c *cli.Context, flag string, least int) ([]int, error) {
 	seen := map[int]bool{}
 	return list(c, flag, fmt.Sprintf("no number of at least %d, or there twice", least),
@@ -162,7 +162,7 @@ func different(c *cli.Context, flag string, least int) ([]int, error) {
 		})
 }
 
-// commandLine writes the command as it would be typed.
+// commandLine returns the command line as a user would type it.
 func commandLine() string {
 	words := []string{"bnctl"}
 	for _, word := range os.Args[1:] {

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// found prints a result, if results are JSON.
+// found prints a new result of the study, if results are JSON.
 func (s *studyRun) found(v any) {
 	name := "run"
 	switch v.(type) {
@@ -18,7 +18,7 @@ func (s *studyRun) found(v any) {
 	s.out.event(name, v)
 }
 
-// see prints the events of a run that may interest a person.
+// see prints those events of a run that interest a user.
 func (s *studyRun) see(e train.Event) {
 	switch e := e.(type) {
 	case train.EpochDone:
@@ -31,7 +31,7 @@ func (s *studyRun) see(e train.Event) {
 	}
 }
 
-// report writes table, plots and page, and prints table and answers.
+// report writes the table, the plots and the page of a study, and prints the table and the answers.
 func (s *studyRun) report(r *study.Results) error {
 	page, err := experiment.Write(s.options.Folder, r)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 )
 
-// studyRun is one call of bnctl study bn.
+// studyRun is one run of the command study bn.
 type studyRun struct {
 	out     *output
-	run     bnctl.TrainOptions // common to all runs
+	run     bnctl.TrainOptions // options that all runs have in common
 	options experiment.Options
 }
 
-// again writes table, plots and page of the existing results.
+// again writes table, plots and page from existing results, without new runs.
 func (s *studyRun) again() error {
 	r, err := experiment.Read(s.options.Folder)
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *studyRun) again() error {
 	return s.report(r)
 }
 
-// all prepares the common part of all runs, and makes the runs. change sets the fields of
-// the recipe that the flags set.
+// all prepares what all runs have in common, and makes the runs. change sets those fields of the recipe that
+// the flags set.
 func (s *studyRun) all(ctx context.Context, change recipeChange) error {
 	s.run.Observer = &trainer{out: s.out, given: s.run}
 	run, err := bnctl.Open(ctx, s.run)

@@ -67,7 +67,7 @@ func trainAction(c *cli.Context) error {
 	})
 }
 
-// checkTrainFlags refuses invalid values of flags, before anything is read.
+// checkTrainFlags returns an error if a flag has an invalid value. It is called before any file is read.
 func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if n := c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
 		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
@@ -107,7 +107,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Task:          c.String("task"),
 		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
-	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // otherwise the checkpoint decides
+	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // otherwise the checkpoint has the value
 	if use("model") {
 		o.Model = c.String("model")
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// runFiles returns the files of a run that are known before it is known whether the run is resumed. With
-// --resume auto and without flags that name files, these are the files that a new run would write.
+// runFiles returns the files of a run, before it is known whether the run is resumed. With --resume auto, and
+// without flags that name files, these are the files that a new run would write.
 func runFiles(c *cli.Context) bnctl.TrainOptions {
 	o := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
 		Output: c.String("output")}
 	if o.Resume == "auto" && o.Checkpoint == "" && o.Output == "" {
-		o.Output, _ = defaultOutput(c.String("model")) // a new run reports the error
+		o.Output, _ = defaultOutput(c.String("model")) // if this fails, a new run reports the error
 	}
 	return o
 }
@@ -40,8 +40,8 @@ func defaultOutput(model string) (string, error) {
 // quoted returns a path quoted for a shell.
 func quoted(path string) string { return legible.ShellWord(path) }
 
-// resumeCommand is the command that resumes the run of a checkpoint as it was started: with the
-// flags that the checkpoint does not hold.
+// resumeCommand returns the command that resumes the run of a checkpoint as it was started, with those flags
+// that the checkpoint does not contain.
 func resumeCommand(c *cli.Context, checkpoint string) string {
 	text := "bnctl train --resume " + quoted(checkpoint)
 	for _, word := range recipefile.Words(c, runFlags(), "data", "val", "output", "overwrite") {

@@ -14,11 +14,11 @@ import (
 // defaultModel is the model that train uses without --model.
 const defaultModel = "lenet-bn"
 
-// recipeChange sets the fields of a recipe that the flags set.
+// recipeChange is a function that sets those fields of a recipe that the flags set.
 type recipeChange func(*recipe.Recipe) error
 
-// recipeFlags set fields of the recipe, which determine the result. Their defaults are the values of
-// recipe.Default.
+// recipeFlags are the flags that set fields of the recipe, so that they determine the result. Their defaults
+// are the values in recipe.Default.
 func recipeFlags() []cli.Flag {
 	d := recipe.Default(defaultModel)
 	return append([]cli.Flag{
@@ -107,7 +107,7 @@ func recipeFlags() []cli.Flag {
 	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)
 }
 
-// runFlags determine how and where a training runs. They do not change the result.
+// runFlags are the flags that say how and where a training runs. They do not change the result.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "refuse other data: segment wants masks, detect boxes, or classify",
@@ -153,8 +153,8 @@ func trainFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "print-recipe", Usage: "print the flags as a file for --recipe, and train nothing"})
 }
 
-// fromFlags sets the fields of a recipe from flags: from all of them, or with resume from those that
-// the user set.
+// fromFlags sets the fields of a recipe by the flags. If resume is set, it uses only the flags that the user
+// has given.
 func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
@@ -204,7 +204,7 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	return resolveFlags(c, r, resume)
 }
 
-// resolveFlags sets the fields that depend on several flags, or on flags that are not set.
+// resolveFlags sets those fields that depend on several flags, or on flags that are not given.
 func resolveFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	if c.IsSet("steps") {
 		if c.IsSet("epochs") {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Observe prints facts about a run, and passes its events to the view and to the files of --log-dir.
+// Observe prints facts about a run, and forwards its events to the view and to the files of --log-dir.
 func (t *trainer) Observe(e bnctl.Event) error {
 	switch e := e.(type) {
 	case bnctl.DataOpened:
@@ -26,7 +26,7 @@ func (t *trainer) Observe(e bnctl.Event) error {
 	case bnctl.DevicesOpened:
 		tellOfDevices(t.out, e.Fleet)
 	case bnctl.Resumed:
-		e.Options.LogEvery = cmp.Or(e.Options.LogEvery, 10) // a checkpoint of an older release has 0
+		e.Options.LogEvery = cmp.Or(e.Options.LogEvery, 10) // checkpoints of older releases have 0 here
 		t.logIn(e.Options)
 	case bnctl.Begins:
 		return t.begin()

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// reportRates prints the result of a range test.
+// reportRates prints the result of trying learning rates.
 func reportRates(o *output, found *train.RateRange) {
 	o.event("find_lr", found)
 	for _, line := range found.Lines() {
@@ -16,7 +16,7 @@ func reportRates(o *output, found *train.RateRange) {
 	}
 }
 
-// reportTrained prints the files that a run has written, and the fate of its devices.
+// reportTrained prints the files that a run has written, and which devices were lost.
 func reportTrained(o *output, done train.Finished) {
 	if done.Dropped > 0 {
 		o.note("not applied: %s that waited after the last step", plural(int(done.Dropped), "gradient"))
@@ -65,7 +65,7 @@ func reportWritten(o *output, files []string) {
 	}
 }
 
-// early explains why a run ends before its last step.
+// early prints why a run ends before its last step.
 func (p *progress) early(e train.StoppedEarly) {
 	advice := ""
 	if e.Save == "last" {

@@ -9,19 +9,19 @@ import (
 	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
-// trainer is one call of bnctl train.
+// trainer is one run of the command train.
 type trainer struct {
 	out       *output
-	given     bnctl.TrainOptions // values of the flags
+	given     bnctl.TrainOptions // options by the values of the flags
 	progress  *progress
 	begin     func() error // is called before the first step
-	view      *bool        // whether to show a view; nil: on a terminal
-	findLR    bool         // try learning rates, and write nothing
-	page      *reports.Log // log of --log-dir
-	statement statement    // to write about the template; may be nil
+	view      *bool        // whether to show a view; nil: if stderr is a terminal
+	findLR    bool         // only try learning rates, and write nothing
+	page      *reports.Log // log that writes the page into --log-dir
+	statement statement    // statement to write about the template; may be nil
 }
 
-// logIn makes the run write into the folder that its options name, if they do.
+// logIn makes the run write events and a page into the folder LogDir of its options, if there is one.
 func (t *trainer) logIn(o *bnctl.TrainOptions) {
 	folder := o.LogDir
 	if folder == bnctl.NoLogDir {
@@ -32,7 +32,7 @@ func (t *trainer) logIn(o *bnctl.TrainOptions) {
 	}
 }
 
-// run trains, and shows the progress. change sets the fields of the recipe that the flags set.
+// run trains, and shows the progress. change sets those fields of the recipe that the flags set.
 func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeChange) error {
 	saved := func() {}
 	defer func() { saved() }()
@@ -44,7 +44,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeCh
 	t.begin = func() error {
 		saved = interrupt.Saving(ctx)
 		if o.Peers != nil && o.Peers.Rank() > 0 {
-			return nil // rank 0 has the events of all
+			return nil // only rank 0 receives the events of all ranks
 		}
 		return t.page.Open()
 	}
@@ -65,7 +65,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeCh
 		return err
 	}
 	_, err = r.Train(ctx)
-	saved() // the page is made from files that are already saved
+	saved() // everything is saved; the page is made from these files
 	saved = func() {}
 	t.page.End(ctx)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"testing"
 )
 
-// tutorial plays a reader of docs/tutorial.md who types its commands.
+// tutorial stands for a reader of docs/tutorial.md who types its commands.
 type tutorial struct {
 	t      *testing.T
 	folder string
-	server string // its address
+	server string // address of the server
 }
 
-// TestTutorial runs the commands of docs/tutorial.md in order. They print the lines of the
-// page, up to numbers, and the model is as good as the page claims.
+// TestTutorial runs the commands of docs/tutorial.md in order. They must print the lines of the page, in
+// which numbers may differ, and the model must be as good as the page claims.
 func TestTutorial(t *testing.T) {
 	if !isStory() {
 		t.Skip("make check-story runs the tutorial, which trains resnet20")
@@ -40,7 +40,7 @@ func TestTutorial(t *testing.T) {
 		for part := range strings.SplitSeq("\n"+block, "\n$ ") {
 			line, want, _ := strings.Cut(part, "\n")
 			if strings.HasPrefix(part, "\n") || line == "" {
-				continue // not a command: the block shows the files of a folder
+				continue // this block has no command, but the files of a folder
 			}
 			n++
 			u.compare(line, u.typed(strings.Fields(line)), want)
@@ -75,7 +75,7 @@ func (u *tutorial) typed(words []string) string {
 	return string(out)
 }
 
-// serve starts the server on free ports.
+// serve starts the server of a command on free ports.
 func (u *tutorial) serve(words []string) string {
 	cmd := exec.Command("bnctl", append(words[1:], "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")...)
 	cmd.Dir, cmd.Stderr = u.folder, os.Stderr
@@ -133,14 +133,14 @@ var (
 	correct = regexp.MustCompile(`samples  accuracy ([0-9.]+) %`)
 )
 
-// skeleton removes the parts of a text that differ from machine to machine.
+// skeleton removes those parts of a text that differ between machines.
 func skeleton(text string) string {
 	text = classes.ReplaceAllString(sums.ReplaceAllString(text, "#"), "kernels #")
 	return blanks.ReplaceAllString(digits.ReplaceAllString(text, "#"), " ")
 }
 
-// compare checks that the lines of the page are in the printed text, in order. Three dots in the page
-// match anything.
+// compare checks that the printed text contains the lines of the page, in order. Three dots in the page match
+// any text.
 func (u *tutorial) compare(line, got, want string) {
 	rest := skeleton(got)
 	for shown := range strings.Lines(want) {

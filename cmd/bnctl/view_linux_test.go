@@ -20,14 +20,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a pseudo-terminal and the text written to it.
+// terminal is a pseudo-terminal, and the text that was written to it.
 type terminal struct {
 	master *os.File
 	wait   sync.WaitGroup
 
 	mu   sync.Mutex // guards the fields below
 	text bytes.Buffer
-	most int // bytes in a second, of frames that are drawn again
+	most int // largest number of bytes within a second that belong to frames that are drawn again
 }
 
 // openTerminal makes a pseudo-terminal that reports a size.
@@ -111,8 +111,8 @@ func (v *terminal) await(t *testing.T, text string) {
 	}
 }
 
-// viewed starts a run with a terminal as its stderr. If own is set, it is the controlling
-// terminal of the run, which receives a signal when the terminal is closed.
+// viewed starts a run with a terminal as its stderr. If own is set, the terminal is the controlling terminal
+// of the run, so that the run receives a signal when it is closed.
 func viewed(t *testing.T, slave io.Writer, samples string, env []string, own bool, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -139,12 +139,13 @@ func viewed(t *testing.T, slave io.Writer, samples string, env []string, own boo
 	return c
 }
 
-// Escape sequences that must not remain after a clean end: a hidden cursor, another screen.
+// modes are escape sequences that must not be in the output, because their effect would remain after the run:
+// they hide the cursor or select another screen.
 var modes = []string{"\x1b[?", "\x1b[2J", "\x1bc"}
 
-// TestView checks that on a terminal a run is drawn before its first step, also if the
-// terminal is resized or loses its size. Ctrl-C ends it with 130, the terminal's colour is
-// reset, and the lines of the run remain.
+// TestView checks that a run is shown on a terminal before its first step, also if the terminal is resized or
+// loses its size. Ctrl-C ends the run with exit code 130. The colour of the terminal is then reset, and the
+// lines of the run remain.
 func TestView(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")
@@ -175,7 +176,7 @@ func TestView(t *testing.T) {
 	endsClean(t, text)
 }
 
-// endsClean checks that a terminal is left as it was.
+// endsClean checks that the run has left the terminal as it was before.
 func endsClean(t *testing.T, text string) {
 	t.Helper()
 	for _, mode := range modes {
@@ -192,8 +193,8 @@ func endsClean(t *testing.T, text string) {
 	}
 }
 
-// TestViewIsSparing checks that at most 4 KB are drawn per second, in addition to the lines
-// that remain.
+// TestViewIsSparing checks that at most 4 KB per second are drawn, without the lines that remain on the
+// terminal.
 func TestViewIsSparing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")
@@ -201,7 +202,7 @@ func TestViewIsSparing(t *testing.T) {
 	v, slave := openTerminal(t, 200, 50)
 	c := viewed(t, slave, "glyphs:6000", nil, false, "--steps", "100000") // no epoch ends meanwhile
 	v.await(t, "where time goes")
-	time.Sleep(1200 * time.Millisecond) // the lines above are printed
+	time.Sleep(1200 * time.Millisecond) // until the lines above the view are printed
 	v.mu.Lock()
 	v.most = 0
 	v.mu.Unlock()
@@ -224,9 +225,9 @@ func TestViewIsSparing(t *testing.T) {
 	}
 }
 
-// TestTerminalThatIsLost checks a run that loses its terminal. It continues if it receives
-// no signal, for example because it was started in another session. If the terminal is its
-// controlling terminal, the run is stopped as by SIGTERM, with a checkpoint.
+// TestTerminalThatIsLost checks a run that loses its terminal. If the run receives no signal, for example
+// because it was started in another session, it continues. If the terminal is its controlling terminal, the
+// run is stopped as by SIGTERM, and writes a checkpoint.
 func TestTerminalThatIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")
@@ -253,7 +254,7 @@ func TestTerminalThatIsLost(t *testing.T) {
 	}
 }
 
-// TestViewOff checks that a small terminal, a dumb one, CI and --view=false have no view,
+// TestViewOff checks that there is no view on a small terminal, on a dumb one, in CI and with --view=false,
 // and that --view forces one.
 func TestViewOff(t *testing.T) {
 	if testing.Short() {

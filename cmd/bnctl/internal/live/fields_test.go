@@ -73,7 +73,7 @@ func TestFirstSeconds(t *testing.T) {
 				l.Moment(train.Moment{Step: 200, Epoch: 2, Doing: "evaluating", Samples: 64, Of: 1000})
 			},
 				"   0% " + blank + "epoch 1  step 2  loss 1.2500  ETA 20m0s"},
-			// 200 of the 300 steps are left.
+			// Of the 300 steps of the run, 200 are left.
 			{time.Second, func() {}, "  50% |" + strings.Repeat("█", 9) + strings.Repeat(" ", 9) +
 				"|  epoch 1  evaluating 64 of 1000  ETA 13m20s"},
 		} {
@@ -109,7 +109,7 @@ func TestPlainAndNarrow(t *testing.T) {
 	}
 }
 
-// TestClock writes times as clocks do.
+// TestClock checks durations in the form of a clock.
 func TestClock(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0:00", 7900 * time.Millisecond: "0:07",
 		71 * time.Second:   "1:11",

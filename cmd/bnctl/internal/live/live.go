@@ -1,8 +1,7 @@
-// Package live shows the progress of a training run on a terminal, from its first second
-// on.
+// Package live shows the progress of a training run in one line on a terminal, from the first second of the
+// run on.
 //
-// Line turns the events and moments of the run into text. waiting.Screen handles the terminal
-// and the time.
+// A Line turns the events and moments of the run into text. waiting.Screen handles the terminal and the time.
 package live
 
 import (
@@ -19,20 +18,20 @@ import (
 // interval is the time between two drawings of the line.
 const interval = time.Second
 
-// Line is a run's line at the end of a terminal.
+// Line is the line that shows a run, the last one on the terminal.
 type Line struct {
 	screen *waiting.Screen
 
 	mu      sync.Mutex // guards the fields below
-	total   int        // steps of the run
-	first   int        // step that it began at
+	total   int        // number of steps of the run
+	first   int        // step that the run began at
 	unicode bool       // the terminal shows UTF-8
 	began   time.Time
-	last    train.Stepped // the last figures; Step is 0 before the first
+	last    train.Stepped // the last figures; before the first ones Step is 0
 	now     train.Moment
 }
 
-// New begins to show a run. The caller stops the line.
+// New begins to show a run. The caller must stop the line.
 func New(to io.Writer, e train.Started) *Line {
 	l := &Line{total: e.TotalSteps, first: e.FirstStep, began: time.Now(), unicode: waiting.Unicode(os.Getenv),
 		now: train.Moment{Step: e.FirstStep}}
@@ -40,8 +39,7 @@ func New(to io.Writer, e train.Started) *Line {
 	return l
 }
 
-// Event stores the figures of the last steps. They become visible when the line is next
-// drawn.
+// Event stores the figures of an event. They become visible when the line is drawn again.
 func (l *Line) Event(e train.Event) {
 	if e, ok := e.(train.Stepped); ok {
 		l.mu.Lock()
@@ -50,7 +48,7 @@ func (l *Line) Event(e train.Event) {
 	}
 }
 
-// Moment stores the progress of the run. It becomes visible when the line is next drawn.
+// Moment stores the progress of the run. It becomes visible when the line is drawn again.
 func (l *Line) Moment(m train.Moment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +58,7 @@ func (l *Line) Moment(m train.Moment) {
 // Stop removes the line.
 func (l *Line) Stop() { l.screen.Stop() }
 
-// draw writes the bar, followed by the fields that fit.
+// draw returns the line: the bar, and the fields that fit.
 func (l *Line) draw(size waiting.Size) []waiting.Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,10 +22,10 @@ func Flags() []cli.Flag {
 		Usage: "`DIR` with the certificate of this host for devices of other machines"}}
 }
 
-// Keys returns the folder with the certificate of this host, or "".
+// Keys returns the folder with the certificate of this host, or "" if the flag for it is not given.
 func Keys(c *cli.Context) string { return c.String("devices-tls") }
 
-// JoinFlags are the flags of a run with machines that come and go.
+// JoinFlags are the flags of a run that other machines may join and leave.
 func JoinFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "devices-file",
@@ -35,12 +35,12 @@ func JoinFlags() []cli.Flag {
 	}
 }
 
-// Named reports whether the flags name other machines.
+// Named reports whether the flags name other machines to use.
 func Named(c *cli.Context) bool {
 	return c.IsSet("devices-file") || c.IsSet("discover") || strings.Contains(c.String("devices"), "tls://")
 }
 
-// Join sets the machines of a run by the flags, if they name any. It refuses stages.
+// Join sets in o the machines that the flags name. It is an error to use such machines with stages.
 func Join(c *cli.Context, o *fleet.Options) error {
 	file, name := c.String("devices-file"), c.String("discover")
 	switch {
@@ -71,8 +71,8 @@ func Join(c *cli.Context, o *fleet.Options) error {
 	return nil
 }
 
-// readAddresses reads a file with an address on each line. It ignores empty lines and comments, which
-// begin with a #.
+// readAddresses reads a file with an address on each line. It ignores empty lines, and comments that begin
+// with a #.
 func readAddresses(path string) (addresses []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func checkAddress(text string) error {
 	return nil
 }
 
-// parseDiscover reads dns:NAME:PORT. Without a port it is 7443.
+// parseDiscover reads a text of the form dns:NAME:PORT. The default of the port is 7443.
 func parseDiscover(text string) (host, port string, err error) {
 	name, ok := strings.CutPrefix(text, "dns:")
 	if ok && !strings.Contains(name, ":") {
@@ -133,13 +133,13 @@ func parseDiscover(text string) (host, port string, err error) {
 	return host, port, err
 }
 
-// resolver is the part of a net.Resolver that lookUp needs.
+// resolver has the method of net.Resolver that lookUp needs.
 type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 }
 
-// lookUp returns the addresses of a name. It returns no address, and no error, for a name that does not
-// exist, such as the name of a headless service without pods.
+// lookUp returns the addresses of the host name. For a name that does not exist, such as the name of a
+// headless service without pods, it returns neither an address nor an error.
 func lookUp(ctx context.Context, r resolver, host, port string) (addresses []string, err error) {
 	found, err := r.LookupHost(ctx, host)
 	var e *net.DNSError

@@ -20,8 +20,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// tapped passes a connection on, and keeps the bytes that the client has sent. The connection ends
-// when the client has sent the number of bytes in cut; 0: never.
+// tapped starts a relay to an address, and keeps the bytes that the client sends through it. The relay ends
+// the connection when the client has sent cut bytes; 0: never.
 func tapped(t *testing.T, to string, cut int64) (address string, sent func() []byte) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -75,10 +75,10 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// works reports whether a trusted host can open a device of a machine.
+// works checks that a trusted host can open a device of a machine.
 func (m *served) works(t *testing.T) {
 	t.Helper()
-	for range 100 { // an earlier connection may still have the device
+	for range 100 { // an earlier connection may still use the device
 		f, err := fleet.Open(t.Context(), host(m.keys, "tls://"+m.address+"/*"))
 		if err == nil {
 			if err := f.Close(); err != nil {
@@ -94,8 +94,8 @@ func (m *served) works(t *testing.T) {
 	t.Fatal("the device stays in use")
 }
 
-// The recorded bytes of a host, sent again, open nothing: the keys of a connection are new. The machine
-// continues to serve.
+// If the bytes that a host has sent are recorded and sent again, they open no device, because each connection
+// has new keys. The machine must continue to serve.
 func TestReplayedConnections(t *testing.T) {
 	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
 	address, sent := tapped(t, m.address, 0)
@@ -131,7 +131,8 @@ func TestReplayedConnections(t *testing.T) {
 	}
 }
 
-// A connection that ends after any number of bytes is an error on the host, and the machine continues.
+// A connection may end after any number of bytes. This is an error on the host, and the machine continues to
+// serve.
 func TestTruncatedConnections(t *testing.T) {
 	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
 	whole := int64(0)
@@ -148,18 +149,18 @@ func TestTruncatedConnections(t *testing.T) {
 			t.Errorf("cut after %d of %d bytes: the device opens", cut, whole)
 		}
 		if err == nil {
-			_ = f.Close() // a device whose connection was cut is lost
+			_ = f.Close() // the device is lost, because its connection was cut
 		}
 		stop()
 		m.works(t)
 	}
 }
 
-// Connections that send nothing, and others with a wrong authority, neither shut a trusted host out nor fill
-// the memory.
+// Many connections that send nothing, and many with a wrong authority, must neither keep a trusted host from
+// connecting nor fill the memory.
 func TestFloodOfHandshakes(t *testing.T) {
-	// A flood from the address of the host may shut the host out (docs/machines.md), so the strangers
-	// use another address.
+	// If a flood comes from the address of the host, it may keep the host from connecting (docs/machines.md). So
+	// the strangers use another address.
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has the addresses 127.0.0.2 and so on")
 	}

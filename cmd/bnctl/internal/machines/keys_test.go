@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// secrets returns the texts and bytes that would reveal the private key in a PEM file: its lines, and the key
-// and its scalar as bytes, in hexadecimal and in base64.
+// secrets returns all texts and bytes that would reveal the private key in a PEM file: the lines of the file,
+// and the key and its scalar as bytes, in hexadecimal and in base64.
 func secrets(t *testing.T, path string) (all [][]byte) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -48,8 +48,8 @@ func secrets(t *testing.T, path string) (all [][]byte) {
 	return all
 }
 
-// No private key is in a checkpoint, in the events that logs and reports are made of, in the notes of both
-// sides, or in the template, after a run that a machine has left and entered again.
+// After a run that a machine has left and entered again, no private key may be in the checkpoint, in the
+// events that logs and reports are made of, in the notes of both sides, or in the template.
 func TestNoKeysInFilesOfARun(t *testing.T) {
 	keys := newKeys(t)
 	m := start(t, "127.0.0.1:0", keys, "ref")

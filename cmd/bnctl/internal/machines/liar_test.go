@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// liars are the devices of an offer, each replaced by a wrong one.
+// liars offers devices, each of which is replaced by a device with a fault.
 type liars struct {
 	*fleet.Offer
 	lie func(device.Device) device.Device
@@ -36,7 +36,7 @@ func (l liars) Open(ctx context.Context, id string, o device.Options) (device.De
 	return l.lie(d), nil
 }
 
-// startLiars serves two wrong devices, and returns their address. Its certificate is right.
+// startLiars serves two devices with a fault, and returns their address. The machine has a valid certificate.
 func startLiars(t *testing.T, keys string, lie func(device.Device) device.Device) (address string) {
 	t.Helper()
 	side, err := machine.Open(filepath.Join(keys, "device"), machine.Device)
@@ -65,7 +65,7 @@ func startLiars(t *testing.T, keys string, lie func(device.Device) device.Device
 	return listener.Addr().String()
 }
 
-// wrongResults is a device that flips the last bit of the first result of each run.
+// wrongResults is a device that flips the last bit of the first result in each run.
 type wrongResults struct{ device.Device }
 
 func (d wrongResults) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
@@ -85,8 +85,9 @@ func (x wrongExecutable) Run(ctx context.Context, s device.Step) (device.Outcome
 	return out, err
 }
 
-// A machine with other bits than its class is found when a host connects to it. It is refused with a
-// sentence if it is named, and does not join a run that finds it in a list.
+// If a machine computes other bits than its kernel class defines, this is found when a host connects to it.
+// If the user names the machine, it is refused with an error. If a run finds it in a list of machines, it
+// does not join the run.
 func TestWrongBitsAreFoundAtTheHandshake(t *testing.T) {
 	keys := newKeys(t)
 	address := startLiars(t, keys, func(d device.Device) device.Device { return wrongResults{d} })
@@ -120,7 +121,7 @@ func TestWrongBitsAreFoundAtTheHandshake(t *testing.T) {
 	}
 }
 
-// failing is a device whose runs fail.
+// failing is a device on which every run fails.
 type failing struct{ device.Device }
 
 func (d failing) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
@@ -134,7 +135,7 @@ func (failingExecutable) Run(context.Context, device.Step) (device.Outcome, erro
 	return device.Outcome{}, device.Errorf("", "Run", device.OutOfMemory, "no memory today")
 }
 
-// A machine that does not finish a vector is not refused for wrong bits: the error has the reason, and
+// If a machine fails to run a golden vector, it is not refused for wrong bits. The error has the reason, and
 // the host may try the machine again.
 func TestAMachineThatFailsIsNotWrong(t *testing.T) {
 	keys := newKeys(t)
@@ -146,7 +147,7 @@ func TestAMachineThatFailsIsNotWrong(t *testing.T) {
 	}
 }
 
-// wrongGradients is a device that changes the gradients of a tensor by about a half.
+// wrongGradients is a device that makes about half of the gradients of a tensor wrong.
 type wrongGradients struct{ device.Device }
 
 func (d wrongGradients) Join(ctx context.Context, g device.Group) error {

@@ -12,19 +12,19 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// meddler passes connections on. After it is armed, it lets a number of bytes of one connection and
-// direction pass, and then changes the next piece. It does so once.
+// meddler is a relay for connections. After it is armed, it lets some bytes of one connection and direction
+// pass, and then changes the next piece. It does this once.
 type meddler struct {
 	change   func(piece []byte) []byte
 	after    int64
-	backward bool // the pieces are from the machine
+	backward bool // change pieces that come from the machine
 	armed    atomic.Bool
 
 	mu   sync.Mutex
 	done bool
 }
 
-// copy passes the bytes of one direction on.
+// copy forwards the bytes of one direction.
 func (m *meddler) copy(to io.Writer, from io.Reader, backward bool) {
 	buffer, passed := make([]byte, 32<<10), int64(0)
 	for {
@@ -44,7 +44,7 @@ func (m *meddler) copy(to io.Writer, from io.Reader, backward bool) {
 	}
 }
 
-// listen returns the address of the meddler in front of a machine.
+// listen returns an address. The meddler forwards connections to this address to a machine.
 func (m *meddler) listen(t *testing.T, machine string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,8 +79,9 @@ func (m *meddler) listen(t *testing.T, machine string) string {
 	return l.Addr().String()
 }
 
-// Frames of a run are sent again, shortened, left out or changed on their way, in either direction. The
-// device is then lost: no wrong byte is used, and the template equals the template of an undisturbed run.
+// Frames of a run are sent again, shortened, left out or changed between host and machine, in either
+// direction. The device is then lost. No wrong byte is used, and the template equals the template of an
+// undisturbed run.
 func TestMeddledFrames(t *testing.T) {
 	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 2, 3
@@ -103,7 +104,7 @@ func TestMeddledFrames(t *testing.T) {
 			got := trainOn(t, o, "glyphs:32", r, train.Config{Events: func(e train.Event) {
 				switch e.(type) {
 				case train.Stepped:
-					m.armed.Store(true) // armed after opening, which sends a varying number of bytes
+					m.armed.Store(true) // only now, because opening a device sends a varying number of bytes
 				case train.DeviceLost:
 					lost++
 				}

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// lastCalls is the time that calls in progress have after a signal.
+// lastCalls is the time that calls in progress have to finish after a signal has ended the machine.
 const lastCalls = 6 * time.Second
 
 // offer offers devices at an address until ctx ends.
@@ -51,8 +51,8 @@ func offer(ctx context.Context, address, folder string, o fleet.Options, out Out
 	return nil
 }
 
-// newServer returns the server of an offer. It writes notes about the hosts that use a device, and
-// about those that are refused.
+// newServer returns the server for the offered devices. It writes notes about hosts that use a device, and
+// about hosts that are refused.
 func newServer(devices *fleet.Offer, side *machine.Side, out Output) *serve.Apart {
 	refused := newSeldom(out.Note)
 	return serve.NewApart(devices, serve.ApartOptions{

@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// served is a machine that serves the devices of this process.
+// served is a machine in a test. It serves the devices of this process.
 type served struct {
 	address string
 	keys    string
@@ -32,7 +32,7 @@ type served struct {
 	notes []string
 }
 
-// start serves devices at an address; "127.0.0.1:0" means a free port.
+// start serves devices at an address. "127.0.0.1:0" means any free port.
 func start(t *testing.T, address, keys, devices string) *served {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -64,7 +64,7 @@ func start(t *testing.T, address, keys, devices string) *served {
 	return m
 }
 
-// end ends the machine as a signal does.
+// end ends the machine like a signal.
 func (m *served) end(t *testing.T) {
 	t.Helper()
 	m.stop()
@@ -82,12 +82,12 @@ func newKeys(t *testing.T) string {
 	return folder
 }
 
-// host returns options for devices of machines with these keys.
+// host returns options with which a host uses devices of machines that have these keys.
 func host(keys, devices string) fleet.Options {
 	return fleet.Options{Devices: devices, Plugins: fleet.Plugins{TLS: filepath.Join(keys, "host")}}
 }
 
-// trained returns the state of a small network after it was trained on devices.
+// trained trains a small network on devices, and returns its state.
 func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]tensor.Tensor {
 	t.Helper()
 	r := recipe.Default("mlp-bn")
@@ -99,7 +99,7 @@ func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]
 	}})
 }
 
-// trainOn trains mlp-bn by a recipe on devices, and returns its state. c has neither data nor devices.
+// trainOn trains mlp-bn by a recipe on devices, and returns its state. It sets the data and the devices in c.
 func trainOn(t *testing.T, o fleet.Options, samples string, r *recipe.Recipe,
 	c train.Config) map[string]tensor.Tensor {
 	t.Helper()
@@ -144,8 +144,8 @@ func equal(t *testing.T, what string, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// A run gives one template on devices in this process, on another machine, on two machines, and on a machine
-// that ends in the middle of the run, or ends and comes back.
+// A run makes the same template with devices in this process, on another machine, on two machines, and on a
+// machine that ends in the middle of the run, with or without coming back.
 func TestOneTemplateOnMachines(t *testing.T) {
 	want := trained(t, fleet.Options{Devices: "ref"}, nil)
 	keys := newKeys(t)
@@ -163,7 +163,7 @@ func TestOneTemplateOnMachines(t *testing.T) {
 	}), want)
 }
 
-// used waits until a host has the device ref of a machine.
+// used waits until a host uses the device ref of a machine.
 func (m *served) used(t *testing.T) {
 	t.Helper()
 	for range 600 {
@@ -181,8 +181,8 @@ func (m *served) used(t *testing.T) {
 	t.Fatal("nobody uses the device")
 }
 
-// A run that uses only other machines has the same template when a second machine joins and the first one
-// ends.
+// A run with only devices of other machines makes the same template if a second machine joins and the first
+// one ends.
 func TestOneTemplateWithMachinesThatJoin(t *testing.T) {
 	want := trained(t, fleet.Options{Devices: "ref"}, nil)
 	keys := newKeys(t)
@@ -221,7 +221,7 @@ func TestOneTemplateWithMachinesThatJoin(t *testing.T) {
 	}
 }
 
-// Devices beyond Options.Most wait to join.
+// If there are more devices than Options.Most, the other devices wait to join.
 func TestSpareDevicesWait(t *testing.T) {
 	keys := newKeys(t)
 	m := start(t, "127.0.0.1:0", keys, "2xref")
@@ -240,7 +240,7 @@ func TestSpareDevicesWait(t *testing.T) {
 	}
 }
 
-// An error in a file of addresses names the line.
+// The error about a file of addresses names the line.
 func TestReadAddresses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "machines")
 	for _, c := range []struct{ text, want string }{
@@ -265,7 +265,7 @@ func TestReadAddresses(t *testing.T) {
 	}
 }
 
-// names is a name server with one answer.
+// names is a name server that always gives the same answer.
 type names struct {
 	found []string
 	err   error
@@ -273,8 +273,8 @@ type names struct {
 
 func (n names) LookupHost(context.Context, string) ([]string, error) { return n.found, n.err }
 
-// The machines of a name are its addresses. A name without addresses has no machines, and a name
-// server that does not answer is an error.
+// A name stands for the machines at all of its addresses. If it has no addresses, there are no machines. If
+// the name server does not answer, this is an error.
 func TestLookUp(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -302,7 +302,7 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// A device is used by one host at a time, and is free again when its host has closed it.
+// Only one host at a time can use a device. When it has closed the device, another host can.
 func TestOneHostAtATime(t *testing.T) {
 	keys := newKeys(t)
 	m := start(t, "127.0.0.1:0", keys, "2xref")
@@ -317,7 +317,7 @@ func TestOneHostAtATime(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	for range 200 { // the machine learns of the end of the connection
+	for range 200 { // the machine needs some time to notice the end of the connection
 		var again *fleet.Fleet
 		if again, err = fleet.Open(t.Context(), host(keys, "tls://"+m.address+"/ref:1")); err == nil {
 			again.Close()
@@ -328,7 +328,7 @@ func TestOneHostAtATime(t *testing.T) {
 	t.Errorf("the device stays in use: %v", err)
 }
 
-// A host without a certificate of the authority is refused with a sentence on both sides.
+// A host without a certificate of the authority is refused, with an error on both sides.
 func TestStrangers(t *testing.T) {
 	keys, others := newKeys(t), newKeys(t)
 	m := start(t, "127.0.0.1:0", keys, "ref")
@@ -354,7 +354,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A flood of strangers leaves a few notes.
+// Many connections of strangers cause only a few notes.
 func TestNotesOfStrangersAreFew(t *testing.T) {
 	var notes []string
 	s := newSeldom(func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) })

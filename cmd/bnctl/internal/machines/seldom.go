@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// seldom passes on notes that strangers cause, up to ten per minute.
+// seldom forwards notes about strangers, at most ten per minute.
 type seldom struct {
 	to    func(format string, args ...any)
 	mu    sync.Mutex

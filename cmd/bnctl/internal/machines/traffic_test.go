@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// The planned bytes of a step equal the bytes that the connections count.
+// The bytes that a step should send, as planned, equal the bytes that are counted on the connections.
 func TestTrafficIsThatOfTheConnections(t *testing.T) {
 	keys := newKeys(t)
 	a, b := start(t, "127.0.0.1:0", keys, "2xref"), start(t, "127.0.0.1:0", keys, "ref")
@@ -43,7 +43,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// counted trains a small network, and returns its plan and the bytes of a step by machine.
+// counted trains a small network. It returns the planned bytes of a step, and the counted bytes by machine.
 func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 	plan train.Machines, sent, received []float64) {
 	t.Helper()
@@ -61,7 +61,7 @@ func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 				}
 			}
 		case train.Stepped:
-			if e.Step != 7 { // after steps 1, 2, 4 and 8 the states of the devices are compared
+			if e.Step != 7 { // only here, because after steps 1, 2, 4 and 8 the states of the devices are compared too
 				return
 			}
 			for _, m := range e.Machines {

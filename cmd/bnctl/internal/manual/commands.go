@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A command is the program itself, or one of its commands with its path.
+// command is the program itself, or one of its commands with its path.
 type command struct {
 	path        []string // "bnctl", "data", "info"
 	usage       string
@@ -17,12 +17,12 @@ type command struct {
 	flags       []flag
 }
 
-// A flag of a command.
+// flag is a flag of a command.
 type flag struct {
 	name  string // without dashes
 	value string // placeholder of its value: FILE; empty for a switch
 	usage string
-	words []string // values that can be completed: cosine, plateau:
+	words []string // values that can be completed, for example cosine and plateau:
 }
 
 // commandsOf returns the program with all of its commands, except hidden ones.
@@ -32,11 +32,11 @@ func commandsOf(app *cli.App) command {
 	return c
 }
 
-// below returns commands and their subcommands, each with its flags and the global flags, which are
-// accepted anywhere.
+// below returns the commands of a list and their subcommands, each with its flags and with the global flags,
+// which may be given anywhere.
 func below(path []string, list []*cli.Command, global []flag) (all []command) {
 	for _, c := range list {
-		if c.Hidden || c.Name == "help" { // added by the library
+		if c.Hidden || c.Name == "help" { // the cli library adds the command help
 			continue
 		}
 		added := command{path: append(slices.Clone(path), c.Name), usage: c.Usage, description: c.Description,
@@ -72,7 +72,7 @@ func flagsOf(list []cli.Flag) (all []flag) {
 	return all
 }
 
-// placeholder returns the name of a flag's value: the text between back quotes in its usage.
+// placeholder returns the name of a flag's value, which is between back quotes in the usage.
 func placeholder(usage string) string {
 	if _, after, ok := strings.Cut(usage, "`"); ok {
 		if name, _, ok := strings.Cut(after, "`"); ok {
@@ -82,7 +82,7 @@ func placeholder(usage string) string {
 	return "VALUE"
 }
 
-// walk calls f for a command and all below it.
+// walk calls f for a command and for all commands below it.
 func (c command) walk(f func(command)) {
 	f(c)
 	for _, s := range c.subcommands {
@@ -93,7 +93,7 @@ func (c command) walk(f func(command)) {
 // joined returns the path of a command, joined by a separator.
 func (c command) joined(by string) string { return strings.Join(c.path, by) }
 
-// name sets the words of a flag in c and in all commands below it.
+// name sets the words that complete a flag, in c and in all commands below it.
 func (c command) name(flag string, words []string) {
 	c.walk(func(c command) {
 		for i, f := range c.flags {
@@ -104,7 +104,7 @@ func (c command) name(flag string, words []string) {
 	})
 }
 
-// long returns a flag as it is typed.
+// long returns the flag as a user types it, with its dashes.
 func (f flag) long() string {
 	if len(f.name) == 1 {
 		return "-" + f.name

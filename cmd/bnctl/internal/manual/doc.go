@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Command is bnctl completion.
+// Command returns the command completion.
 func Command() *cli.Command {
 	list := []*cli.Command{}
 	for _, shell := range []string{"bash", "zsh", "fish"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// example is a program with commands of two levels, a flag with a list of words, and text
-// that each of the three shells and troff would misread without quoting.
+// example returns a program with commands of two levels, a flag with a list of words, and text that the three
+// shells and troff would each misread if it were not quoted.
 func example() *cli.App {
 	return &cli.App{Name: "tool", Usage: "does it", Version: "1", HideVersion: true, HideHelpCommand: true,
 		UsageText: "tool COMMAND",
@@ -44,7 +44,8 @@ func script(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// TestBashCompletes runs the script in bash and compares the words that bash offers.
+// TestBashCompletes runs the completion script in bash, and compares the words that bash offers with the
+// expected ones.
 func TestBashCompletes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not here")
@@ -63,7 +64,7 @@ func TestBashCompletes(t *testing.T) {
 		"tool data info --masks in":        "",
 		"tool completion ":                 "bash zsh fish json man -v --help",
 		"tool train --tail keep --m":       "--model",
-		"tool train --tail csv : manual_t": "manual_test.go", // as readline cuts csv:manual_t
+		"tool train --tail csv : manual_t": "manual_test.go", // readline divides csv:manual_t in this way
 	} {
 		words := strings.Split(line, " ")
 		run := source + "\nCOMP_WORDS=(" + strings.Join(words[:len(words)-1], " ") + " '" + words[len(words)-1] +
@@ -75,7 +76,7 @@ func TestBashCompletes(t *testing.T) {
 	}
 }
 
-// zsh and fish read their scripts without an error, if they are installed.
+// If zsh and fish are installed, they must read their scripts without an error.
 func TestShellsReadScripts(t *testing.T) {
 	for shell, check := range map[string][]string{"zsh": {"-n"}, "fish": {"--no-execute"}} {
 		file := filepath.Join(t.TempDir(), "script")
@@ -134,7 +135,7 @@ func TestTable(t *testing.T) {
 		t.Fatalf("%+v: %v", root, err)
 	}
 	train := root.Commands[0]
-	if train.Name != "train" || len(train.Flags) != 3 { // without the hidden one
+	if train.Name != "train" || len(train.Flags) != 3 { // the hidden flag is not in the list
 		t.Fatalf("%+v", train)
 	}
 	tail := train.Flags[2]

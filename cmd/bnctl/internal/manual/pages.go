@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// pages writes a manual page for the program and for each of its commands into a folder: bnctl.1,
-// bnctl-data-info.1. It returns their names.
+// pages writes a manual page for the program and for each of its commands into a folder, for example bnctl.1
+// and bnctl-data-info.1. It returns the names of the files.
 func pages(folder string, app *cli.App) (names []string, err error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func pages(folder string, app *cli.App) (names []string, err error) {
 	return names, err
 }
 
-// page writes a command in the macros of man(7).
+// page writes the manual page of a command, with the macros of man(7).
 func (c command) page(w io.Writer, root command, version string) {
 	title := c.joined("-")
 	fmt.Fprintf(w, ".TH %q 1 \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(title),
@@ -58,7 +58,7 @@ func (c command) page(w io.Writer, root command, version string) {
 	}
 }
 
-// paragraphs writes a description. Indented lines are examples.
+// paragraphs writes a description. Its indented lines are examples, which are not filled.
 func paragraphs(w io.Writer, text string) {
 	example := false
 	for _, line := range strings.Split(text, "\n") {

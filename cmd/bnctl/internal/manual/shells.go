@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// shells are the writers of completion scripts.
+// shells has the function that writes the completion script for each shell.
 var shells = map[string]func(io.Writer, command){"bash": bash, "zsh": zsh, "fish": fish}
 
-// bash writes a function that knows the commands of each place, the flags of each command
-// and the words of some flags. Everywhere else readline completes names of files.
+// bash writes a completion function. It knows which commands may follow at each position, the flags of each
+// command, and the words that complete some flags. Everywhere else readline completes the names of files.
 func bash(w io.Writer, root command) {
 	name := root.path[0]
 	fmt.Fprintf(w, `# bash completion: source <(%[1]s completion bash)
@@ -51,7 +51,7 @@ complete -o default -F _%[1]s %[1]s
 `, name)
 }
 
-// words are the words that may follow a command.
+// words returns the words that may follow a command.
 func (c command) words() (words []string) {
 	for _, s := range c.subcommands {
 		words = append(words, s.path[len(s.path)-1])
@@ -62,8 +62,7 @@ func (c command) words() (words []string) {
 	return append(words, "--help")
 }
 
-// zsh writes an _arguments function for each command, with descriptions of commands and
-// flags.
+// zsh writes a function for each command, which calls _arguments with the descriptions of commands and flags.
 func zsh(w io.Writer, root command) {
 	fmt.Fprintf(w, "#compdef %[1]s\n# zsh completion: %[1]s completion zsh >\"${fpath[1]}/_%[1]s\"\n",
 		root.path[0])
@@ -90,7 +89,7 @@ func zsh(w io.Writer, root command) {
 	fmt.Fprintf(w, "\n_%s \"$@\"\n", root.path[0])
 }
 
-// zshValue describes the value of a flag.
+// zshValue returns the description of a flag's value for _arguments.
 func (f flag) zshValue() string {
 	switch {
 	case f.value == "":
@@ -108,7 +107,7 @@ func zshText(s string) string {
 
 func zshQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// fish writes a line for each command and flag.
+// fish writes a line for each command and each flag.
 func fish(w io.Writer, root command) {
 	name := root.path[0]
 	fmt.Fprintf(w, "# fish completion: %[1]s completion fish >~/.config/fish/completions/%[1]s.fish\n", name)
@@ -155,7 +154,7 @@ func fishQuote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }
 
-// short is the first part of a usage, as a menu shows it.
+// short returns the first part of a usage, which fits into a menu.
 func short(usage string) string {
 	usage, _, _ = strings.Cut(usage, "; ")
 	if r := []rune(usage); len(r) > 80 {

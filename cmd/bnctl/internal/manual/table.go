@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// tableCommand is a command as completion json prints it.
+// tableCommand is a command in the form that "completion json" prints.
 type tableCommand struct {
 	Name     string         `json:"name"`
 	Usage    string         `json:"usage"`
@@ -19,7 +19,7 @@ type tableCommand struct {
 	Commands []tableCommand `json:"commands,omitempty"`
 }
 
-// tableFlag is a flag as completion json prints it.
+// tableFlag is a flag in the form that "completion json" prints.
 type tableFlag struct {
 	Name    string   `json:"name"` // without dashes
 	Aliases []string `json:"aliases,omitempty"`
@@ -51,7 +51,7 @@ func tableCommands(list []*cli.Command) (all []tableCommand) {
 	return all
 }
 
-// tableFlags returns the visible flags in order of their names.
+// tableFlags returns the flags that are not hidden, sorted by name.
 func tableFlags(list []cli.Flag) []tableFlag {
 	all := []tableFlag{}
 	for _, f := range list {

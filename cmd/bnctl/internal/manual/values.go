@@ -1,8 +1,7 @@
 package manual
 
-// values has the words that flags accept, except for the names of the zoo. A word that ends
-// in a colon must be continued. A test of the command finds each of them in the usage of
-// its flag.
+// values has the words that complete each flag, except the names of the zoo. A word that ends in a colon must
+// be continued. A test of the command bnctl checks that the usage of the flag mentions each word.
 var values = map[string][]string{
 	"bn":            {"sync", "replica", "frozen"},
 	"bn-min":        {"refuse", "running"},

@@ -1,4 +1,4 @@
-// Package nearest finds the name that somebody may have meant.
+// Package nearest finds the name that a user may have meant by an unknown name.
 package nearest
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Name returns ` (did you mean "x"?)` for the most similar of the names, or "" if all of them are too
-// different. A name is similar if it begins with got, or got begins with it, or if few letters must be
-// changed: one of three, but up to two in a short name, so that two letters may be exchanged. Dashes at
-// the beginning do not count.
+// Name returns ` (did you mean "x"?)` for the name that is most similar to got, or "" if all are too
+// different. A name is similar if it begins with got, if got begins with it, or if few letters must be
+// changed: one in three, or up to two in a short name, so that two letters may be exchanged. Dashes at the
+// beginning are ignored.
 func Name(got string, names []string) string {
 	word := strings.ToLower(strings.TrimLeft(got, "-"))
 	best, least := "", max(len(word)/3, min(len(word)-1, exchanged))+1
@@ -33,6 +33,6 @@ func Name(got string, names []string) string {
 }
 
 const (
-	shortest  = 3 // minimum length of a prefix that is an abbreviation
-	exchanged = 2 // cost of two exchanged letters
+	shortest  = 3 // minimum length of the beginning of a name that counts as an abbreviation
+	exchanged = 2 // number of changes that two exchanged letters need
 )

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// Complete sets the options for the weights of a source that are not set: the preprocessing and the
-// names of the classes that were published with them, and the network if withArch is true. It does
-// nothing for other files.
+// Complete sets options for reading the weights of a source, unless they are already set: the preprocessing
+// and the names of the classes that were published with the weights and, if withArch is true, the network. It
+// does nothing for files that are not published weights.
 func Complete(o *modelfile.Options, source string, withArch bool) error {
 	switch {
 	case strings.HasPrefix(source, Scheme+":"):
@@ -27,7 +27,7 @@ func Complete(o *modelfile.Options, source string, withArch bool) error {
 	return nil
 }
 
-// complete sets options that are not set.
+// complete sets those options that are not set.
 func (w *Weights) complete(o *modelfile.Options, withArch bool) {
 	if withArch && o.Arch == "" {
 		o.Arch = w.Network
@@ -40,7 +40,7 @@ func (w *Weights) complete(o *modelfile.Options, withArch bool) {
 	}
 }
 
-// isUnset reports whether no option sets how pictures become the input.
+// isUnset reports whether no option says how pictures become the input.
 func isUnset(p modelfile.Preprocess) bool {
 	return p.Name == "" && p.Mean == nil && p.Std == nil && p.Interpolation == ""
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// config has the contents of the hub's config.json and preprocessor_config.json.
+// config has what bnctl needs of a hub repository's config.json and preprocessor_config.json.
 type config struct {
-	network       string // network of the zoo, or ""
+	network       string // name of the network in the zoo, or ""
 	labels        []string
 	mean, std     []float64
 	resize        int
 	interpolation string
 }
 
-// maxConfig is the most bytes of a config.
+// maxConfig is the largest accepted size of a config, in bytes.
 const maxConfig = 4 << 20
 
-// configOf reads the configs of a repository of the hub. It returns nil without configs.
+// configOf reads the configs of a repository of the hub. It returns nil if there are none.
 func configOf(source string) (*config, error) {
 	owner, rest, _ := strings.Cut(source, "/")
 	name, _, _ := strings.Cut(rest, "/")
 	if name == "" {
-		return nil, nil // opening the source returns the error
+		return nil, nil // opening the source will return the error
 	}
 	repository := owner + "/" + name
 	c := &config{}
@@ -54,7 +54,7 @@ func configOf(source string) (*config, error) {
 	return c, nil
 }
 
-// timmConfig has the fields of timm's config.json and of the config.json of transformers.
+// timmConfig has fields of the config.json of timm, and of the config.json of transformers.
 type timmConfig struct {
 	Architecture string            `json:"architecture"`
 	Labels       []string          `json:"label_names"`
@@ -100,10 +100,11 @@ func parseConfig(b []byte, c *config) error {
 	return nil
 }
 
-// resized returns the shorter side before the crop, as timm does it.
+// resized returns the length of the shorter side after scaling, before the crop, as timm computes it.
 func resized(side int, crop float64) int { return int(math.Floor(float64(side) / crop)) }
 
-// byNumber returns names by their numbers from 0 on; nil if a number is missing or a name is empty.
+// byNumber returns the names of classes in the order of their numbers. It returns nil if a number from 0 on
+// is missing, or if a name is empty.
 func byNumber(names map[string]string) []string {
 	var labels []string
 	for i := range len(names) {
@@ -151,7 +152,7 @@ func parsePreprocessor(b []byte, c *config) error {
 	return nil
 }
 
-// complete sets options that are not set.
+// complete sets those options that are not set.
 func (c *config) complete(o *modelfile.Options, withArch bool) {
 	if withArch && o.Arch == "" {
 		o.Arch = c.network

@@ -22,7 +22,7 @@ const timmConfig = `{"architecture": "resnet18", "num_classes": 1000, "num_featu
 	"test_crop_pct": 1.0, "crop_mode": "center", "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225],
 	"num_classes": 1000, "pool_size": [7, 7], "first_conv": "conv1", "classifier": "fc"}}`
 
-// ownConfig is a config.json that timm writes for a network with other classes than ImageNet's.
+// ownConfig is the config.json that timm writes for a network with other classes than ImageNet's.
 const ownConfig = `{"architecture": "mobilenetv2_100", "num_classes": 3, "label_names": ["cat", "dog", "ünï cow"],
 	"pretrained_cfg": {"input_size": [3, 160, 128], "interpolation": "bilinear", "crop_pct": 1.0,
 	"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "num_classes": 3}}`
@@ -36,7 +36,7 @@ const (
 	vitPreprocessor = `{"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "resample": 2, "size": 384}`
 )
 
-// startHub starts a hub, and opens its URLs.
+// startHub starts a server that stands for the hub, and makes URLs of the hub open its files.
 func startHub(t *testing.T, files map[string]string) *storetest.Hub {
 	t.Helper()
 	all := map[string][]byte{}
@@ -55,7 +55,7 @@ func startHub(t *testing.T, files map[string]string) *storetest.Hub {
 	return hub
 }
 
-// TestConfigs reads preprocessing and labels as the hub serves them, in the formats of timm and of
+// TestConfigs reads preprocessing and labels from configs on a hub, in the formats of timm and of
 // transformers.
 func TestConfigs(t *testing.T) {
 	startHub(t, map[string]string{"timm/resnet18.a1_in1k/config.json": timmConfig,
@@ -98,7 +98,7 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
-// TestBadConfigs names the file.
+// TestBadConfigs checks that the error about a bad config names its file.
 func TestBadConfigs(t *testing.T) {
 	hub := startHub(t, map[string]string{"me/broken/config.json": `{"architecture": `,
 		"me/wrong/preprocessor_config.json": `{"image_mean": "grey"}`, "me/private/config.json": timmConfig})

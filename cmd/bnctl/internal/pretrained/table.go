@@ -1,5 +1,5 @@
-// Package pretrained lists weights that others have published for the networks of the zoo: their sources,
-// their accuracy, and their preprocessing.
+// Package pretrained lists weights that others have published for networks of the zoo, with their sources,
+// accuracy and preprocessing.
 package pretrained
 
 import (
@@ -24,19 +24,19 @@ var table string
 //go:embed imagenet.txt.gz
 var imageNet []byte
 
-// Weights is a published file of weights.
+// Weights describes a published file of weights.
 type Weights struct {
-	Network string `json:"network"` // name of the zoo
-	Source  string `json:"source"`  // value of --init
+	Network string `json:"network"` // name of the network in the zoo
+	Source  string `json:"source"`  // value of --init that names the weights
 	URL     string `json:"url"`
-	// Default is true for the weights that the source without /WEIGHTS names.
+	// Default is true for the weights that a source without the part /WEIGHTS means.
 	Default bool    `json:"default"`
 	Top1    float64 `json:"top1,omitempty"` // in per cent, on ImageNet's validation set, as published
 	MIoU    float64 `json:"miou,omitempty"` // in per cent, on COCO's validation set with VOC's classes
 	// Bytes is the size of the network's parameters as float32. The file is a little larger.
 	Bytes   int64  `json:"bytes,omitempty"`
 	Licence string `json:"licence,omitempty"`
-	// Sum is the SHA-256 in hexadecimal, or its first digits.
+	// Sum is the SHA-256 of the file in hexadecimal, or its first digits.
 	Sum string `json:"sha256_prefix"`
 
 	name, weights string
@@ -45,11 +45,11 @@ type Weights struct {
 	classes       int
 }
 
-// licence is the licence of torchvision, which also distributes the weights. Terms of the training
-// data may apply as well.
+// licence is the licence of torchvision, which also applies to the weights that it distributes. Terms of the
+// training data may apply as well.
 const licence = "BSD-3-Clause"
 
-// sumInName finds the digits of the SHA-256 in the name of a file of torchvision.
+// sumInName matches the digits of the SHA-256 in the name of a file of torchvision.
 var sumInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-([0-9a-f]{8,64})\.pth$`) })
 
 // All returns the weights for networks of the zoo, in the zoo's order.
@@ -76,14 +76,14 @@ var weights = sync.OnceValue(func() (all []Weights) {
 	return all
 })
 
-// base is the folder of torchvision's files.
+// base is the URL of the folder of torchvision's files.
 const base = "https://download.pytorch.org/models/"
 
 // Scheme is the scheme of the names of torchvision's weights.
 const Scheme = "torchvision"
 
-// Find returns the weights with a name: NAME or NAME/WEIGHTS, as resnet50/IMAGENET1K_V1. NAME is
-// a name of torchvision or of the zoo.
+// Find returns the weights with a name of the form NAME or NAME/WEIGHTS, for example resnet50/IMAGENET1K_V1.
+// NAME is the name of the network in torchvision or in the zoo.
 func Find(text string) (*Weights, error) {
 	name, version, _ := strings.Cut(text, "/")
 	var known, versions []string
@@ -105,7 +105,8 @@ func Find(text string) (*Weights, error) {
 		Advice: "{models-list-pretrained} lists them"}
 }
 
-// Resolve returns the file of the weights with a name. TORCHVISION_ENDPOINT replaces the server.
+// Resolve returns a function that returns the file of the weights with a name. The environment variable
+// TORCHVISION_ENDPOINT may name another server than torchvision's.
 func Resolve(getenv func(string) string) func(name string) (store.Source, error) {
 	return func(name string) (store.Source, error) {
 		w, err := Find(name)
@@ -122,7 +123,7 @@ func Resolve(getenv func(string) string) func(name string) (store.Source, error)
 
 const imageNetClasses = 1000
 
-// Labels returns the names of the classes of the weights, or nil.
+// Labels returns the names of the classes of the weights, or nil if they are not known.
 func (w *Weights) Labels() []string {
 	if w.classes != imageNetClasses {
 		return nil
@@ -130,8 +131,8 @@ func (w *Weights) Labels() []string {
 	return imageNetLabels()
 }
 
-// imageNetLabels are the names of ImageNet's classes; a name that occurs twice gets the number of its
-// class.
+// imageNetLabels returns the names of ImageNet's classes. If two classes have the same name, the number of
+// the class is added.
 var imageNetLabels = sync.OnceValue(func() []string {
 	z, err := gzip.NewReader(bytes.NewReader(imageNet))
 	if err != nil {

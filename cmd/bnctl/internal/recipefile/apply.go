@@ -13,14 +13,14 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/stores"
 )
 
-// Flags are the options of a command line that files can have, divided as in File.
+// Flags are the flags of a command line that a recipe file may set, divided like the parts of a File.
 type Flags struct {
 	Recipe, Run []cli.Flag
 	// Check returns an error if a flag cannot read a value.
 	Check func(f cli.Flag, value string) error
 }
 
-// Apply sets the flags from f that are not set on the command line.
+// Apply sets those flags of f that are not set on the command line.
 func (s Flags) Apply(c *cli.Context, f File) error {
 	for _, section := range []struct {
 		name, other  string
@@ -66,7 +66,7 @@ func (s Flags) apply(c *cli.Context, values map[string]string, flags []cli.Flag)
 	return nil
 }
 
-// Given returns the flags that are set, as a File.
+// Given returns the flags that are set on the command line, as a File.
 func (s Flags) Given(c *cli.Context) File {
 	given := func(flags []cli.Flag) map[string]string {
 		values := map[string]string{}
@@ -90,8 +90,7 @@ func valueOf(c *cli.Context, name string) string {
 	return fmt.Sprint(c.Value(name))
 }
 
-// Words returns the flags that are set, without the named ones, as the arguments of a
-// command.
+// Words returns the flags that are set, except those named in without, as the arguments of a command.
 func Words(c *cli.Context, flags []cli.Flag, without ...string) (words []string) {
 	for _, f := range flags {
 		name := f.Names()[0]

@@ -10,12 +10,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds on a recipe file, which has two maps of numbers, words and short lists. A YAML parser needs
-// minutes for deeply nested brackets, and unbounded memory for aliases of aliases.
+// Bounds on a recipe file, which has two maps of numbers, words and short lists. Without them, a YAML parser
+// would need minutes for deeply nested brackets, and unlimited memory for aliases of aliases.
 const (
 	maxBytes  = 64 << 10
 	maxTokens = 4096
-	maxDepth  = 4 // depth of brackets: a list in a map in a map in a document
+	maxDepth  = 4 // depth of brackets: a list, in a map, in a map, in the document
 )
 
 // bounded returns an error for text that exceeds the bounds. It is called before the text is parsed.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestRecipeBombs checks that text that would cost a YAML parser minutes or all memory is
-// refused, soon and with a reason.
+// TestRecipeBombs checks text for which a YAML parser would need minutes or all memory. It must be refused
+// quickly, with a reason.
 func TestRecipeBombs(t *testing.T) {
 	laughs := "recipe:\n  a: &a [1, 1, 1, 1, 1, 1, 1, 1]\n"
 	for _, c := range "bcdefghij" {

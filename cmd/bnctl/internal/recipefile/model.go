@@ -27,8 +27,8 @@ func isModel(path string) bool {
 	return err == nil && bytes.Equal(head, []byte("\x89BN"))
 }
 
-// ofModel returns the options of the recipe in a template or a checkpoint. They lack the data and the
-// file of initial weights, which the recipe does not name.
+// ofModel returns the options in the recipe of a template or a checkpoint. They do not include the data and
+// the file of the initial weights, because the recipe does not name these.
 func ofModel(path string) (f File, err error) {
 	opened, err := serialize.Open(path)
 	if err != nil {
@@ -58,11 +58,11 @@ func ofModel(path string) (f File, err error) {
 	return File{Recipe: optionsOf(r, m)}, nil
 }
 
-// otherFields are fields of a recipe that are not options, or that optionsOf handles separately.
+// otherFields are fields of a recipe that are not options, or that optionsOf handles in its own way.
 var otherFields = []string{"release", "graph", "init", "data", "validation", "val_split", "mask_ignore",
 	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling", "decoder", "most_boxes"}
 
-// optionsOf returns the options that result in the recipe r.
+// optionsOf returns the options with which a training has the recipe r.
 func optionsOf(r *recipe.Recipe, m *models.Model) map[string]string {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(r.JSON(), &fields); err != nil {

@@ -17,7 +17,7 @@ var presets embed.FS
 // Presets returns the names of the built-in recipes.
 func Presets() []string { return []string{"photos", "finetune", "from-scratch", "detect"} }
 
-// Preset returns a recipe by its name, and its text with comments.
+// Preset returns the built-in recipe with a name, and its text with comments.
 func Preset(name string) (f File, text []byte, err error) {
 	if !slices.Contains(Presets(), name) {
 		e := problem.New("preset", strconv.Quote(name), "want one of "+strings.Join(Presets(), ", "), "")
@@ -30,8 +30,7 @@ func Preset(name string) (f File, text []byte, err error) {
 	return f, text, f.parse(text)
 }
 
-// Without removes options that another option replaces: val replaces val-split, and steps
-// replaces epochs.
+// Without removes options that a given option replaces: val replaces val-split, and steps replaces epochs.
 func (f *File) Without(given func(option string) bool) {
 	for option, other := range map[string]string{"val-split": "val", "epochs": "steps"} {
 		if given(other) {
@@ -40,9 +39,9 @@ func (f *File) Without(given func(option string) bool) {
 	}
 }
 
-// Text writes options as a file that Read accepts. text is the file of a preset: an option
-// that has a line in it keeps its place and comment, and lines of options that f lacks are
-// left out.
+// Text returns the options of f as the text of a file that Read accepts. text is the file of a preset. An
+// option with a line in it keeps its position and its comment. Lines of options that f does not have are left
+// out.
 func (f *File) Text(text []byte) string {
 	var b strings.Builder
 	left, section := maps.Clone(f.Recipe), false
@@ -79,7 +78,7 @@ func writeOptions(b *strings.Builder, options map[string]string) {
 	}
 }
 
-// scalar formats a value so that YAML reads it as the same text.
+// scalar returns a value in a form that YAML reads as the same text.
 func scalar(value string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./@+", r)

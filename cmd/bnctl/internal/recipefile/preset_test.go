@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPresets checks that each preset can be read. Printed and read again it has the same
-// options, with replacements in their place, and without options that val or steps
-// replaces.
+// TestPresets checks that each preset can be read. It is printed with some options replaced, and read again.
+// It must then have the same options with the replacements in their place, and without the options that val
+// or steps replaces.
 func TestPresets(t *testing.T) {
 	for _, name := range Presets() {
 		f, text, err := Preset(name)

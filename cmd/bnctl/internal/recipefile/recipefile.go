@@ -1,5 +1,5 @@
-// Package recipefile reads the options of a training from a YAML file: each has the name and the
-// value that a command line gives it.
+// Package recipefile reads the options of a training from a YAML file. Each option has the same name and the
+// same value as on a command line.
 package recipefile
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File has options by name, with their values as on a command line. Recipe has the options that determine
-// the result, and Run has all other options.
+// File has options by name, with values in the form of a command line. Recipe has the options that determine
+// the result, and Run all other options.
 type File struct {
 	Recipe, Run map[string]string
 }
@@ -65,7 +65,7 @@ func (f *File) parse(text []byte) error {
 	return nil
 }
 
-// texts returns the options of one part.
+// texts returns the options of one part of the file, with their values as text.
 func texts(object any) (map[string]string, error) {
 	options, ok := object.(map[string]any)
 	if !ok && object != nil {
@@ -82,7 +82,7 @@ func texts(object any) (map[string]string, error) {
 	return out, nil
 }
 
-// textOf formats a value, or a list of values, as on a command line.
+// textOf returns a value, or a list of values, in the form of a command line.
 func textOf(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func textOf(v any) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// kindOf names the kind of a value that should have been a map.
+// kindOf describes a value that is not a map, although it should be one.
 func kindOf(v any) string {
 	if _, ok := v.([]any); ok {
 		return "a list, not a map of options"
@@ -114,8 +114,8 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%.40q, not a map of options", fmt.Sprint(v))
 }
 
-// Boolean writes the words of YAML 1.1 for true and false as true and false, and
-// leaves other text alone.
+// Boolean replaces the words of YAML 1.1 that mean true or false by "true" and "false". Other text is
+// unchanged.
 func Boolean(text string) string {
 	switch text {
 	case "yes", "Yes", "YES", "on", "On", "ON", "y", "Y":

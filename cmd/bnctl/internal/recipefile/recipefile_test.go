@@ -17,7 +17,7 @@ func recipeOf(t *testing.T, text string) (File, error) {
 	return Read(path)
 }
 
-// TestRead checks that values equal the text of a command line, whatever their YAML type.
+// TestRead checks that values become the same text as on a command line, whatever their type in YAML is.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}":      {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBadFile checks that a file with no recipe, or with several, is refused in a sentence.
+// TestBadFile checks that a file with no recipe, or with several, is refused with an error.
 func TestBadFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":    "line 2: a second document",
@@ -62,7 +62,7 @@ func TestBadFile(t *testing.T) {
 	}
 }
 
-// TestBoolean: only the words of YAML 1.1 are booleans.
+// TestBoolean: only the words of YAML 1.1 are replaced.
 func TestBoolean(t *testing.T) {
 	for text, want := range map[string]string{"yes": "true", "On": "true", "NO": "false", "off": "false",
 		"true": "true", "yess": "yess", "1": "1"} {

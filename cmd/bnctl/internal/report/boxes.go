@@ -16,7 +16,7 @@ type boxFigures struct {
 	VOC  *average.VOCFigures  `json:"voc"`
 }
 
-// addBoxes adds the figures of boxes. The background is the last class of the matrix.
+// addBoxes adds the figures of detected boxes. In the matrix, the background is the last class.
 func (e *evaluated) addBoxes(d *predict.Detected, coco *average.COCOFigures) {
 	e.Boxes = &boxFigures{coco, average.VOC(d.Set, d.Found)}
 	counts := average.Confuse(d.Set, d.Found, average.ConfusedScore, average.ConfusedOverlap).Counts
@@ -38,7 +38,7 @@ func (e *evaluated) addBoxes(d *predict.Detected, coco *average.COCOFigures) {
 	}
 }
 
-// detectedOf returns the boxes of an evaluation; nil for other models.
+// detectedOf returns the boxes of an evaluation, or nil if the model does not predict boxes.
 func detectedOf(e *evaluation.Evaluation) *predict.Detected {
 	set, found := e.Detected()
 	if set == nil {
@@ -47,7 +47,7 @@ func detectedOf(e *evaluation.Evaluation) *predict.Detected {
 	return &predict.Detected{Set: set, Found: found, OfInput: true}
 }
 
-// boxesSection is the section of classes of a detector.
+// boxesSection returns the section about classes, for a detector.
 func (e *evaluated) boxesSection() *classesSection {
 	c := e.Boxes.COCO
 	s := &classesSection{Title: "Boxes", Open: len(e.Boxes.VOC.Classes) <= mostOpen,
@@ -73,7 +73,7 @@ func (e *evaluated) boxesSection() *classesSection {
 	return s
 }
 
-// precisionText writes a figure of COCO, which is -1 without an object.
+// precisionText returns a figure of COCO as text. It is -1 if there is no object for it.
 func precisionText(v float64) string {
 	if v < 0 {
 		return "–"

@@ -18,13 +18,13 @@ type classesSection struct {
 	Title, Intro, Summary string
 	Open                  bool
 	Matrix                *drawing
-	Curves                template.HTML // precision by recall, for boxes
+	Curves                template.HTML // precision by recall, for detected boxes
 	Confusions            *table
 	Table                 table
 	Mistakes              []pictured
 	MistakesIntro         string
 	Key                   []predict.MaskClass // key of the colours of masks
-	Pairs                 bool                // a picture is a pair, side by side
+	Pairs                 bool                // each picture consists of two, side by side
 }
 
 type pictured struct {
@@ -32,8 +32,8 @@ type pictured struct {
 	Mistake
 }
 
-// mostRows is the maximum number of classes in a table. A table of at most mostOpen
-// classes is shown open.
+// mostRows is the maximum number of classes in a table. A table of at most mostOpen classes is open when the
+// page is shown.
 const mostRows, mostOpen = 1000, 40
 
 // classesSection returns the section, or nil without an evaluation.
@@ -55,7 +55,7 @@ func (r *Run) classesSection() *classesSection {
 	return s
 }
 
-// addMistakes puts the pictures of mistakes into a section.
+// addMistakes adds the pictures of wrong predictions to a section.
 func (e *evaluated) addMistakes(s *classesSection) {
 	s.Key, s.Pairs = e.Key, e.Masks || e.Boxes != nil
 	s.MistakesIntro = fmt.Sprintf("%s of %s: %s.", thousands(float64(e.Wrong)),
@@ -104,7 +104,7 @@ func (e *evaluated) exclusiveSection() *classesSection {
 	return s
 }
 
-// confusionTable returns the table of the most frequent confusions, or nil without confusions.
+// confusionTable returns the table of the most frequent confusions, or nil if there are none.
 func (e *evaluated) confusionTable() *table {
 	const most = 15
 	if len(e.Confusions) == 0 {
@@ -121,7 +121,8 @@ func (e *evaluated) confusionTable() *table {
 	return t
 }
 
-// classTable returns the table of classes in their order, or by increasing F1 if there are many.
+// classTable returns the table of classes. They are in their order or, if there are many, sorted by F1, the
+// lowest first.
 func (e *evaluated) classTable() table {
 	t := table{Label: "Table of classes", Heads: []string{"class", "labels", "met", "recall", "precision", "F1"},
 		Texts: []bool{true, false, false, false, false, false}}
@@ -153,7 +154,7 @@ func (e *evaluated) classTable() table {
 	return t
 }
 
-// compareScores orders scores; classes without one come last.
+// compareScores compares two scores, to sort classes. Classes without a score are last.
 func compareScores(a, b float64) int {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return cmp.Compare(btoi(math.IsNaN(a)), btoi(math.IsNaN(b)))
@@ -168,7 +169,7 @@ func btoi(v bool) int {
 	return 0
 }
 
-// confusionSVG returns the confusion matrix of a run as an SVG file, or nil if there is no
+// confusionSVG returns a drawing of the confusion matrix of a run as an SVG file, or nil if the run has no
 // matrix.
 func confusionSVG(r *Run) []byte {
 	if r.evaluation == nil || len(r.evaluation.MatrixClasses) < 2 {

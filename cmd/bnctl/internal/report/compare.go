@@ -10,15 +10,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// comparison lists the differences between several runs and their results.
+// comparison lists how several runs and their results differ.
 type comparison struct {
 	Sentences []string
 	Results   table
-	Seeds     *table // nil unless a recipe was run with several seeds
+	Seeds     *table // nil unless some recipe was run with several seeds
 	Differing *table
 }
 
-// several fills in the parts of a page that compares several runs.
+// several sets those parts of a page that compare several runs.
 func (p *page) several(runs []*Run) {
 	var names []string
 	for _, r := range runs {
@@ -44,7 +44,7 @@ func (p *page) several(runs []*Run) {
 	}
 }
 
-// difference is a field with different values in the runs.
+// difference is a field that has different values in the runs.
 type difference struct {
 	name   string
 	kind   string   // recipe, data or code
@@ -94,7 +94,7 @@ func kindOf(name string) string {
 	return "recipe"
 }
 
-// inSentences describes the differences between runs.
+// inSentences returns sentences about the differences between runs.
 func inSentences(runs []*Run, differs []difference) []string {
 	var out []string
 	for _, kind := range []string{"recipe", "data", "code"} {
@@ -131,7 +131,7 @@ func bestOf(runs []*Run) int {
 	return at
 }
 
-// outcome compares the results of runs in sentences.
+// outcome returns sentences that compare the results of runs.
 func outcome(runs []*Run, groups []*seedGroup) []string {
 	var out []string
 	at := bestOf(runs)
@@ -184,7 +184,7 @@ func judgedApart(runs []*Run) bool {
 	return false
 }
 
-// sameTemplates names runs that ended with the same bytes.
+// sameTemplates returns sentences about runs that have made equal templates, byte by byte.
 func sameTemplates(runs []*Run) []string {
 	bySum := map[string][]string{}
 	var sums []string
@@ -258,8 +258,8 @@ func differenceTable(runs []*Run, differs []difference) table {
 	return t
 }
 
-// comparedNorms compares the batch norms of the runs at their ends. It returns nil if fewer than two
-// runs have figures.
+// comparedNorms compares the batch norms at the end of the runs. It returns nil unless at least two runs have
+// figures of batch norms.
 func comparedNorms(runs []*Run) *normsSection {
 	t := table{Label: "Batch norms of the runs", Heads: []string{"run", "batch norm saw", "epoch", "batch loss",
 		"running loss", "largest batch − running", "largest drift", "dead channels"},
@@ -304,7 +304,7 @@ func comparedNorms(runs []*Run) *normsSection {
 	return s
 }
 
-// addNorms adds the curves of a run's batch norms.
+// addNorms adds the curves about the batch norms of a run to two charts.
 func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
 	k := p.only()
 	for _, n := range r.norms {
@@ -328,7 +328,7 @@ func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
 	losses.Curves = append(losses.Curves, k)
 }
 
-// larger returns the larger of two values. One of them may be NaN.
+// larger returns the larger of two values. If one of them is NaN, it returns the other.
 func larger(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b

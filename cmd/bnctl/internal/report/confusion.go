@@ -12,8 +12,8 @@ import (
 // heats is the number of colours of a heat map.
 const heats = 8
 
-// confusionPanel draws the confusion matrix. Rows are labels, and the colour of a cell
-// shows its share of the row. Cells contain numbers if there are few of them.
+// confusionPanel returns a drawing of the confusion matrix. Rows are labels, and the colour of a cell shows
+// its share of the row. If there are few cells, they contain numbers.
 func (e *evaluated) confusionPanel() chart.Panel {
 	const side, names, topNames = 380.0, 96.0, 70.0
 	n := len(e.MatrixClasses)
@@ -55,7 +55,7 @@ func (e *evaluated) confusionPanel() chart.Panel {
 		Height: topNames + extent + 42}
 }
 
-// small returns the style of the names of narrow cells.
+// small returns the style for the names of classes if cells are narrow.
 func small(cell float64) string {
 	if cell < 15 {
 		return fmt.Sprintf(` style="font-size:%spx"`, chart.Px(math.Max(cell-2, 7)))
@@ -63,8 +63,8 @@ func small(cell float64) string {
 	return ""
 }
 
-// levelOf returns the colour of a cell by its share of the labels in its row. Correct predictions have
-// cold colours, confusions warm ones.
+// levelOf returns the colour of a cell by its share of the labels in its row. Cells of correct predictions
+// have cold colours, and cells of confusions warm ones.
 func levelOf(count, labels int, met bool) int {
 	limits, level := []float64{0.03, 0.1, 0.3}, 4
 	if met {
@@ -82,7 +82,7 @@ func levelOf(count, labels int, met bool) int {
 	return level
 }
 
-// onHeat returns the colour of text on a colour of a heat map.
+// onHeat returns the colour of text on a cell with a colour of the heat map.
 func onHeat(level int) string {
 	return [heats]string{"var(--ink)", "var(--ink)", "var(--ink)", darkOnLight, darkOnLight, darkInk,
 		"light-dark(" + lightInk + "," + darkInk + ")", "light-dark(" + lightInk + "," + darkInk + ")"}[level]

@@ -31,8 +31,8 @@ func luminance(t *testing.T, colour string) float64 {
 	return sum
 }
 
-// Numbers in the cells of a map can be read: the contrast of their letters is at least 4.5, as WCAG 2.1
-// requires, in light and in dark.
+// The numbers in the cells of a heat map must be readable: their contrast is at least 4.5, as WCAG 2.1
+// requires, in the light and in the dark colours of the page.
 func TestNumbersOnHeatCanBeRead(t *testing.T) {
 	sheets := strings.SplitN(style.CSS(), "@media screen and (prefers-color-scheme: dark)", 2)
 	for scheme, sheet := range sheets {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// chartsOf returns the charts of the runs with figures. With one run, training and validation have
-// different colours. With several, each run has one colour, and training is dashed.
+// chartsOf returns the charts of the runs for which there are figures. With one run, training and validation
+// have different colours. With several runs, each run has one colour, and the curves of training are dashed.
 func chartsOf(runs []*Run) []chart.Chart {
 	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
 	quality := chart.Chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
@@ -50,7 +50,7 @@ func (r *Run) trainingLoss() string {
 	return "train"
 }
 
-// palette determines the colours and dashes of a run's curves.
+// palette has the colours and dashes for the curves of a run.
 type palette struct {
 	run     int
 	several bool
@@ -78,7 +78,7 @@ func (p palette) only() chart.Curve {
 	return chart.Curve{Colour: 0}
 }
 
-// add adds a curve of a figure of epochs. Epochs without the figure are left out.
+// add adds a curve of a figure that epochs have. Epochs without this figure are left out.
 func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) {
 	for i := range epochs {
 		if f := of(&epochs[i]); f.v != nil {
@@ -90,7 +90,7 @@ func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) 
 	}
 }
 
-// addSteps does the same as add, for figures of steps.
+// addSteps adds a curve of a figure that steps have, like add.
 func addSteps(c *chart.Chart, k chart.Curve, steps []step, of func(*step) figure) {
 	for i := range steps {
 		if f := of(&steps[i]); f.v != nil {
@@ -102,7 +102,7 @@ func addSteps(c *chart.Chart, k chart.Curve, steps []step, of func(*step) figure
 	}
 }
 
-// curvesOf draws the charts of runs for a page.
+// curvesOf returns the charts of runs as drawings for a page.
 func curvesOf(runs []*Run) []drawing {
 	var out []drawing
 	for _, c := range chartsOf(runs) {
@@ -131,7 +131,7 @@ func drawn(c *chart.Chart) drawing {
 	return drawing{Title: c.Title, SVG: chart.PageOf(c)}
 }
 
-// curvesSVG returns the curves of runs as an SVG file, or nil if there are no curves.
+// curvesSVG returns the charts of runs as one SVG file, or nil if there are no curves.
 func curvesSVG(runs ...*Run) []byte {
 	var panels []chart.Panel
 	for _, c := range chartsOf(distinct(runs)) {

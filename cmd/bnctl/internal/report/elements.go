@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Element has the figures of one predicted number, or of one label if labels do not exclude each other.
-// A figure without a value is null.
+// Element has the figures of one of the numbers that a model predicts, or of one label if labels do not
+// exclude each other. A figure that is not defined is null.
 type Element struct {
 	Name      string   `json:"name"`
 	N         int      `json:"n,omitempty"` // number of samples
@@ -21,7 +21,7 @@ type Element struct {
 	R2        *float64 `json:"r2,omitempty"`
 }
 
-// addElements adds the figures of labels that do not exclude each other, or of numbers.
+// addElements adds the figures of predicted numbers, or of labels that do not exclude each other.
 func (e *evaluated) addElements(of *evaluation.Evaluation, name func(int) string) {
 	e.Exact, e.Judged = of.Exact, of.Judged
 	for i := range of.Labels {
@@ -44,7 +44,7 @@ func defined(f evaluation.Figure) *float64 {
 	return &v
 }
 
-// elementsSection returns the section for predicted numbers, or for labels that do not exclude each
+// elementsSection returns the section about predicted numbers, or about labels that do not exclude each
 // other. It returns nil for other models.
 func (e *evaluated) elementsSection() *classesSection {
 	all, s := append(e.Labels[:len(e.Labels):len(e.Labels)], e.Targets...), &classesSection{}

@@ -9,41 +9,42 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// evaluated is the part of an evaluation that a report shows, as stored in evaluation.json
-// in the folder of a run's logs.
+// evaluated has those results of an evaluation that a report shows. It is stored as evaluation.json in the
+// folder of a run's logs.
 type evaluated struct {
 	Epoch         int         `json:"epoch"` // counted from 1
-	Data          string      `json:"data"`  // describes the data
+	Data          string      `json:"data"`  // description of the data
 	Samples       int         `json:"samples"`
 	Counted       int         `json:"counted"` // number of labels
 	Correct       int         `json:"correct"`
 	NotFinite     int         `json:"not_finite,omitempty"`
 	Masks         bool        `json:"masks,omitempty"`
 	Classes       []Class     `json:"classes"`
-	MatrixClasses []int       `json:"matrix_classes"` // classes of Matrix, by number
+	MatrixClasses []int       `json:"matrix_classes"` // numbers of the classes that Matrix has
 	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
 	Confusions    []Confusion `json:"confusions"`     // the most frequent first
-	Recipe        string      `json:"recipe"`         // SHA-256, which identifies the run
+	Recipe        string      `json:"recipe"`         // SHA-256 of the recipe, which identifies the run
 
-	// Mistakes are the worst of the Wrong samples, in the given Order. Key names the
-	// classes in their masks.
+	// Mistakes are the worst of the wrong predictions, of which there are Wrong, in the order that Order
+	// describes. Key names the classes that their masks show.
 	Mistakes []Mistake           `json:"mistakes,omitempty"`
 	Order    string              `json:"mistakes_order,omitempty"` // "the surest first"
 	Wrong    int                 `json:"wrong,omitempty"`
 	Key      []predict.MaskClass `json:"mistakes_key,omitempty"`
 
-	// Labels is set if labels do not exclude each other, and Targets for predicted numbers. Judged
-	// counts the samples, and Exact those with only correct labels.
+	// Labels is set if labels do not exclude each other, and Targets if the model predicts numbers. Judged is
+	// the number of samples, and Exact the number of samples for which all labels are predicted correctly.
 	Labels  []Element `json:"labels,omitempty"`
 	Exact   int       `json:"exact,omitempty"`
 	Judged  int       `json:"judged,omitempty"`
 	Targets []Element `json:"targets,omitempty"`
 
-	// Boxes are the figures of a detector. Classes and Matrix then count boxes, and have the background last.
+	// Boxes has the figures of a detector. Classes and Matrix then count boxes, and the background is the last
+	// class.
 	Boxes *boxFigures `json:"boxes,omitempty"`
 }
 
-// Class counts the labels and the predictions of a class.
+// Class counts the labels of a class, and how often it was predicted.
 type Class struct {
 	Name      string `json:"name"`
 	N         int    `json:"n"` // number of labels
@@ -51,32 +52,32 @@ type Class struct {
 	Predicted int    `json:"predicted"`
 }
 
-// Confusion has the number N of labels of one class for which another class was predicted.
+// Confusion says that for N labels of one class another class was predicted.
 type Confusion struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`
 	N         int `json:"n"`
 }
 
-// Mistake is a sample with a wrong answer.
+// Mistake is a sample with a wrong prediction.
 type Mistake struct {
 	Sample  string               `json:"sample"`
 	Rows    []predict.MistakeRow `json:"rows"`
 	Picture []byte               `json:"picture,omitempty"` // PNG
 }
 
-// Maximum numbers of classes in the stored matrix, and of stored confusions.
+// Maximum numbers of classes in the stored matrix, and of confusions that are stored.
 const (
 	mostDrawn      = 30
 	mostConfusions = 100
 )
 
-// recall, precision and f1 compare the class with all others. They are NaN if the denominator is 0.
+// recall, precision and f1 are figures of the class against all others. They are NaN if the denominator is 0.
 func (c *Class) recall() float64    { return over(c.Correct, c.N) }
 func (c *Class) precision() float64 { return over(c.Correct, c.Predicted) }
 func (c *Class) f1() float64        { return over(2*c.Correct, c.N+c.Predicted) }
 
-// iou is the intersection over the union of labels and predictions.
+// iou returns the intersection over union of the labels and the predictions of the class.
 func (c *Class) iou() float64 { return over(c.Correct, c.N+c.Predicted-c.Correct) }
 
 func over(n, of int) float64 {
@@ -86,8 +87,7 @@ func over(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// summarise returns the part of an evaluation that a report shows. name returns the name of
-// a class.
+// summarise returns those results of an evaluation that a report shows. name returns the name of a class.
 func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated {
 	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}
@@ -99,7 +99,7 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 		out.addElements(e, name)
 		return out
 	}
-	wrong := make([]int, len(e.PerClass)) // wrong labels, or wrong predictions
+	wrong := make([]int, len(e.PerClass)) // number of wrong labels, or wrong predictions, of each class
 	for i, k := range e.PerClass {
 		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, k.Predicted})
 	}
@@ -128,7 +128,8 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 	return out
 }
 
-// valid reports whether the numbers of a file are consistent. A file without samples is damaged.
+// valid reports whether the numbers that were read from a file are consistent. Without any sample they are
+// not.
 func (e *evaluated) valid() bool {
 	if e.Epoch < 1 || e.Samples < 1 || e.Correct < 0 || e.Correct > e.Counted || !e.Boxes.valid() {
 		return false

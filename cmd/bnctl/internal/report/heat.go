@@ -12,8 +12,8 @@ import (
 // heat is a heat map with a row for each layer and a column for each epoch.
 type heat struct {
 	Title  string
-	Rows   []string    // names
-	Xs     []int       // epochs
+	Rows   []string    // names of the layers
+	Xs     []int       // numbers of the epochs
 	Values [][]float64 // [row][column]; NaN: unknown
 	Limits [heats - 1]float64
 	Unit   string
@@ -44,8 +44,8 @@ func (h *heat) empty() bool {
 	return true
 }
 
-// draw returns the SVG elements of the map and its height. The cells of a colour are one path.
-// Neighbours in a row are one rectangle of the path.
+// draw returns the heat map as SVG elements, and its height. All cells of a colour are one path. Neighbouring
+// cells in a row are one rectangle of the path.
 func (h *heat) draw() (string, float64) {
 	const names, top = 112.0, 6.0
 	width := (chart.Width - names - chart.RightMargin) / float64(len(h.Xs))
@@ -103,7 +103,7 @@ func (h *heat) key(b *strings.Builder, y float64) {
 		chart.Px(y+8), html.EscapeString(h.Unit))
 }
 
-// tail shortens a name to its last characters, which distinguish layers.
+// tail returns the last characters of a name, at most most of them, because these distinguish layers.
 func tail(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])

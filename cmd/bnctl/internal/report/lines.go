@@ -17,11 +17,11 @@ import (
 // longest is the maximum length of a line in a log, in bytes.
 const longest = 64 << 20
 
-// bare matches numbers that JSON cannot represent, in the form that other programs write.
+// bare matches numbers that JSON does not have, like NaN, as other programs write them.
 var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
 
-// readLines reads the events of a log, one JSON object per line. It counts unreadable lines: a run that
-// was killed leaves an incomplete line.
+// readLines reads the events of a log, which has a JSON object in each line. It counts the lines that cannot
+// be read; a run that was killed may leave an incomplete one.
 func (r *Run) readLines(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	unread, torn := 0, false
@@ -57,7 +57,7 @@ func were(n int) string {
 	return "are"
 }
 
-// readLine returns the next line. It truncates a line that is too long, so that it is not valid JSON.
+// readLine returns the next line. If the line is too long, it is truncated, so that it is not valid JSON.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -75,8 +75,8 @@ func (r *Run) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// takeLine adds one event, and reports whether the line could be read. Events that a report does not
-// show count as read.
+// takeLine adds the event in a line to the run, and reports whether the line could be read. Events that a
+// report does not show count as read.
 func (r *Run) takeLine(line []byte) bool {
 	var head struct {
 		Event *string `json:"event"`
@@ -94,7 +94,7 @@ func (r *Run) takeLine(line []byte) bool {
 	return !ok || take(r, line) == nil
 }
 
-// takers maps the name of an event to the function that adds it.
+// takers has the function that adds each kind of event to a run, by the name of the event.
 var takers = map[string]func(*Run, []byte) error{
 	"start": taker((*Run).takeStart), "step": taker((*Run).takeStep), "epoch": taker((*Run).takeEpoch),
 	"norms": taker((*Run).takeNorms), "done": taker((*Run).takeDone),
@@ -130,7 +130,7 @@ var takers = map[string]func(*Run, []byte) error{
 	"checkpoint": taker(func(r *Run, e train.CheckpointWritten) { r.checkpoint, r.stands = e.Path, e.Step }),
 }
 
-// taker returns a function that decodes an event of type E and passes it to take.
+// taker returns a function that decodes an event of type E and calls take with it.
 func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
 	return func(r *Run, line []byte) error {
 		var e E
@@ -144,8 +144,8 @@ func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
 
 func (r *Run) happened(text string) { r.Events = append(r.Events, text) }
 
-// takeStart begins a run, or continues the run of the preceding lines. The steps after the checkpoint
-// were repeated then.
+// takeStart begins a new run, or continues the run of the lines before. A run that continues from a
+// checkpoint repeats the steps after it.
 func (r *Run) takeStart(e start) {
 	e.known, _ = knownOf(e.Recipe)
 	switch same := sameRun(r.start.known, e.known); {
@@ -166,7 +166,8 @@ func (r *Run) takeStart(e start) {
 	r.stands = e.FirstStep
 }
 
-// goOn records that the run was resumed at a step. Repeated steps have exactly the same figures.
+// goOn notes that the run was resumed at the step first. Steps that are repeated have exactly the same
+// figures as before.
 func (r *Run) goOn(first int) {
 	r.resumed++
 	last := 0

@@ -18,25 +18,25 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Log writes the page of a run into the folder of its logs when the run ends, whether it has reached
-// its last step or was stopped.
+// Log writes the page about a run into the folder of its logs. It does so when the run ends, by itself or
+// because it is stopped.
 type Log struct {
 	folder     string
 	note       func(format string, args ...any)
 	board      *train.Board     // the event files; nil if they are not open
 	recipe     string           // SHA-256 of the recipe; "" before the run begins
-	answers    *predict.Details // answers of the evaluation in progress
+	answers    *predict.Details // predictions of the evaluation in progress
 	last, best *detailed
 	ofBest     bool // the template has the weights of the best epoch
 }
 
-// detailed is an evaluation together with its answers.
+// detailed is an evaluation together with its predictions.
 type detailed struct {
 	train.Evaluated
 	answers *predict.Details
 }
 
-// NewLog returns the log of a run that writes its events to a folder, or to no folder if it is "". note
+// NewLog returns the log of a run. The run writes its events to the folder, or to no folder if it is "". note
 // is called with messages for the user.
 func NewLog(folder string, note func(format string, args ...any)) *Log {
 	return &Log{folder: folder, note: note}
@@ -63,23 +63,22 @@ func sumOf(recipe []byte) string {
 // mostMistakes is the maximum number of mistakes on a page.
 const mostMistakes = 24
 
-// Observe returns observers of the answers of the next evaluation, for
-// train.Config.Observe.
+// Observe returns observers for train.Config.Observe, which receive the predictions of the next evaluation.
 func (l *Log) Observe() evaluation.Observers {
 	l.answers = &predict.Details{Masks: mostMistakes}
 	return l.answers.Observers()
 }
 
-// Evaluated stores an evaluation, for train.Config.Evaluated.
+// Evaluated stores an evaluation. It is the function for train.Config.Evaluated.
 func (l *Log) Evaluated(e train.Evaluated) {
 	if l.last = (&detailed{e, l.answers}); e.Best {
 		l.best = l.last
 	}
 }
 
-// Write writes evaluation.json for the epoch that the template has, and the page with its drawings. It
-// must be called while the data is open, after all events have been written to their file. It writes
-// nothing for a run that has not begun.
+// Write writes evaluation.json for the epoch of which the template has the weights, and the page with its
+// drawings. It must be called while the data is open, after all events have been written to their file. If
+// the run has not begun, it writes nothing.
 func (l *Log) Write(ctx context.Context) error {
 	if l.recipe == "" {
 		return nil
@@ -101,7 +100,7 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 		e = l.best
 	}
 	if e == nil {
-		return nil // without an evaluation the earlier file stays valid if it is of this run
+		return nil // the earlier file stays valid if it is of this run
 	}
 	out := summarise(e.Evaluation, func(class int) string { return predict.Label(e.Model, class) })
 	info := e.Source.Info()
@@ -124,8 +123,8 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 // pictureSide is the maximum side of the picture of a mistake, in pixels.
 const pictureSide = 128
 
-// pictureOf returns the picture of a mistake as PNG. It returns nil if the sample is not a picture, or
-// can no longer be read.
+// pictureOf returns the picture of a wrongly predicted sample as PNG. It returns nil if the sample is not a
+// picture, or cannot be read any more.
 func pictureOf(ctx context.Context, src data.Source, m *predict.Mistake) []byte {
 	if !src.Info().Pictures() {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Open creates the event files in the folder. If the disk is full, the run continues without them, and
-// a note is written.
+// Open creates the event files in the folder. If the disk is full, it writes a note, and the run continues
+// without these files.
 func (l *Log) Open() (err error) {
 	if l.folder == "" {
 		return nil
@@ -22,12 +22,12 @@ func (l *Log) Open() (err error) {
 	return err
 }
 
-// diskFull reports whether there was no space for a file. This does not end the training.
+// diskFull reports whether there was no space for a file. In this case the training continues.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Event writes an event to the files if they are open, and stores it for the page.
+// Event writes an event to the event files if they are open, and stores it for the page.
 func (l *Log) Event(e train.Event) {
 	if l.board != nil {
 		l.board.Show(e)
@@ -35,7 +35,7 @@ func (l *Log) Event(e train.Event) {
 	}
 }
 
-// End writes the page of the run. It writes a note after a failure, which does not affect the run.
+// End writes the page about the run. If this fails, it writes a note; the run is not affected.
 func (l *Log) End(ctx context.Context) {
 	if err := l.Write(context.WithoutCancel(ctx)); err != nil {
 		l.note("--log-dir %s: %v; the page of the run is missing there", l.folder, err)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A full disk under --log-dir does not keep a run from starting; a folder
-// that cannot be written does.
+// If the disk of --log-dir is full, the run starts nevertheless. If the folder cannot be written, it does
+// not.
 func TestDiskFull(t *testing.T) {
 	for err, want := range map[error]bool{
 		&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}: true,

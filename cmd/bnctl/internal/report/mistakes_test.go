@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// begun returns the log of a run that has begun, in a folder with its events.
+// begun returns the log of a run that has begun. The folder of the log has the events of the run.
 func begun(t *testing.T) *Log {
 	t.Helper()
 	l := NewLog(folderOf(t, logOf(0, 2, 2, "sync"), nil), t.Logf)
@@ -38,7 +38,7 @@ func begun(t *testing.T) *Log {
 	return l
 }
 
-// written returns the page that a log writes, and the stored evaluation.
+// written returns the page that the log l writes, and the evaluation that it stores.
 func written(t *testing.T, l *Log) (string, *evaluated) {
 	t.Helper()
 	if err := l.Write(t.Context()); err != nil {
@@ -53,8 +53,9 @@ func written(t *testing.T, l *Log) (string, *evaluated) {
 	return string(page), &e
 }
 
-// The worst masks are shown as pictures, with the label next to the answer and a key of the classes. If two
-// scenes are mistaken for background, the scene with the larger shapes comes first.
+// The worst predicted masks are shown as pictures, with the label next to the prediction, and with a key of
+// the classes. If two scenes are wholly predicted as background, the scene with the larger shapes comes
+// first.
 func TestMistakesOfMasks(t *testing.T) {
 	const side, classes, scenes = 64, 6, 3
 	src, err := data.Open(t.Context(), "shapes:3", data.Options{})
@@ -74,7 +75,7 @@ func TestMistakesOfMasks(t *testing.T) {
 			if class != 0 {
 				shapes[i]++
 			}
-			if i != 1 { // picture 1 is answered correctly
+			if i != 1 { // only picture 1 is predicted correctly
 				class = 0
 			}
 			scores.F32()[int(class)*side*side+at] = 1
@@ -103,7 +104,8 @@ func TestMistakesOfMasks(t *testing.T) {
 		fmt.Sprintf("%d of 4096 pixels", shapes[worst]), `style="background:#800000"`) // class 1 in VOC's colours
 }
 
-// Reports of models with several labels, or numbers, also have pictures of mistakes.
+// Reports about models with labels that do not exclude each other, and about models of numbers, also show
+// pictures of wrong predictions.
 func TestMistakesOfElements(t *testing.T) {
 	src := pictures(t)
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }

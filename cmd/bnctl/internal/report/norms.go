@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// normsSection is the part of a page about batch norms.
+// normsSection is the section of a page about batch norms.
 type normsSection struct {
 	Intro    string
 	Charts   []drawing
@@ -29,14 +29,14 @@ type normsTable struct {
 // mostLayers is the maximum number of layers of a heat map.
 const mostLayers = 200
 
-// Limits beyond which a finding is reported.
+// Limits beyond which a page mentions a layer.
 const (
 	largeGap   = 0.5 // in running standard deviations
 	largeRatio = 2   // ratio of variances
 	largeDrift = 0.2 // in running standard deviations, in the last epoch
 )
 
-// normsSection returns the section, or nil without figures of batch norms.
+// normsSection returns the section about batch norms, or nil if the run has no figures of them.
 func (r *Run) normsSection() *normsSection {
 	loss := r.lossByStatistics()
 	if len(r.norms) == 0 && loss == nil {
@@ -71,8 +71,8 @@ func (r *Run) normsSection() *normsSection {
 	return s
 }
 
-// lossByStatistics returns the chart of the loss of one batch, normalised with batch statistics and
-// with running statistics. It returns nil without figures.
+// lossByStatistics returns a chart with two losses of one batch: normalised with the statistics of the batch,
+// and with the running statistics. It returns nil if there are no figures.
 func (r *Run) lossByStatistics() *chart.Chart {
 	c := chart.Chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
 	batch, running := chart.Curve{Name: "of the batch", Colour: 0}, chart.Curve{Name: "running", Colour: 1}
@@ -95,7 +95,7 @@ type normHeat struct {
 	caption string
 }
 
-// heats returns the heat maps of layers over epochs that have values.
+// heats returns the heat maps for which there are values. They show layers over epochs.
 func (r *Run) heats() []normHeat {
 	if len(r.norms) < 1 {
 		return nil
@@ -154,10 +154,10 @@ func (h *heat) all(v float64) bool {
 	return true
 }
 
-// mostColumns is the maximum number of epochs in a map. Some epochs are left out if there are more.
+// mostColumns is the maximum number of epochs in a heat map. If there are more, some are left out.
 const mostColumns = 120
 
-// fill adds the values of layers by epoch. The last epoch determines the layers.
+// fill adds the values of layers in each epoch. The rows are the layers of the last epoch.
 func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 	layers := norms[len(norms)-1].Layers
 	if len(layers) > mostLayers {
@@ -185,7 +185,7 @@ func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 	}
 }
 
-// inWords describes a map for readers who cannot see it.
+// inWords describes a heat map for readers who cannot see it.
 func (h *heat) inWords() string {
 	low, high, where := math.Inf(1), math.Inf(-1), ""
 	for i, row := range h.Values {
@@ -202,7 +202,7 @@ func (h *heat) inWords() string {
 		digits(high), where)
 }
 
-// findings describes problems of the layers.
+// findings returns sentences about layers with problems.
 func findings(layers []bn.Summary) []string {
 	var out []string
 	add := func(sentence string, has func(*bn.Summary) bool) {
@@ -236,7 +236,7 @@ func findings(layers []bn.Summary) []string {
 	return out
 }
 
-// few names the first of many layers.
+// few returns the first of many names, as text.
 func few(names []string) string {
 	const most = 4
 	if len(names) <= most {
@@ -245,7 +245,7 @@ func few(names []string) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// layerTable returns the table of the batch norms at one time.
+// layerTable returns a table of the batch norms as they are at one time.
 func layerTable(layers []bn.Summary) table {
 	t := table{Label: "Batch norms", Heads: []string{"layer", "channels", "dead", "|mean|", "var min",
 		"var median",

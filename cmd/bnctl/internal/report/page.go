@@ -19,7 +19,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// page is the data of the template.
+// page has the data for the HTML template.
 type page struct {
 	Title, Subtitle, Footer string
 	Style                   template.CSS
@@ -34,7 +34,7 @@ type page struct {
 	Runs                    []runSection
 }
 
-// seriesColours is the number of colours of curves.
+// seriesColours is the number of different colours for curves.
 const seriesColours = 6
 
 type fact struct{ Name, Value, Small string }
@@ -45,7 +45,7 @@ type drawing struct {
 	SVG            template.HTML
 }
 
-// table is a table of a page. Texts marks the columns that hold text, not numbers.
+// table is a table on a page. Texts says which columns have text, not numbers.
 type table struct {
 	Label, Note string
 	Heads       []string
@@ -58,8 +58,8 @@ type row struct {
 	Mark  bool
 }
 
-// cell has a text. It may have the colour of a run before the text, or a bar below it with a
-// length in percent.
+// cell is a cell of a table, with a text. It may have the colour of a run before the text, or below it a bar
+// with a length in percent.
 type cell struct {
 	Text, Swatch string
 	Bar          float64
@@ -73,8 +73,8 @@ func cells(texts ...string) row {
 	return r
 }
 
-// writePage writes an HTML page about runs, without references to other files. It compares the runs if
-// there are several.
+// writePage writes an HTML page about runs. The page needs no other files. If there are several runs, it
+// compares them.
 func writePage(w io.Writer, runs ...*Run) error {
 	if len(runs) == 0 {
 		return errors.New("a report of no run")
@@ -96,7 +96,7 @@ func writePage(w io.Writer, runs ...*Run) error {
 	return pageTemplate().Execute(w, p)
 }
 
-// one fills in the parts of a page about a single run.
+// one sets those parts of a page that are about a single run.
 func (p *page) one(r *Run) {
 	k := r.start.known
 	p.Title, p.Subtitle = r.Name, "A run without a recipe."
@@ -141,7 +141,8 @@ func (r *Run) facts() []fact {
 	return all
 }
 
-// distinct returns copies of the runs. A name that repeats an earlier one gets a number.
+// distinct returns copies of the runs with different names: a number is added to a name that repeats an
+// earlier one.
 func distinct(runs []*Run) []*Run {
 	seen := map[string]int{}
 	var out []*Run

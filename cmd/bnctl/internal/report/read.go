@@ -30,9 +30,9 @@ const (
 )
 
 // read reads a run from a folder of logs, from a file of events as JSON lines, or from a checkpoint. A
-// checkpoint has the recipe, the progress and the current batch norms, but no curves. The error
-// explains why path is not a run. It is a *problem.Error if another path would work. The field Notes
-// lists the parts of a run that could not be read.
+// checkpoint has the recipe, the progress and the current batch norms, but no curves. The error explains why
+// there is no run at path. It is a *problem.Error if another path would work. The field Notes of the run
+// lists the parts that could not be read.
 func read(path string) (*Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func read(path string) (*Run, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); {
 	case info.IsDir():
 		if absolute, err := filepath.Abs(path); err == nil {
-			r.Name = filepath.Base(absolute) // for "." and ".."
+			r.Name = filepath.Base(absolute) // so that "." and ".." have a name
 		}
 		return r, r.readFolder(path)
 	case ext == ".bnc":
@@ -60,7 +60,7 @@ func missing(path string, err error) error {
 	return err
 }
 
-// noRun is the error for a path that is not a run.
+// noRun returns the error for a path that is not a run.
 func noRun(path, why, advice string) error {
 	return problem.New("", "", fmt.Sprintf("%s: %s", path, why), advice)
 }
@@ -94,8 +94,8 @@ func (r *Run) readFolder(path string) error {
 // logName matches the name of a log: metrics.jsonl, or metrics-2.jsonl for the second run in a folder.
 var logName = regexp.MustCompile(`^metrics(?:-([0-9]+))?\.jsonl$`)
 
-// newestLog returns the log in a folder that was written last, the number of its run, counted from 1,
-// and the number of other logs. path is "" without a log.
+// newestLog returns the path of that log in a folder which was written last, the number of its run, counted
+// from 1, and the number of other logs. path is "" if there is no log.
 func newestLog(folder string) (path string, number, others int, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -117,7 +117,7 @@ func newestLog(folder string) (path string, number, others int, err error) {
 	return path, number, max(others-1, 0), nil
 }
 
-// numbered returns the name of a file for the run with a number: report-2.html.
+// numbered returns the name of a file with the number of a run in it, for example report-2.html.
 func numbered(name string, number int) string {
 	if number < 2 {
 		return name
@@ -148,7 +148,7 @@ func (r *Run) readLog(path string) error {
 // mostEvaluation is the maximum size of the file of an evaluation, in bytes.
 const mostEvaluation = 256 << 20
 
-// readEvaluation reads classes, confusions and mistakes, if the file exists.
+// readEvaluation reads the file of an evaluation, with classes, confusions and mistakes, if it exists.
 func (r *Run) readEvaluation(path string) error {
 	b, err := regular.Read(path, mostEvaluation)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +170,7 @@ func (r *Run) readEvaluation(path string) error {
 	return nil
 }
 
-// readCheckpoint reads recipe, progress and batch norms.
+// readCheckpoint reads the recipe, the progress and the batch norms from a checkpoint.
 func (r *Run) readCheckpoint(path string) error {
 	k, err := serialize.ReadCheckpoint(path)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *Run) readCheckpoint(path string) error {
 	return nil
 }
 
-// epochOf returns the epoch of a step, counted from 1.
+// epochOf returns the epoch that a step is in, counted from 1.
 func (r *Run) epochOf(step int) int {
 	if per := r.stepsPerEpoch(); per > 0 {
 		return (step + per - 1) / per

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// knownOf decodes the fields of a recipe that have a name in a report.
+// knownOf decodes those fields of a recipe that a report uses by name.
 func knownOf(b json.RawMessage) (knownRecipe, error) {
 	var r knownRecipe
 	err := json.Unmarshal(b, &r)
@@ -45,7 +45,7 @@ func appendFields(to []field, prefix string, b json.RawMessage) []field {
 	return to
 }
 
-// inWords formats a value of a recipe for people.
+// inWords returns a value of a recipe as text for people.
 func inWords(b json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(b, &list) == nil {

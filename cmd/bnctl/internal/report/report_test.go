@@ -23,7 +23,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// logOf writes a log of a run: a start and epochs, with batch norms of some layers.
+// logOf returns the log of a run: its start and its epochs, with batch norms of some layers.
 func logOf(seed, epochs, layers int, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
@@ -61,8 +61,8 @@ func logOf(seed, epochs, layers int, name string) string {
 
 const doneLine = `{"event":"done","schema":1,"model":"run.bnm","sha256":"c54d","steps":94,"seconds":4.9,"best_epoch":2,"best":0.9,"figure":"accuracy","save":"last"}` + "\n"
 
-// evaluationOf returns an evaluation of some classes. Each is sometimes mistaken for the
-// next.
+// evaluationOf returns an evaluation with some classes. For some labels of each class the next class is
+// predicted.
 func evaluationOf(classes int) *evaluated {
 	e := &evaluated{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
 		Counted: classes * 10, Correct: classes * 9}
@@ -80,7 +80,7 @@ func evaluationOf(classes int) *evaluated {
 	return e
 }
 
-// folderOf writes a folder of logs.
+// folderOf writes a folder with the log of a run.
 func folderOf(t *testing.T, log string, e *evaluated) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -137,7 +137,7 @@ func TestPageOfARun(t *testing.T) {
 // refers matches markup that makes a browser load another file.
 var refers = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?([^"'\s>]+)|url\(([^)]*)\)|@import|<script`)
 
-// A page is one file: all that it refers to is in it.
+// A page is one file: everything that it refers to is inside the file.
 func TestPageRefersToNoOtherFile(t *testing.T) {
 	e := evaluationOf(10)
 	e.Mistakes = []Mistake{{Sample: "a.png", Picture: []byte("\x89PNG")}}
@@ -151,8 +151,8 @@ func TestPageRefersToNoOtherFile(t *testing.T) {
 	}
 }
 
-// A run of 100 epochs and 1,000 classes is a page of at most 5 MB. One of 10,000 classes is
-// truncated, with a note.
+// The page about a run of 100 epochs and 1,000 classes has at most 5 MB. A page about 10,000 classes is
+// truncated, and says so.
 func TestPageSize(t *testing.T) {
 	e := evaluationOf(1000)
 	for i := range 24 {
@@ -171,7 +171,7 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// Names of classes, layers and files are text, whatever is in them.
+// The names of classes, layers and files are shown as text, even if they contain markup.
 func TestMarkupIsText(t *testing.T) {
 	const evil = `<img src=x onerror="alert(1)">`
 	e := evaluationOf(3)
@@ -213,7 +213,7 @@ func TestComparison(t *testing.T) {
 	wants(t, pageOf(t, a, other), apart)
 }
 
-// TestSeeds groups runs by their recipe. A second run of a seed counts once.
+// TestSeeds groups runs by their recipe. If a seed has two runs in a group, it counts once.
 func TestSeeds(t *testing.T) {
 	var folders []string
 	for seed := range 3 {
@@ -235,15 +235,15 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestSmoothedLoss: the loss of training has another name where labels are smoothed.
+// TestSmoothedLoss: if labels are smoothed, the loss of training has another name.
 func TestSmoothedLoss(t *testing.T) {
 	log := strings.ReplaceAll(logOf(0, 3, 2, "sync"), `"freeze":null`, `"freeze":null,"label_smoothing":0.1`)
 	wants(t, pageOf(t, folderOf(t, log, nil)), "train (labels smoothed by 0.1)")
 	wants(t, pageOf(t, folderOf(t, log, nil), folderOf(t, logOf(1, 3, 2, "sync"), nil)), "of smoothed labels")
 }
 
-// A run of unknown origin, for example a checkpoint, does not count as different in its
-// devices.
+// If the devices of a run are unknown, for example because it was read from a checkpoint, they do not count
+// as a difference.
 func TestComparisonWithUnknown(t *testing.T) {
 	log := logOf(0, 2, 2, "sync")
 	bare := strings.NewReplacer(`"kernels":"fma",`, "", `"devices":["cpu:0","cpu:1"],`, "").Replace(log)
@@ -315,8 +315,8 @@ func TestNoRun(t *testing.T) {
 	wants(t, pageOf(t, folderOf(t, logOf(0, 2, 2, "sync"), other)), "evaluation.json is of another run")
 }
 
-// The report of a folder with the logs of several runs shows the log that was written last, with the
-// matching evaluation.
+// If a folder has the logs of several runs, its report shows the log that was written last, with the
+// evaluation of the same run.
 func TestFolderOfSeveralRuns(t *testing.T) {
 	folder := folderOf(t, logOf(0, 2, 2, "sync"), evaluationOf(3))
 	second := filepath.Join(folder, "metrics-2.jsonl")
@@ -337,7 +337,7 @@ func TestFolderOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// A report of a folder shows everything written at the end of its run: a mistake with its
+// The report of a folder shows everything that was written at the end of the run: a wrong prediction with its
 // picture.
 func TestLog(t *testing.T) {
 	ctx, src := context.Background(), pictures(t)
@@ -393,8 +393,8 @@ func pictures(t *testing.T) data.Source {
 	return src
 }
 
-// Labels that do not exclude each other, and numbers, have separate tables and no
-// confusions. A label that never occurred has no recall, and a constant number has no R2.
+// Labels that do not exclude each other, and predicted numbers, have tables of their own and no confusions. A
+// label that never occurs has no recall, and a constant number has no R2.
 func TestPageOfElements(t *testing.T) {
 	labels := &evaluation.Evaluation{MultiLabel: true}
 	scores := tensor.New(tensor.F32, 2, 2)

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Run is the record of a training run.
+// Run is what is known about a training run from its logs or its checkpoint.
 type Run struct {
 	Name   string   // name of the folder or file that it was read from
 	Path   string   // path of the folder or file
-	Notes  []string // unreadable or omitted parts
+	Notes  []string // messages about parts that could not be read or were left out
 	Events []string // events other than steps and epochs, in order
 
 	start      start
@@ -23,15 +23,15 @@ type Run struct {
 	epochs     []epoch
 	norms      []train.Norms
 	done       *finished
-	stopped    string // why it ended before its last step; "" if it did not
+	stopped    string // why the run ended before its last step; "" if it did not
 	stands     int    // number of optimizer steps done
 	checkpoint string // path of the last checkpoint
 	evaluation *evaluated
 	repeated   int // number of steps that were repeated after resuming
-	resumed    int // number of times that it was resumed
+	resumed    int // number of times that the run was resumed
 }
 
-// figure is a number of a log. It is NaN if the value is missing, null or not a number.
+// figure is a number in a log. It is NaN if the value is missing, null or not a number.
 type figure struct{ v *float64 }
 
 func (f figure) or() float64 {
@@ -43,7 +43,7 @@ func (f figure) or() float64 {
 
 func (f figure) known() bool { return !math.IsNaN(f.or()) && !math.IsInf(f.or(), 0) }
 
-// UnmarshalJSON implements json.Unmarshaler. Anything but a number is NaN.
+// UnmarshalJSON implements json.Unmarshaler. A value that is not a number becomes NaN.
 func (f *figure) UnmarshalJSON(b []byte) error {
 	v := math.NaN()
 	if json.Unmarshal(b, &v) != nil {
@@ -53,7 +53,7 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// start has the fields of the event that starts or resumes a run, as far as a report shows them.
+// start has those fields of the event that starts or resumes a run that a report shows.
 type start struct {
 	Recipe        json.RawMessage    `json:"recipe"`
 	Devices       []string           `json:"devices"`
@@ -76,8 +76,8 @@ type start struct {
 	known knownRecipe
 }
 
-// knownRecipe has the fields of a recipe that have a name in a report. Recipes of other
-// releases may lack some.
+// knownRecipe has those fields of a recipe that a report uses by name. Recipes of other releases may lack
+// some of them.
 type knownRecipe struct {
 	Release    string      `json:"release"`
 	Model      string      `json:"model"`
@@ -123,7 +123,7 @@ type epoch struct {
 	Ranks         []portion `json:"ranks"`
 }
 
-// portion divides the time of a device or of a rank into shares.
+// portion has the shares of the time that a device or a rank spent on each activity.
 type portion struct {
 	Device     string `json:"device"`
 	Stage      int    `json:"stage"`
@@ -138,8 +138,8 @@ type portion struct {
 	BreakEven *train.BreakEven `json:"break_even"` // conditions under which another machine helps
 }
 
-// score returns the main figure of the run after the epoch: mIoU or AP50, else validation accuracy,
-// else training accuracy.
+// score returns the main figure of the run after the epoch and its name. It is mIoU or AP50 if the run has
+// it, otherwise the accuracy on validation data, or else the accuracy on training data.
 func (e *epoch) score() (v float64, name string) {
 	switch {
 	case e.ValMIoU.v != nil:
@@ -175,7 +175,7 @@ type finished struct {
 // field is an entry of a recipe.
 type field struct{ Name, Value string }
 
-// best returns the epoch with the best score, or nil without epochs.
+// best returns the epoch with the best score, or nil if there are no epochs.
 func (r *Run) best() *epoch {
 	var best *epoch
 	for i := range r.epochs {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// runSection is the part of a page that describes a run in words: its events, the commands that
-// continue it, its machine and its recipe.
+// runSection is the section of a page that describes a run in words: its events, the commands that continue
+// it, its machine and its recipe.
 type runSection struct {
 	ID, Title           string
 	Open                bool
@@ -34,8 +34,8 @@ func (r *Run) section(several bool) runSection {
 	return s
 }
 
-// story describes the events of a run other than steps and epochs, and counts samples
-// dropped and repeated.
+// story returns sentences about the events of a run, except steps and epochs, and about the samples that were
+// dropped or repeated.
 func (r *Run) story() []string {
 	out := r.Events
 	if n := len(out); n > mostHappened {
@@ -74,8 +74,8 @@ func (r *Run) story() []string {
 	return out
 }
 
-// stages describes the layers of each stage. If the run has ended, it also gives the time that
-// each stage waited.
+// stages returns sentences about the layers of each stage. If the run has ended, they also say how long each
+// stage waited.
 func (r *Run) stages() (out []string) {
 	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
 	if ended {
@@ -98,7 +98,7 @@ func (r *Run) stages() (out []string) {
 	return out
 }
 
-// goingOn returns the commands that continue a run.
+// goingOn returns the commands that continue a run or use its template.
 func (r *Run) goingOn() []command {
 	var out []command
 	checkpoint := r.checkpoint
@@ -136,7 +136,7 @@ func (r *Run) goingOn() []command {
 			"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
 }
 
-// environment describes the machine of a run, and the files that the run wrote.
+// environment returns entries about the machine of a run, and about the files that the run wrote.
 func (r *Run) environment() []field {
 	var out []field
 	add := func(name, value string) {
@@ -181,7 +181,7 @@ func (r *Run) code() string {
 	return text
 }
 
-// placed returns the devices with their replicas.
+// placed returns the devices with the numbers of their replicas, as text.
 func placed(devices []string, replicas []int) string {
 	var out []string
 	for i, d := range devices {

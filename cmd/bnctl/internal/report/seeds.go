@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// seedGroup has runs that differ only in their seeds and devices.
+// seedGroup has runs that differ at most in their seeds and devices.
 type seedGroup struct {
 	fields string // values of the fields that differ between groups
-	figure string // name of the figure in best
+	figure string // name of the figure that best has
 	seeds  []string
 	best   []float64 // figure of the best epoch, by seed
 	last   []float64
 }
 
-// seedGroups groups the runs with figures. A second run with the same seed does not count, because it
-// adds no evidence.
+// seedGroups groups those runs that have figures. Of two runs with the same seed only the first counts,
+// because the second adds no evidence.
 func seedGroups(runs []*Run, differs []difference) []*seedGroup {
 	at := slices.IndexFunc(differs, func(d difference) bool { return d.name == "seed" })
 	if at < 0 {
@@ -48,7 +48,7 @@ func (g *seedGroup) add(seed string, best, last float64) {
 	g.seeds, g.best, g.last = append(g.seeds, seed), append(g.best, best), append(g.last, last)
 }
 
-// recipeOfRun returns the values of a run in the fields that influence results, except for its seed.
+// recipeOfRun returns the values of a run in those fields that influence its result, except the seed.
 func recipeOfRun(differs []difference, run int) string {
 	var all []string
 	for _, d := range differs {
@@ -64,8 +64,8 @@ func hasSeveralSeeds(groups []*seedGroup) bool {
 	return slices.ContainsFunc(groups, func(g *seedGroup) bool { return len(g.seeds) > 1 })
 }
 
-// seedTable returns the table of groups, with the mean and the standard deviation over
-// the seeds of each.
+// seedTable returns a table of groups of runs. It has the mean and the standard deviation over the seeds of
+// each group.
 func seedTable(groups []*seedGroup) *table {
 	if !hasSeveralSeeds(groups) {
 		return nil

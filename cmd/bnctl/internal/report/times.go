@@ -9,13 +9,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// times is a table of the use of time.
+// times is a table that shows how time was used.
 type times struct {
 	Title, Note string
 	Rows        []timeRow
 }
 
-// timeRow has shares of time as text, and in percent for a bar: C for computing, S for waiting for
+// timeRow has shares of the time, as text and as percentages for a bar: C for computing, S for waiting for
 // other devices, I for waiting for input, and O for the rest.
 type timeRow struct {
 	Name, Compute, Sync, Input, Rate string
@@ -25,8 +25,8 @@ type timeRow struct {
 // mostEpochRows is the maximum number of epochs in a table of times.
 const mostEpochRows = 12
 
-// times returns the tables of the use of time: by epoch (the total, and some of the epochs), by device, and
-// by rank.
+// times returns the tables that show how time was used: by epoch (the total, and some of the epochs), by
+// device, and by rank.
 func (r *Run) times(several bool) []times {
 	if len(r.epochs) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (r *Run) times(several bool) []times {
 	return out
 }
 
-// together returns the row of all epochs, each weighted by its time.
+// together returns a row for all epochs. Each epoch has a weight by its duration.
 func (r *Run) together() *timeRow {
 	total, sync, input, seen := 0.0, 0.0, 0.0, 0.0
 	for _, e := range r.epochs {
@@ -90,8 +90,8 @@ func (r *Run) together() *timeRow {
 	return &v
 }
 
-// portions returns the table of devices or ranks, or nil if there are none. input is the share of the
-// time that they waited for input, unless a device reports its share.
+// portions returns the table of devices or ranks, or nil if there are none. input is the share of the time
+// for which they waited for input. It is used for devices that do not report this share themselves.
 func portions(title string, of []portion, input float64) *times {
 	if len(of) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// percent formats a fraction of 1: "91.20 %", or "-" for NaN.
+// percent returns a fraction from 0 to 1 as a percentage: "91.20 %", or "-" for NaN.
 func percent(v float64) string {
 	if !chart.Finite(v) {
 		return "-"
@@ -26,7 +26,7 @@ func coarse(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
 }
 
-// number4 formats a loss.
+// number4 returns a loss as text, with four decimals.
 func number4(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// pageFile is the default name of a page.
+// pageFile is the name of a page, if the user gives none.
 const pageFile = "report.html"
 
-// Write reads runs and writes their page to output. It returns the files written, and notes about
-// parts of the runs that were left out; the page has these notes too. If output is "", the page of
-// one folder is written into the folder, with curves.svg and confusion.svg. The page of several
-// runs, or of a file, is then written to report.html in the current folder. After an error an
-// existing file is unchanged.
+// Write reads the runs at paths and writes a page about them to output. It returns the names of the files
+// that it has written, and notes about parts of the runs that were left out; the page has these notes too. If
+// output is "", the page about one folder is written into this folder, together with curves.svg and
+// confusion.svg. The page about several runs, or about a file, is written to report.html in the current
+// folder. If Write returns an error, a file that existed before is unchanged.
 func Write(output string, paths ...string) (written, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, problem.New("", "", "a report needs a run", "name the folder that {log-dir} named")

@@ -1,4 +1,4 @@
-// Package reproduce trains a template again from the recipe in its file, and compares the result.
+// Package reproduce trains a template again, by the recipe in its file, and compares the result with it.
 package reproduce
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Host has the functions and flags that commands share.
+// Host has functions and flags that several commands share.
 type Host struct {
 	Flags  []cli.Flag // flags for the file of the initial weights, and for devices
 	File   func(*cli.Context) (modelfile.Options, error)
@@ -94,8 +94,8 @@ func run(c *cli.Context, h Host) error {
 	return h.Sick("check the devices of both trainings with bnctl devices verify", "%s", r.text())
 }
 
-// checkStatement returns an error if a statement is requested for a training that does not end
-// with the template w.
+// checkStatement returns an error if a statement is requested, but the second training does not end with the
+// template in w.
 func (o *options) checkStatement(w *original) error {
 	switch {
 	case o.statement == nil:
@@ -110,7 +110,7 @@ func (o *options) checkStatement(w *original) error {
 	return nil
 }
 
-// attest writes the statement about a reproduced template, if it was requested.
+// attest writes the signed statement about a reproduced template, if it was requested.
 func (o *options) attest() error {
 	if o.statement == nil {
 		return nil

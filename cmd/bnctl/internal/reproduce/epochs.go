@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// epochs parses A..B. It returns zeros for all epochs.
+// epochs parses a range of epochs A..B. It returns 0, 0 if all epochs are meant.
 func epochs(text, from string) (first, last int, err error) {
 	if text == "" {
 		if from != "" {
@@ -29,7 +29,7 @@ func epochs(text, from string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// checkEpochs returns an error for epochs that the chain of the training lacks.
+// checkEpochs returns an error if the chain of the training does not have the epochs that are requested.
 func (o *options) checkEpochs(w *original) error {
 	switch {
 	case o.last == 0:
@@ -45,7 +45,7 @@ func (o *options) checkEpochs(w *original) error {
 	return nil
 }
 
-// checkFrom returns an error for a checkpoint of another training, or a checkpoint that is not from the end
+// checkFrom returns an error if the checkpoint to begin with is of another training, or is not from the end
 // of the epoch before the first repeated epoch.
 func (a *again) checkFrom() error {
 	k, err := serialize.ReadCheckpoint(a.from)

@@ -21,13 +21,13 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// original describes the training to reproduce, as read from its file.
+// original describes the first training, the one to reproduce, as its file records it.
 type original struct {
 	path     string
 	template *models.Model
-	sum      string // SHA-256 of the template; "" for an unfinished checkpoint
+	sum      string // SHA-256 of the template; "" if the file is a checkpoint before the end
 	recipe   *recipe.Recipe
-	chain    *chain.Chain   // nil if the file of the chain does not exist
+	chain    *chain.Chain   // nil if there is no file of the chain
 	paths    progress.Paths // paths in the checkpoint of the run, if it exists
 }
 
@@ -85,7 +85,7 @@ func (o *options) fromTemplate() (*original, error) {
 	return w, err
 }
 
-// chainIn returns the chain in a checkpoint if it belongs to the template of w, otherwise nil.
+// chainIn returns the chain in a checkpoint, or nil if it does not belong to the template of w.
 func chainIn(k *serialize.Checkpoint, path string, w *original) (*chain.Chain, error) {
 	c, err := chain.Decode(k.Attachments[chain.Attachment])
 	switch m := w.template; {

@@ -9,16 +9,16 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// report is the result, in the form of its JSON.
+// report is the result of the command reproduce, in the form of its JSON.
 type report struct {
 	Model   string  `json:"model"`
-	Equal   *bool   `json:"equal"`            // null after a dry run, which compares nothing
+	Equal   *bool   `json:"equal"`            // null after a dry run, which compares no bits
 	SHA256  string  `json:"sha256,omitempty"` // SHA-256 of the template from the second training
-	Epochs  int     `json:"epochs"`           // number of epochs compared with the chain
+	Epochs  int     `json:"epochs"`           // number of epochs that were compared with the chain
 	Differs int     `json:"first_difference,omitempty"`
 	Chain   bool    `json:"chain"` // whether the chain of the training was available
 	DryRun  bool    `json:"dry_run,omitempty"`
-	Seconds float64 `json:"seconds"` // duration; for a dry run the estimate
+	Seconds float64 `json:"seconds"` // duration of the second training; after a dry run its estimate
 	Steps   int     `json:"steps"`
 }
 
@@ -49,7 +49,7 @@ func (r *report) text() string {
 		"recipe was edited", r.Model)
 }
 
-// event reports lost devices, and stops a dry run when the time of a step is known.
+// event reports lost devices. In a dry run it stops the training as soon as the time of a step is known.
 func (a *again) event(e train.Event) {
 	if l, ok := e.(train.DeviceLost); ok {
 		a.out.Note("device %s lost at step %d: %s; %s", l.Device, l.Step, l.Reason, l.Successors())
@@ -64,9 +64,9 @@ func (a *again) event(e train.Event) {
 	}
 }
 
-// estimate estimates the duration of the training in seconds, after its first steps. It adds the time
-// so far, the remaining steps, and the evaluations. Evaluating a sample needs about a third of the time
-// of training on it.
+// estimate estimates the duration of the training in seconds, after its first steps. It is the sum of the
+// time so far, the remaining steps, and the evaluations. It assumes that evaluating a sample needs a third of
+// the time of training on it.
 func (a *again) estimate(s train.Stepped) float64 {
 	r := a.of.recipe
 	epochs := r.Epochs

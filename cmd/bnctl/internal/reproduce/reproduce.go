@@ -26,27 +26,27 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// options are the options of the command line.
+// options are the values of the command's flags.
 type options struct {
 	model, data, validation, init, chain, from string
-	network                                    string            // model, if the recipe does not describe it
-	file                                       modelfile.Options // options for the files network and init
+	network                                    string            // the model, if the recipe does not describe it
+	file                                       modelfile.Options // for reading the files network and init
 	classes                                    int               // classes of a new head; 0: the data's classes
-	first, last                                int               // epochs; 0: all
+	first, last                                int               // the range of epochs to repeat; 0: all
 	dryRun                                     bool
 	statement                                  *attest.Signing // written if the result is equal; may be nil
 	fleet                                      fleet.Options
 	out                                        Output
 }
 
-// Reasons for stopping early.
+// Reasons for ending the second training early.
 var (
 	errDiffers  = errors.New("an epoch differs")
 	errRepeated = errors.New("all epochs are repeated")
 	errMeasured = errors.New("the speed is known")
 )
 
-// reproduce trains again and compares.
+// reproduce trains a second time, and compares the result with the first.
 func (o *options) reproduce(ctx context.Context) (*report, error) {
 	w, err := o.readOriginal()
 	if err != nil {
@@ -122,12 +122,12 @@ func (a *again) Observe(e bnctl.Event) error {
 	return nil
 }
 
-// prepare gives the second training the recipe of the first. It returns an error if their inputs differ.
+// prepare gives the recipe of the first training to the second. It returns an error if their inputs differ.
 func (a *again) prepare(ctx context.Context) error {
 	want := a.of.recipe
 	if r := a.training.Recipe(); a.from == "" {
 		*r = *want
-	} else { // the training may have been extended after the checkpoint
+	} else { // after the checkpoint the training may have been extended
 		r.Epochs, r.Steps = want.Epochs, want.Steps
 	}
 	p, err := a.training.Prepare(ctx)
@@ -135,7 +135,7 @@ func (a *again) prepare(ctx context.Context) error {
 		return a.unreadable(ctx, err)
 	}
 	is := *p.Recipe
-	is.Kernels, is.Classes = want.Kernels, want.Classes // checked when the devices are open
+	is.Kernels, is.Classes = want.Kernels, want.Classes // these are checked after the devices are opened
 	if diff := is.Differences(want); len(diff) > 0 {
 		return inputsDiffer(a.model, diff)
 	}
@@ -147,7 +147,7 @@ func (a *again) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unreadable returns the error for inputs that cannot be read. Such inputs cannot be the inputs of the
+// unreadable returns the error for inputs that cannot be read. They cannot be the inputs of the first
 // training.
 func (a *again) unreadable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -156,7 +156,7 @@ func (a *again) unreadable(ctx context.Context, err error) error {
 	return problem.New("", "", fmt.Sprintf("the inputs are not those of %s: %v", a.model, err), "").Because(err)
 }
 
-// inputsDiffer returns the error for inputs that differ from the recipe's.
+// inputsDiffer returns the error for inputs that differ from those that the recipe records.
 func inputsDiffer(model string, diff []recipe.Difference) error {
 	var texts []string
 	advice := "give the data of the training with {data} and {val}"
@@ -171,7 +171,8 @@ func inputsDiffer(model string, diff []recipe.Difference) error {
 	return problem.New("", "", text, advice)
 }
 
-// devices returns an error for devices of another kernel class, before the first step.
+// devices returns an error if the devices have another kernel class than the first training. It is called
+// before the first step.
 func (a *again) devices() error {
 	want, is := a.of.recipe, a.training.Recipe()
 	if is.Kernels == want.Kernels && slices.Equal(is.Classes, want.Classes) {
@@ -184,7 +185,7 @@ func (a *again) devices() error {
 	return problem.New("", "", text, "choose others with {devices} and {kernels} "+want.Kernels)
 }
 
-// chained compares the epochs so far with the chain of the first training.
+// chained compares the epochs so far with the chain of the first training, which has a digest for each epoch.
 func (a *again) chained(c *chain.Chain) error {
 	if a.of.chain == nil {
 		return nil
@@ -206,7 +207,7 @@ func (a *again) chained(c *chain.Chain) error {
 	return nil
 }
 
-// compare compares the templates.
+// compare compares the template m of the second training with the first template.
 func (a *again) compare(m *models.Model) error {
 	var b bytes.Buffer
 	if err := serialize.EncodeModel(&b, m); err != nil {
@@ -218,7 +219,7 @@ func (a *again) compare(m *models.Model) error {
 	return nil
 }
 
-// graphFile writes the graph of the template to a file, as the model of the second training.
+// graphFile writes the graph of the first template to a file, from which the second training makes its model.
 func (a *again) graphFile() (string, error) {
 	path := filepath.Join(a.folder, "model.graph")
 	return path, os.WriteFile(path, a.of.template.Graph.Text(), 0o600)

@@ -30,15 +30,15 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 	}
 	if a.from != "" {
 		o.Resume = a.from
-		// The checkpoint names the files of the first training, which must not change.
+		// The checkpoint names the files of the first training. These must not be written.
 		o.Output, o.Checkpoint = filepath.Join(a.folder, "again.bnm"), filepath.Join(a.folder, "again.bnc")
 		return o, a.checkFrom()
 	}
 	return o, a.start(&o)
 }
 
-// sourceOf returns the source of the data: the option, the source in the checkpoint of the run, or the
-// kind if the program generates the data.
+// sourceOf returns the source of the data: the value of the option or, without it, the source in the checkpoint
+// of the first training. If the data is drawn on the fly, it returns the kind of the data.
 func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 	if given = cmp.Or(given, known); given != "" {
 		return given, nil
@@ -50,7 +50,7 @@ func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 		fmt.Sprintf("give it with {%s} SRC", option))
 }
 
-// start sets the initial model of the second training.
+// start sets the model with which the second training begins.
 func (a *again) start(o *bnctl.TrainOptions) (err error) {
 	r, m := a.of.recipe, a.of.template
 	o.Start.Options, o.Start.Classes = a.file, a.classes

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Commands returns the subcommands of "models" for files on other machines.
+// Commands returns those subcommands of "models" that are about files on other machines.
 func Commands(output func(*cli.Context) Output) []*cli.Command {
 	run := func(f func(*cli.Context, Output) error) cli.ActionFunc {
 		return func(c *cli.Context) error { return f(c, output(c)) }
@@ -42,7 +42,7 @@ Sources and credentials: docs/stores.md.`,
 	}
 }
 
-// pulled is the event of a file that was fetched.
+// pulled is the event that reports a fetched file.
 type pulled struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
@@ -61,7 +61,7 @@ func pull(c *cli.Context, out Output) error {
 		}
 		path, sum, err := r.Pull(source)
 		if err == nil {
-			err = pretrained.Complete(&modelfile.Options{}, source, true) // fetches the configs
+			err = pretrained.Complete(&modelfile.Options{}, source, true) // this fetches the configs too
 		}
 		if err != nil {
 			return err

@@ -32,8 +32,9 @@ func ListPretrained(out Output) error {
 	return nil
 }
 
-// Complete sets the options that were published with the weights of a source, and that are not set:
-// the preprocessing, the names of the classes and, with withArch, the network.
+// Complete sets options for reading the weights of a source, unless they are already set. The options were
+// published with the weights: the preprocessing, the names of the classes and, if withArch is true, the
+// network.
 func Complete(o *modelfile.Options, source string, withArch bool) error {
 	return pretrained.Complete(o, source, withArch)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// terminal returns both ends of a terminal.
+// terminal returns the two ends of a pseudo-terminal.
 func terminal(t *testing.T) (controller, screen *os.File) {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -39,8 +39,8 @@ func terminal(t *testing.T) (controller, screen *os.File) {
 	return controller, screen
 }
 
-// TestProgress fetches a file slowly: a terminal shows a bar, which is removed at the end. A file, and a
-// terminal with --quiet, show nothing.
+// TestProgress fetches a file slowly. A terminal shows a bar, which is removed at the end. Output to a file,
+// or to a terminal with --quiet, has no bar.
 func TestProgress(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	server := storetest.Web(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

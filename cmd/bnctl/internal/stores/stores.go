@@ -31,8 +31,8 @@ func Flags() []cli.Flag {
 	}
 }
 
-// main has the patterns of the files that are fetched from a repository of the hub: one file of
-// weights, or the shards of one, in the order that transformers uses.
+// main has patterns for the files that are fetched from a repository of the hub: one file of weights, or the
+// files that it is divided into. The patterns are tried in the same order as in transformers.
 var main = [][]string{
 	{"model.safetensors"},
 	{"*.safetensors.index.json", "*.safetensors"},
@@ -43,8 +43,8 @@ var main = [][]string{
 	{"onnx/model.onnx", "onnx/model.onnx_data"},
 }
 
-// Install lets this process open URLs, with the settings of a command line. It returns an error only if
-// a setting is invalid.
+// Install makes this process able to open URLs, with the settings of a command line. It returns an error only
+// if a setting is invalid.
 func Install(ctx context.Context, args []string, stderr io.Writer) error {
 	timeout, err := timeoutOf(args)
 	if err != nil {
@@ -64,7 +64,7 @@ func Install(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		regular.SetRemote(nil)
 		if !slices.ContainsFunc(args, namesURL) {
-			return nil // local files need no folder for the cache
+			return nil // a command with only local files needs no folder for the cache
 		}
 		return err
 	}
@@ -72,8 +72,8 @@ func Install(ctx context.Context, args []string, stderr io.Writer) error {
 	return nil
 }
 
-// namesURL reports whether an argument names a file on another machine: https://..., folder:s3://... or
-// --init=hf:....
+// namesURL reports whether an argument names a file on another machine, for example https://...,
+// folder:s3://... or --init=hf:....
 func namesURL(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
 		arg = value
@@ -95,7 +95,7 @@ func isOffline(args []string) bool {
 	return true
 }
 
-// timeoutOf returns the value of --store-timeout, or 0.
+// timeoutOf returns the value of --store-timeout, or 0 if it is not given.
 func timeoutOf(args []string) (time.Duration, error) {
 	text, ok := commandline.Value(args, "store-timeout")
 	if !ok {
@@ -124,7 +124,7 @@ func progress(stderr io.Writer) func(name string, done, total int64) {
 	}
 }
 
-// bar returns the line that shows a download.
+// bar returns a line that shows the progress of a download.
 func bar(name string, done, total int64) string {
 	const width, mega = 30, 1e6
 	if total <= 0 {
@@ -141,8 +141,8 @@ type Output struct {
 	Event  func(name string, v any)
 }
 
-// Mirror returns paths for the URLs among models: copies of files and folders, which follow changes on
-// the server. Other paths are returned unchanged.
+// Mirror returns models with each URL replaced by the path of a copy. The copies are kept up to date with the
+// server. Paths on this machine are unchanged.
 func Mirror(models []string, interval time.Duration) ([]string, error) {
 	paths := slices.Clone(models)
 	for i, model := range models {

@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/internal/store"
 )
 
-// urlStart matches the start of a web URL in an argument. The URL is the whole argument, the value of a
-// flag, or follows the kind of a data source or another URL.
+// urlStart matches the start of a web URL in an argument. A URL may be the whole argument, the value of a
+// flag, or the text after the kind of a data source or after another URL.
 var urlStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[:=,+])(https?:/)`)
 })
 
-// urlEnd matches the text after a URL in an argument: another data source, another URL, or the
-// part of the data.
+// urlEnd matches the text that may follow a URL in an argument: another data source, another URL, or a suffix
+// that selects a part of the data.
 var urlEnd = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(@(train|val|test))?(\+\+[a-z0-9]+:|$)|,(https?|s3|gs|oci|hf):`)
 })
@@ -25,8 +25,8 @@ var urlEnd = sync.OnceValue(func() *regexp.Regexp {
 // lists are the kinds of data sources that have several paths, with commas between them.
 var lists = []string{"masks:", "npy:"}
 
-// Visible returns arguments, or values of options, in the form that is written or printed. URLs
-// have no queries, because these may be signatures or tokens. The store of this process keeps the
+// Visible returns arguments, or values of options, in a form that may be written to files or printed. Queries
+// are removed from URLs, because they may contain signatures or tokens. The store of this process keeps the
 // queries for its requests.
 func Visible(args []string) []string {
 	printed := make([]string, len(args))
@@ -48,7 +48,7 @@ func visible(arg string) string {
 		for _, kind := range lists {
 			url, rest, ok := strings.Cut(arg[start:end], ",")
 			if ok && !strings.ContainsAny(rest, "=&") && isOf(kind, out.String()+arg[:start]) {
-				end = start + len(url) // otherwise the comma belongs to the query
+				end = start + len(url) // if it is another kind of data, the comma is part of the query
 			}
 		}
 		out.WriteString(arg[:start] + hidden(arg[start:end]))
@@ -56,7 +56,7 @@ func visible(arg string) string {
 	}
 }
 
-// isOf reports whether the last data source before a URL is of this kind.
+// isOf reports whether the last data source in the text before a URL is of the given kind.
 func isOf(kind, before string) bool {
 	before = before[strings.LastIndex(before, "++")+1:]
 	before = before[strings.LastIndex(before, "=")+1:]
@@ -71,7 +71,7 @@ func hidden(url string) string {
 	return url
 }
 
-// Printed returns a message with URLs in place of the paths of their copies in the cache.
+// Printed returns a message in which the paths of copies in the cache are replaced by their URLs.
 func Printed(text string) string {
 	if s := installed(); s != nil {
 		return s.Printed(text)
@@ -79,7 +79,8 @@ func Printed(text string) string {
 	return text
 }
 
-// Notes returns note with URLs in place of the paths of their copies in the cache.
+// Notes returns a function that calls note with messages in which the paths of copies in the cache are
+// replaced by their URLs.
 func Notes(note func(format string, args ...any)) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		note("%v", legible.Lines(Printed(legible.Sprintf(format, args...))))
@@ -88,6 +89,6 @@ func Notes(note func(format string, args ...any)) func(format string, args ...an
 
 // installed returns the store of this process, or nil.
 func installed() *store.Store {
-	s, _ := regular.RemoteOf("https://").(*store.Store) // it owns all URLs
+	s, _ := regular.RemoteOf("https://").(*store.Store) // this store handles all URLs
 	return s
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/internal/store"
 )
 
-// TestVisible removes the queries of URLs wherever an argument may have one, and nothing else.
+// TestVisible checks that the queries of URLs are removed wherever an argument may have one, and that nothing
+// else is removed.
 func TestVisible(t *testing.T) {
 	s, err := store.New(t.Context(), store.Options{Cache: t.TempDir()})
 	if err != nil {

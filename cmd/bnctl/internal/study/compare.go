@@ -8,16 +8,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// difference is the change of a measure from one case to another, seed by seed.
+// difference is the mean change of a measure from one case of a study to another. It is computed for each
+// seed.
 type difference struct {
-	Mean   float64 // over the seeds that both cases have
-	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
+	Mean   float64 // mean over the seeds that both cases have
+	Margin float64 // half of the 95 % confidence interval by Student's t; infinite with one seed
 	Seeds  int
 	Up     int // number of seeds with a difference above 0
 }
 
-// paired compares two cases seed by seed: everything drawn from a seed, most importantly
-// the order of the samples, is equal in both.
+// paired compares two cases for each seed. Everything that is drawn from a seed, most importantly the order
+// of the samples, is the same in both cases.
 func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) difference {
 	var d []float64
 	for _, seed := range r.Seeds {
@@ -43,7 +44,7 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) dif
 	return out
 }
 
-// Clear reports whether the difference is more than chance: its interval does not contain
+// Clear reports whether the difference is more than chance, because its confidence interval does not contain
 // 0.
 func (d difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
 
@@ -58,22 +59,21 @@ func (d difference) sign() int {
 	return -1
 }
 
-// verdict is the combined judgement of a change by accuracy and loss of the same pairs of
-// runs.
+// verdict is a judgement of a change by both accuracy and loss, from the same pairs of runs.
 type verdict int
 
 const (
 	noDifference   verdict = iota // both may be chance
-	oneSeed                       // one seed does not show the effect of chance
+	oneSeed                       // with one seed, chance cannot be estimated
 	better                        // accuracy and loss are better beyond chance
-	betterAccuracy                // the loss may be chance
-	betterLoss                    // the accuracy may be chance
+	betterAccuracy                // accuracy is better beyond chance; the loss may be chance
+	betterLoss                    // the loss is better beyond chance; accuracy may be chance
 	opposed                       // accuracy or loss is better and the other is worse, both beyond chance
 	worse                         // accuracy or loss is worse beyond chance, and neither is better
 )
 
-// judge weighs a gain of accuracy and a change of loss. The verdict is better only if both intervals
-// exclude 0.
+// judge returns the verdict on a change, from gain, the difference of accuracies, and more, the difference of
+// losses. It is better only if both confidence intervals exclude 0.
 func judge(gain, more difference) verdict {
 	a, l := gain.sign(), -more.sign()
 	switch {
@@ -93,8 +93,8 @@ func judge(gain, more difference) verdict {
 	return noDifference
 }
 
-// text formats the difference with at least that number of decimals, and more if the
-// interval of a difference beyond chance would otherwise seem to contain 0.
+// text returns the difference as text, with at least the given number of decimals. It has more decimals if
+// the interval of a difference beyond chance would otherwise seem to contain 0.
 func (d difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {
 		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A verdict is clear only if both intervals are on one side of 0.
+// A verdict is clear only if the intervals of both accuracy and loss are on one side of 0.
 func TestJudge(t *testing.T) {
 	up, down := difference{Mean: 2, Margin: 1, Seeds: 3}, difference{Mean: -2, Margin: 1, Seeds: 3}
 	chance, one := difference{Mean: 2, Margin: 2.5, Seeds: 3}, difference{Mean: 9, Margin: math.Inf(1), Seeds: 1}
@@ -32,8 +32,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// The answers contain "clearly" and "yes" only with two intervals without 0. Here seeds
-// agree on the accuracy and not on the loss.
+// An answer contains "clearly" or "yes" only if neither of the two intervals contains 0. Here all seeds agree
+// on the accuracy, but not on the loss.
 func TestAnswersFollowBothIntervals(t *testing.T) {
 	r := made(5, 0.2)
 	for _, run := range r.Runs {

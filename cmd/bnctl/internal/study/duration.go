@@ -9,22 +9,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Duration is the expected time of a run of a setting, in seconds, estimated from a
-// measured step.
+// Duration is the expected duration of a run of a setting, in seconds. It is estimated from the measured time
+// of a step.
 type Duration struct {
 	Setting
 	Step float64 `json:"step_seconds"` // time of one batch: forward, backward, exchange, update
 	Run  float64 `json:"run_seconds"`  // time of one seed: all steps and evaluations
 }
 
-// SetDuration adds a duration. It replaces a duration of the same setting.
+// SetDuration adds the duration of a setting. It replaces an earlier one of the same setting.
 func (r *Results) SetDuration(d Duration) {
 	r.Durations = slices.DeleteFunc(r.Durations, func(o Duration) bool { return o.Setting == d.Setting })
 	r.Durations = append(r.Durations, d)
 }
 
-// Duration returns the expected time of a run of a setting; nil if no step was
-// measured.
+// Duration returns the expected duration of a run of a setting, or nil if no step was measured.
 func (r *Results) Duration(s Setting) *Duration {
 	i := slices.IndexFunc(r.Durations, func(d Duration) bool { return d.Setting == s })
 	if i < 0 {
@@ -38,8 +37,8 @@ func (s Setting) Name() string {
 	return fmt.Sprintf("%s, %s per replica", s.Arm, problem.Plural(s.PerReplica, "sample"))
 }
 
-// InAnHour returns a finding with the settings that can be trained together within an
-// hour, with all their seeds, in the order of the table; nil if no step was measured.
+// InAnHour returns a finding about the settings that can be trained together within an hour, with all their
+// seeds, in the order of the table. It returns nil if no step was measured.
 func (r *Results) InAnHour() *Finding {
 	f := &Finding{Question: "Which settings fit into an hour?"}
 	var fit []string
@@ -72,7 +71,7 @@ func (r *Results) InAnHour() *Finding {
 	return f
 }
 
-// clock writes seconds as "1h2m3s".
+// clock returns a number of seconds as text, "1h2m3s".
 func clock(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }

@@ -12,7 +12,7 @@ func TestInAnHour(t *testing.T) {
 		t.Error("an answer without a measured step")
 	}
 	for _, c := range []struct {
-		run  float64 // seconds of each of 5 settings, 3 seeds
+		run  float64 // duration in seconds of one run; there are 5 settings and 3 seeds
 		want string
 	}{
 		{100, "All 5 together: they need 25m0s"},

@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 )
 
-// The table of a study of two runs. Package cmd/bnctl/internal/study/experiment makes the runs.
+// The example prints the table of a study with two runs. Package cmd/bnctl/internal/study/experiment makes
+// the runs.
 func ExampleResults_Table() {
 	r := study.Results{Seeds: []uint64{1}, Batch: 8, PerReplica: []int{4}}
 	for arm, accuracy := range map[study.Arm]float64{study.Sync: 0.91, study.Replica: 0.9} {

@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Finding is a question with the answer of the results.
+// Finding is a question of the study, with the answer that the results give.
 type Finding struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
 	Details  []string `json:"details"` // supporting figures
 }
 
-// Findings returns the questions that have enough results, with answers. Every difference
-// is between runs of the same seed, with its 95 % confidence interval.
+// Findings returns those questions for which there are enough results, with answers. Every difference is
+// between runs with the same seed, and has a 95 % confidence interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
 	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled, r.InAnHour}
@@ -33,7 +33,7 @@ func (r *Results) Findings() []Finding {
 	return out
 }
 
-// pooled is the statistics that single, sync and replica runs have in common.
+// pooled is the name of the statistics that single, sync and replica runs all have.
 const pooled = "pooled"
 
 func (r *Results) setting(a Arm, perReplica int) Setting {
@@ -43,7 +43,7 @@ func (r *Results) setting(a Arm, perReplica int) Setting {
 	return Setting{a, perReplica, r.Batch / perReplica}
 }
 
-// best returns the statistics with the lowest mean loss for a setting, or "" without runs.
+// best returns the statistics with the lowest mean loss in the runs of a setting, or "" if there are no runs.
 func (r *Results) best(s Setting) string {
 	best, least := "", math.Inf(1)
 	for _, name := range r.statistics(s) {
@@ -58,8 +58,8 @@ func (r *Results) best(s Setting) string {
 	return best
 }
 
-// needsSync compares sync with replica batch norm at every size. Replica batch norm has the statistics
-// with the lowest loss.
+// needsSync compares sync with replica batch norm for every number of samples per replica. For replica batch
+// norm it uses the statistics with the lowest loss.
 func (r *Results) needsSync() *Finding {
 	f := &Finding{Question: "Does batch norm need synchronising?"}
 	sizes := map[verdict][]string{}
@@ -90,7 +90,7 @@ func (r *Results) needsSync() *Finding {
 	return f
 }
 
-// listed joins words as a sentence does: "1, 4 and 8".
+// listed joins words to a list in a sentence: "1, 4 and 8".
 func listed(words []string) string {
 	last := len(words) - 1
 	if last == 0 {
@@ -99,7 +99,8 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// syncAnswers explains each verdict on sync batch norm, in the order of the answer.
+// syncAnswers has a sentence for each verdict on sync batch norm, in the order in which the answer mentions
+// them.
 var syncAnswers = []struct {
 	verdict verdict
 	text    string
@@ -113,7 +114,7 @@ var syncAnswers = []struct {
 	{worse, "no, it does worse with it"},
 }
 
-// rightMerge compares the ways of keeping statistics on the same weights.
+// rightMerge compares the ways of keeping running statistics, on the same weights.
 func (r *Results) rightMerge() *Finding {
 	f := &Finding{Question: "Which merge of the replicas' statistics is right?"}
 	var answers []string
@@ -152,7 +153,7 @@ func (r *Results) rightMerge() *Finding {
 	return f
 }
 
-// smallDiffers compares the smallest with the largest share per replica.
+// smallDiffers compares the smallest with the largest number of samples per replica.
 func (r *Results) smallDiffers() *Finding {
 	small, healthy := slices.Min(r.PerReplica), slices.Max(r.PerReplica)
 	few, many := r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled)
@@ -175,8 +176,8 @@ func (r *Results) smallDiffers() *Finding {
 	return f
 }
 
-// fewerSays answers whether fewer samples are worse, from the gain of accuracy and the
-// increase of loss.
+// fewerSays returns the answer whether fewer samples are worse. gain is the gain of accuracy, and more the
+// increase of the loss.
 func fewerSays(gain, more difference) string {
 	a, l := -gain.sign(), more.sign()
 	switch {
@@ -196,9 +197,9 @@ func fewerSays(gain, more difference) string {
 	return "Not here"
 }
 
-// healthyAgrees reports whether all ways agree at the largest share per replica. They agree if the
-// mean of each way differs from the mean over all ways by at most two standard deviations of a single
-// seed.
+// healthyAgrees reports whether all ways of training agree at the largest number of samples per replica. They
+// agree if the mean of each way differs from the mean over all ways by at most two standard deviations of a
+// single seed.
 func (r *Results) healthyAgrees() *Finding {
 	k := slices.Max(r.PerReplica)
 	var rows []Row

@@ -19,12 +19,12 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
 })
 
-// hyphenated marks where the longest heading of the table may be broken on a narrow page.
+// hyphenated returns a heading of the table with a mark where it may be broken on a narrow page.
 func hyphenated(heading string) string {
 	return strings.ReplaceAll(heading, "synchronising", "synchron\u00adising")
 }
 
-// Page writes the results as an HTML page that refers to no other file.
+// Page writes the results as an HTML page that needs no other file.
 func (r *Results) Page(w io.Writer) error {
 	var rows [][]string
 	for _, row := range r.Table() {
@@ -36,7 +36,7 @@ func (r *Results) Page(w io.Writer) error {
 		"Kept": r.retained()})
 }
 
-// length describes the length of a run.
+// length describes how long a run is, in epochs or steps.
 func (r *Results) length() string {
 	if r.Epochs > 0 {
 		return problem.Plural(r.Epochs, "epoch") + " (" + problem.Plural(r.Steps, "step") + ")"
@@ -44,8 +44,8 @@ func (r *Results) length() string {
 	return problem.Plural(r.Steps, "step")
 }
 
-// retained describes, for each size, the share of the variance in training that rule mean
-// kept.
+// retained describes, for each number of samples per replica, the share of the variance that the merge rule
+// mean has kept.
 func (r *Results) retained() []string {
 	var out []string
 	for _, k := range r.PerReplica {

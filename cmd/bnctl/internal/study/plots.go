@@ -10,7 +10,7 @@ import (
 
 // Plot is a plot of the results.
 type Plot struct {
-	Name           string // name of its file, without extension
+	Name           string // name of the plot's file, without extension
 	Title, Caption string
 
 	figure chart.Figure
@@ -45,7 +45,7 @@ func (r *Results) Plots() []*Plot {
 // colours is the number of colours that curves have.
 const colours = 6
 
-// colourOf returns the colour of a size per replica. The whole batch comes first.
+// colourOf returns the colour for a number of samples per replica. The whole batch has the first colour.
 func (r *Results) colourOf(s Setting) int {
 	if s.Arm == Single {
 		return 0
@@ -105,8 +105,8 @@ func (r *Results) curve(s Setting) (k chart.Curve) {
 	return k
 }
 
-// plotSampling draws the share of the variance that groups miss, both axes logarithmic: a
-// law 1/(k*m) is a line parallel to 1/k.
+// plotSampling draws which share of the variance small groups of samples miss. Both axes are logarithmic, so
+// that 1/(k*m) is a line parallel to 1/k.
 func (r *Results) plotSampling() *chart.Chart {
 	c := &chart.Chart{Title: "Part of the variance that is missed", X: "samples in a group", LogX: true,
 		LogY: true}
@@ -136,7 +136,7 @@ func (r *Results) plotSampling() *chart.Chart {
 	return c
 }
 
-// missed returns the points of a layer that can be drawn on logarithmic axes.
+// missed returns those points of a layer that can be drawn on logarithmic axes.
 func missed(l Layer) (k chart.Curve) {
 	for _, v := range l.Ratios {
 		if v.Biased < 1 {

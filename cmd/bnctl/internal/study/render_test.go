@@ -2,8 +2,8 @@ package study
 
 import "testing"
 
-// manyWays returns results of more ways of training than fit in a drawing of fixed height,
-// with accuracies at both ends of the scale.
+// manyWays returns results of more ways of training than fit into a drawing of fixed height. Their accuracies
+// are at both ends of the scale.
 func manyWays() *Results {
 	r := made(5, 3)
 	r.Batch, r.PerReplica = 128, []int{2, 4, 8, 16, 32}

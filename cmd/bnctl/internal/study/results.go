@@ -1,9 +1,8 @@
-// Package study compares ways of batch normalisation by the results of training runs:
-// in tables, plots, an HTML page, and answers to questions with their confidence
-// intervals.
+// Package study compares ways of batch normalisation by the results of training runs. It shows them in
+// tables, plots, an HTML page, and answers to questions with confidence intervals.
 //
-// Use it for results that exist already (type Results). Package cmd/bnctl/internal/study/experiment
-// trains the models and measures the results; package study runs nothing.
+// Use it for results that exist already (type Results). Package cmd/bnctl/internal/study/experiment trains
+// the models and measures the results. Package study runs nothing.
 package study
 
 import "slices"
@@ -11,7 +10,7 @@ import "slices"
 // Arm is one of the ways of training that a study compares.
 type Arm string
 
-// The arms.
+// The ways of training.
 const (
 	Single  Arm = "single"  // the whole batch on one device, one replica
 	Sync    Arm = "sync"    // batch norm over the whole batch, shared by the replicas
@@ -19,14 +18,14 @@ const (
 	Frozen  Arm = "frozen"  // constant statistics, from the initial weights; one replica
 )
 
-// DefaultArms returns the arms of a study without an explicit choice.
+// DefaultArms returns the ways that a study compares if the user selects none.
 func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
 
-// Setting is an arm and the number of replicas that share the batch. With Single and
-// Frozen, Replicas is 1 and PerReplica the whole batch.
+// Setting is a way of training together with the number of replicas that share the batch. For Single and
+// Frozen, Replicas is 1, and PerReplica is the whole batch.
 type Setting struct {
 	Arm        Arm `json:"arm"`
-	PerReplica int `json:"per_replica"` // samples of a full batch
+	PerReplica int `json:"per_replica"` // samples per replica in a full batch
 	Replicas   int `json:"replicas"`
 }
 
@@ -43,7 +42,7 @@ type Run struct {
 	Retained []VarianceRatio `json:"retained"` // one for each batch norm
 }
 
-// Epoch has the figures of the validation data after an epoch.
+// Epoch has the figures on the validation data after an epoch.
 type Epoch struct {
 	Number   int     `json:"epoch"`
 	Accuracy float64 `json:"accuracy"`
@@ -54,7 +53,7 @@ type Epoch struct {
 	AP50 *float64 `json:"ap50,omitempty"`
 }
 
-// Score has the figures of a run's weights with one set of running statistics.
+// Score has the figures of the weights of a run, with one set of running statistics.
 type Score struct {
 	Statistics string  `json:"statistics"`
 	Samples    int     `json:"samples"`
@@ -66,14 +65,15 @@ type Score struct {
 	AP50 *float64 `json:"ap50,omitempty"`
 }
 
-// Refusal is a setting that cannot be trained, and the reason.
+// Refusal says that a setting cannot be trained, and why.
 type Refusal struct {
 	Setting
 	Reason string `json:"reason"`
 }
 
-// VarianceRatio is the ratio between the running variances of the merge rules mean and pooled (package
-// bn) at the end of a run: both corrected by n/(n-1), as the mean over the channels of a layer.
+// VarianceRatio compares two merge rules of package bn at the end of a run. It is the running variance by
+// rule mean, divided by the running variance by rule pooled, as the mean over the channels of a layer. Both
+// are corrected by n/(n-1).
 type VarianceRatio struct {
 	Layer string  `json:"layer"`
 	Ratio float64 `json:"ratio"`
@@ -86,15 +86,15 @@ type Speed struct {
 	Threads    int     `json:"threads"` // threads of each CPU device
 	Steps      int     `json:"steps"`
 	Throughput float64 `json:"images_per_s"`
-	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
+	Sync       float64 `json:"sync_wait"` // share of the time for which devices wait in exchanges
 }
 
-// Sampling measures how far the variance of a few samples is below the variance of all: for
-// each batch norm, the mean of the variances Q/n over groups of k samples, divided by the
-// variance Q/(n-1) of all samples together, for the same weights and samples.
+// Sampling measures by how much the variance of a few samples is below the variance of all samples. For each
+// batch norm it has the mean of the variances Q/n over groups of k samples, divided by the variance Q/(n-1)
+// of all samples together. Both are for the same weights and samples.
 type Sampling struct {
 	Model   string  `json:"model"`
-	Recipe  string  `json:"recipe"`  // recipe of the run that made the weights; "" for new weights
+	Recipe  string  `json:"recipe"`  // recipe of the run that trained the weights; "" for new weights
 	Samples int     `json:"samples"` // number of all samples
 	Layers  []Layer `json:"layers"`
 }
@@ -102,15 +102,15 @@ type Sampling struct {
 // Layer has the ratios of one batch norm in a Sampling.
 type Layer struct {
 	Name     string  `json:"name"`
-	Elements int     `json:"elements"` // values of one sample per channel
+	Elements int     `json:"elements"` // number of values that a sample has per channel
 	Ratios   []Ratio `json:"ratios"`
 }
 
-// Ratio is a ratio of variances, as Sampling defines it, for groups of PerReplica
-// samples: the mean over the channels.
+// Ratio is the ratio of variances that Sampling defines, for groups of PerReplica samples, as the mean over
+// the channels.
 type Ratio struct {
 	PerReplica int     `json:"per_replica"`
-	Biased     float64 `json:"biased"` // of the variances Q/n; 1 - 1/n is expected of n independent values
+	Biased     float64 `json:"biased"` // for the variances Q/n; of n independent values, 1 - 1/n is expected
 	Error      float64 `json:"error"`  // standard error of Biased
 }
 
@@ -118,12 +118,12 @@ type Ratio struct {
 type Results struct {
 	Recipe       string     `json:"recipe"` // SHA-256 of the recipe that all runs share
 	Model        string     `json:"model"`
-	Data         string     `json:"data"` // kind of the source: "cifar10"
+	Data         string     `json:"data"` // kind of the data source: "cifar10"
 	Samples      int        `json:"samples"`
-	Validation   int        `json:"validation"` // samples
+	Validation   int        `json:"validation"` // number of validation samples
 	Epochs       int        `json:"epochs"`     // 0 if the recipe counts steps
-	Steps        int        `json:"steps"`      // steps of a run
-	Batch        int        `json:"batch"`      // global
+	Steps        int        `json:"steps"`      // number of steps of a run
+	Batch        int        `json:"batch"`      // samples in a batch, over all replicas
 	PerReplica   []int      `json:"per_replica"`
 	Seeds        []uint64   `json:"seeds"`
 	Arms         []Arm      `json:"arms,omitempty"`  // nil: DefaultArms
@@ -133,7 +133,7 @@ type Results struct {
 	Schedule     string     `json:"schedule"`
 	Augment      string     `json:"augment"`
 	Kernels      string     `json:"kernels"`
-	Commands     []string   `json:"commands"` // command lines that made the results
+	Commands     []string   `json:"commands"` // command lines that measured the results
 	Runs         []Run      `json:"runs"`
 	Refused      []Refusal  `json:"refused,omitempty"`
 	Durations    []Duration `json:"durations,omitempty"`
@@ -163,7 +163,7 @@ func (r *Results) Settings() []Setting {
 	return all
 }
 
-// Refuse adds a refusal. It replaces a refusal of the same setting.
+// Refuse adds a refusal. It replaces an earlier one of the same setting.
 func (r *Results) Refuse(why Refusal) {
 	r.Refused = slices.DeleteFunc(r.Refused, func(o Refusal) bool { return o.Setting == why.Setting })
 	r.Refused = append(r.Refused, why)
@@ -174,14 +174,14 @@ func (r *Results) IsRefused(s Setting) bool {
 	return slices.ContainsFunc(r.Refused, func(why Refusal) bool { return why.Setting == s })
 }
 
-// SetRun adds a run. It replaces a run of the same setting and seed.
+// SetRun adds a run. It replaces an earlier run of the same setting and seed.
 func (r *Results) SetRun(run Run) {
 	r.Runs = slices.DeleteFunc(r.Runs,
 		func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
 	r.Runs = append(r.Runs, run)
 }
 
-// SetSpeed adds a speed. It replaces a speed of the same setting.
+// SetSpeed adds a speed. It replaces an earlier one of the same setting.
 func (r *Results) SetSpeed(v Speed) {
 	r.Speeds = slices.DeleteFunc(r.Speeds, func(o Speed) bool { return o.Setting == v.Setting })
 	r.Speeds = append(r.Speeds, v)
@@ -207,8 +207,8 @@ func (r *Results) speed(s Setting) *Speed {
 	return &r.Speeds[i]
 }
 
-// statistics lists the sets of running statistics that the runs of a setting
-// were scored with, in their order.
+// statistics lists the sets of running statistics with which the runs of a setting were evaluated, in their
+// order.
 func (r *Results) statistics(s Setting) []string {
 	var names []string
 	for _, run := range r.Runs {
@@ -221,7 +221,7 @@ func (r *Results) statistics(s Setting) []string {
 	return names
 }
 
-// scores returns the scores of a setting with some statistics, by seed.
+// scores returns the scores of a setting with one set of statistics, by seed.
 func (r *Results) scores(s Setting, statistics string) map[uint64]Score {
 	out := map[uint64]Score{}
 	for _, run := range r.Runs {

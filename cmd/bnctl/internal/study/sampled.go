@@ -58,15 +58,15 @@ func (r *Results) sampled() *Finding {
 	return f
 }
 
-// counting returns how many independent values one sample is worth, from the
-// ratio of groups: 1 - 1/(k*m).
+// counting returns the number m of independent values that one sample is worth. The ratio of groups of k
+// samples is 1 - 1/(k*m).
 func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.Biased)) }
 
-// fewest is the number of groups from which a ratio is an estimate.
+// fewest is the number of groups that are needed for a ratio to be an estimate.
 const fewest = 32
 
-// ends returns the ratio of the smallest groups, and the ratio of the largest groups of which the
-// samples hold at least fewest.
+// ends returns two ratios: of the smallest groups, and of the largest groups for which the samples make at
+// least fewest groups.
 func (l Layer) ends(samples int) (small, large Ratio) {
 	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
 	small = slices.MinFunc(l.Ratios, by)
@@ -79,8 +79,8 @@ func (l Layer) ends(samples int) (small, large Ratio) {
 	return small, large
 }
 
-// departure returns the distance between the ratio of the smallest groups and the law
-// fitted to the large ones.
+// departure returns how far the ratio of the smallest groups is from the law 1 - 1/(k*m), with m from the
+// largest groups.
 func (l Layer) departure(samples int) float64 {
 	small, large := l.ends(samples)
 	return math.Abs(small.Biased - (1 - 1/(float64(small.PerReplica)*large.counting())))

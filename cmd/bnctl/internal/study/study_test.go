@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// made returns results in which replica batch norm with 2 samples loses drop points, rule
-// first loses the same again, and a seed is worth up to noise points.
+// made returns results in which replica batch norm with 2 samples loses drop points, and rule first loses the
+// same again. The results of different seeds differ by up to noise points.
 func made(drop, noise float64) *Results {
 	r := &Results{Model: "m", Data: "d", Batch: 32, PerReplica: []int{2, 16}, Seeds: []uint64{1, 2, 3},
 		Epochs: 2, Steps: 20}
@@ -45,7 +45,7 @@ func made(drop, noise float64) *Results {
 	return r
 }
 
-// law returns a layer with m effective values per sample.
+// law returns a layer in which a sample has m effective values.
 func law(name string, elements int, m float64) Layer {
 	l := Layer{Name: name, Elements: elements}
 	for _, k := range []int{2, 4, 8} {
@@ -91,7 +91,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// The interval is from Student's t: 4.303 standard errors for three pairs.
+// The interval is computed by Student's t: for three pairs it is 4.303 standard errors.
 func TestPaired(t *testing.T) {
 	r := &Results{Seeds: []uint64{1, 2, 3, 4}}
 	score := func(v ...float64) map[uint64]Score {
@@ -124,7 +124,7 @@ func TestTableHasEveryCase(t *testing.T) {
 	}
 }
 
-// The page is well-formed and loads nothing from elsewhere.
+// The page is well-formed HTML, and loads nothing from elsewhere.
 func TestPage(t *testing.T) {
 	r := made(5, 0.2)
 	r.Commands = []string{"bnctl study bn --data 'a b' <x>"}

@@ -20,7 +20,7 @@ func (b box) holds(p [2]float64) bool {
 	return p[0] > b.left && p[0] < b.right && p[1] > b.top && p[1] < b.bottom
 }
 
-// picture is the texts of an SVG, the ends of the lines of its paths and the middles of its circles.
+// picture has the texts of an SVG file, the ends of the lines of its paths, and the centres of its circles.
 type picture struct {
 	width, height float64
 	texts         []box
@@ -43,7 +43,7 @@ func numbers(text string) (out []float64) {
 	return out
 }
 
-// read reads an SVG of package chart: groups are moved, and nothing is turned.
+// read reads an SVG file of package chart, in which groups may be moved, but nothing is turned.
 func read(t *testing.T, svg []byte) picture {
 	t.Helper()
 	var out picture
@@ -80,8 +80,8 @@ func read(t *testing.T, svg []byte) picture {
 	}
 }
 
-// boxOf returns the box of a text without its letters. left is the anchor of the text. right is 0 if
-// the text begins at the anchor, -1 if it is centred there, and -2 if it ends there.
+// boxOf returns the box of a text before its letters are known. left is the anchor of the text. right says
+// where the anchor is: 0 at the beginning of the text, -1 in the middle, and -2 at the end.
 func boxOf(a map[string]string, p [2]float64) box {
 	const capital = 0.72 * 12 // height of a capital letter
 	v := numbers(a["x"] + " " + a["y"])
@@ -95,7 +95,7 @@ func boxOf(a map[string]string, p [2]float64) box {
 	return b
 }
 
-// say sets the text of a box. Letters have the width that package chart assumes.
+// say sets the width of a box to that of a text. It uses the same widths of letters as package chart.
 func (b *box) say(text string) {
 	width := 6.8 * float64(len([]rune(text)))
 	switch b.right {

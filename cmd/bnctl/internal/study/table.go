@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Row is a row of the table: a setting, evaluated with one set of statistics.
+// Row is a row of the table: a setting, with one set of running statistics.
 type Row struct {
 	Setting
 	Statistics string  `json:"statistics"`
@@ -17,11 +17,10 @@ type Row struct {
 	Accuracy   Figure  `json:"accuracy"` // percent
 	Loss       Figure  `json:"loss"`
 	Throughput float64 `json:"images_per_s"` // 0: not measured
-	Sync       float64 `json:"sync_wait"`    // share of the time
+	Sync       float64 `json:"sync_wait"`    // share of the time for which devices wait
 }
 
-// Figure is the mean over the seeds and the standard deviation between them, which is
-// 0 with one seed.
+// Figure is a mean over the seeds, and the standard deviation between them. With one seed the deviation is 0.
 type Figure struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"`
@@ -59,7 +58,7 @@ func (r *Results) Table() []Row {
 	return rows
 }
 
-// bySeed returns scores in the order of the seeds.
+// bySeed returns the scores of a setting, in the order of the seeds.
 func (r *Results) bySeed(s Setting, statistics string) []Score {
 	all := r.scores(s, statistics)
 	var out []Score
@@ -71,7 +70,7 @@ func (r *Results) bySeed(s Setting, statistics string) []Score {
 	return out
 }
 
-// cells returns the row as text, under the names of columns.
+// cells returns the cells of the row as text. columns returns their headings.
 func (w Row) cells() []string {
 	speed, sync := "-", "-"
 	if w.Throughput > 0 {
@@ -86,7 +85,7 @@ func (w Row) cells() []string {
 		speed, sync}
 }
 
-// refused returns the lines of settings that cannot be trained.
+// refused returns lines for the settings that cannot be trained.
 func (r *Results) refused() (lines [][]string) {
 	for _, w := range r.Refused {
 		lines = append(lines, []string{string(w.Arm), fmt.Sprint(w.PerReplica), "-", "-", "refused", "refused",
@@ -95,7 +94,7 @@ func (r *Results) refused() (lines [][]string) {
 	return lines
 }
 
-// columns names the cells of a row.
+// columns returns the headings of the columns.
 func (r *Results) columns() []string {
 	return []string{"batch norm", "per replica", "statistics", "seeds", r.worded("accuracy") + " %", "loss",
 		"images/s",

@@ -1,5 +1,5 @@
-// Package tuned writes models with results of an evaluation: the temperature of probabilities, or the
-// thresholds of labels.
+// Package tuned writes models that are improved by the results of an evaluation: with a temperature for
+// probabilities, or with thresholds for labels.
 package tuned
 
 import (
@@ -31,13 +31,13 @@ func Flags() []cli.Flag {
 
 // Options are the values of Flags.
 type Options struct {
-	Wish       *predict.Wish // goal of the thresholds; nil if they are not requested
+	Wish       *predict.Wish // the goal that thresholds must meet; nil if they are not requested
 	calibrated string        // file for the calibrated model; "" if it is not requested
 	thresholds string        // file for the model with thresholds; "" if it is not requested
 }
 
-// Read returns the values of Flags. input is the file of the evaluated model. Read returns an error if
-// a file cannot be written.
+// Read returns the values of Flags. input is the file of the model that is evaluated. It is an error if a
+// file cannot be written.
 func Read(c *cli.Context, input string) (o Options, err error) {
 	o.calibrated, o.thresholds = c.String("calibrate"), c.String("thresholds")
 	if c.IsSet("threshold-for") {
@@ -91,7 +91,7 @@ type Output struct {
 	Result, Note func(format string, args ...any)
 }
 
-// Write writes the files that the options request. d has the answers of the evaluation of m.
+// Write writes the files that the options request. d has the predictions of the evaluation of m.
 func (o *Options) Write(out Output, m *models.Model, d *predict.Details) error {
 	if o.calibrated != "" {
 		return o.writeCalibrated(out, m, d)
@@ -123,7 +123,7 @@ func (o *Options) writeCalibrated(out Output, m *models.Model, d *predict.Detail
 	return err
 }
 
-// half is the threshold of a label if no threshold meets the goal.
+// half is the threshold for labels for which no threshold meets the goal.
 const half = 0.5
 
 // stored is the event for a written model with thresholds.

@@ -1,5 +1,5 @@
-// Package version describes this build of bnctl: release, commit, Go, the numbers of classes and parts
-// that it computes, and the devices of the machine.
+// Package version describes this build of bnctl: its release, its commit, the version of Go, the numbered
+// kernel classes and parts of training, and the devices of the machine.
 package version
 
 import (

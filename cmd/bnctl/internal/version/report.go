@@ -13,15 +13,15 @@ import (
 // event is the line of version --json.
 type event struct {
 	Version string              `json:"version"`
-	Commit  string              `json:"commit"` // "" where the build does not know it
+	Commit  string              `json:"commit"` // "" if the commit is not known
 	Go      string              `json:"go"`
 	System  string              `json:"system"`  // linux/amd64
 	Classes []string            `json:"classes"` // numbered kernel classes, "fma/1"
-	Numbers []string            `json:"parts"`   // numbered parts, "optimizer.sgd/1"
+	Numbers []string            `json:"parts"`   // numbered parts of training, "optimizer.sgd/1"
 	Devices []fleet.Description `json:"devices"`
 }
 
-// print describes the program and, with verbose, the devices that compute here.
+// print describes the program and, with verbose, the devices of this machine.
 func (o Output) print(verbose bool, devices []fleet.Description) {
 	e := event{Version: build.Version(), Commit: build.Commit(), Go: runtime.Version(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Classes: class.NumberedClasses(), Numbers: parts.All(),

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// loading shows the current activity before the run begins.
+// loading returns the line that shows the current activity before the run begins.
 func (d *drawing) loading() line {
 	doing := d.now.Doing
 	if doing == "" {
@@ -18,7 +18,7 @@ func (d *drawing) loading() line {
 	return line{{clock(d.Elapsed) + "  ", faint}, {doing, accent}}
 }
 
-// title describes the run: model, data, devices, replicas and precision.
+// title returns the line about the run: model, data, devices, replicas and precision.
 func (d *drawing) title() line {
 	e, r := d.started, d.started.Recipe
 	words := []string{r.Model, r.Data.InWords(), problem.Plural(len(d.devices), "device"),
@@ -33,13 +33,13 @@ func (d *drawing) title() line {
 	return line{{words[0], strong}, {d.dot + strings.Join(words[1:], d.dot), faint}}
 }
 
-// bars returns the completed shares of the epoch and of the run.
+// bars returns progress bars for the epoch and for the run.
 func (d *drawing) bars() []line {
 	per := max(d.started.Recipe.StepsPerEpoch(), 1)
 	total := max(d.started.TotalSteps, 1)
 	epoch := max(d.now.Epoch, 1)
 	before := (epoch - 1) * per
-	length := max(min(per, total-before), 1) // the last may be cut off by {steps}
+	length := max(min(per, total-before), 1) // the last epoch may be cut off by {steps}
 	done := min(max(d.now.Step-before, 0), length)
 	left := []string{fmt.Sprintf("epoch %d of %d", epoch, (total+per-1)/per), "run"}
 	behind := []string{fmt.Sprintf("step %d of %d", done, length), clock(d.Elapsed) + "  " + d.remaining()}

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// BenchmarkSecond measures the cost of the view per second on a terminal of 200x50: it is
-// drawn once.
+// BenchmarkSecond measures the cost per second of showing the view on a terminal of 200x50: it is drawn once
+// per second.
 func BenchmarkSecond(b *testing.B) {
 	v := New(io.Discard, "", true)
 	defer v.Stop()
@@ -22,7 +22,7 @@ func BenchmarkSecond(b *testing.B) {
 	}
 }
 
-// BenchmarkStep measures the cost of the view per step.
+// BenchmarkStep measures the cost of the view for each step of training.
 func BenchmarkStep(b *testing.B) {
 	s := trained()
 	m := train.Moment{Epoch: 3, Rows: 128, Loss: 1, Accuracy: 0.5, InputWait: 0.06,

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/evaluation"
 )
 
-// The columns of a curve's line: its name, the current figure and, after the curve, the
-// validation figures.
+// Widths of the columns in a line with a curve: its name, the current figure and, after the curve, the
+// figures of validation.
 const (
 	nameColumns   = 10
 	figureColumns = 12
@@ -15,7 +15,7 @@ const (
 	errorColumns  = 15 // "  error 12.34 %"
 )
 
-// curve returns the lines of a curve. The last line ends with behind, if the width permits it.
+// curve returns the lines of a curve. The last line ends with behind if there is room for it.
 func (d *drawing) curve(name, figure string, values []float64, k style, behind ...span) []line {
 	width := d.size.Columns - nameColumns - figureColumns - 1
 	if w := (line)(behind).columns(); width-w >= 8 {
@@ -76,7 +76,8 @@ func (d *drawing) accuracyLines() []line {
 	return d.curve("accuracy", figure, d.accuracy.values, good, behind...)
 }
 
-// overlapLines shows the mean intersection over union of masks, which is known by epochs.
+// overlapLines returns lines about the mean intersection over union of masks, which is computed once per
+// epoch.
 func (d *drawing) overlapLines() []line {
 	figure := evaluation.Figure(0)
 	if e := d.measured; e.ValMIoU != nil {
@@ -96,7 +97,7 @@ func (d *drawing) rateLines() []line {
 	return d.curve("rate", figure, d.rate.values, faint, behind...)
 }
 
-// small draws a curve over epochs, to follow their last figure.
+// small returns a small curve over epochs. It is placed after their last figure.
 func (d *drawing) small(values []float64) []span {
 	const width = 14
 	if len(values) < 2 {
@@ -105,12 +106,12 @@ func (d *drawing) small(values []float64) []span {
 	return []span{{"  " + chart(values, width, 1, d.glyphs)[0], accent}}
 }
 
-// best names the best epoch so far.
+// best returns the line about the best epoch so far.
 func (d *drawing) best() line {
 	b := d.measured.Best
 	return line{{padded("best", nameColumns, ""), normal},
 		{fmt.Sprintf("epoch %d, %s", b.Epoch, evaluation.FigureText(b.Figure, b.Value)), good}}
 }
 
-// percent writes a share of 1.
+// percent returns a fraction from 0 to 1 as a percentage.
 func percent(v float64) string { return evaluation.Figure(v).Percent() }

@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// times describes how a device or a rank uses its time.
+// times says for which activities a device or a rank uses its time.
 type times struct {
 	name, count          string
 	compute, wait, input float64 // shares of the time
-	instead              string  // text instead of the bar; "" if there is a bar
+	instead              string  // text in place of the bar; "" if there is a bar
 }
 
-// deviceLines returns a header and a bar for each device and rank, in at most that many rows.
+// deviceLines returns a header, and a line with a bar for each device and rank. There are at most rows lines.
 func (d *drawing) deviceLines(rows int) []line {
 	all := d.allTimes()
 	var out []line
@@ -43,7 +43,7 @@ func (d *drawing) deviceLines(rows int) []line {
 	return out
 }
 
-// allTimes returns the devices, then the ranks.
+// allTimes returns the times of the devices, and then those of the ranks.
 func (d *drawing) allTimes() []times {
 	var all []times
 	for _, v := range d.devices {
@@ -61,7 +61,7 @@ func (d *drawing) allTimes() []times {
 	return all
 }
 
-// together returns the mean of several devices or ranks that share one line.
+// together returns the mean times of several devices or ranks, which are shown in one line.
 func together(all []times) times {
 	sum, n, lost := times{name: fmt.Sprintf("%d more", len(all))}, 0.0, 0
 	for _, t := range all {
@@ -95,7 +95,7 @@ func (d *drawing) barCells(name, count int) int {
 	return cells
 }
 
-// legend explains the colours of the bars.
+// legend returns the line that explains the colours of the bars.
 func (d *drawing) legend(name, count int) line {
 	l := line{{padded("where time goes", max(name+count+3, 17), d.more), faint}}
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func (d *drawing) legend(name, count int) line {
 	return l
 }
 
-// times draws a bar, with its shares in percent.
+// times returns a line with a bar, and the shares in percent.
 func (d *drawing) times(t times, name, count int) line {
 	l := line{{padded(middle(t.name, name, d.more), name, d.more) + " ", normal}}
 	if count > 0 {
@@ -126,7 +126,7 @@ func (d *drawing) times(t times, name, count int) line {
 	return l
 }
 
-// bar draws fractions of 1.
+// bar draws a bar with three parts, which are fractions of its length.
 func (d *drawing) bar(fractions [3]float64, cells int) []span {
 	var out []span
 	left := cells
@@ -139,7 +139,7 @@ func (d *drawing) bar(fractions [3]float64, cells int) []span {
 	return append(out, span{strings.Repeat(d.nought, left), normal})
 }
 
-// bounded returns a share between 0 and 1.
+// bounded returns v limited to the range from 0 to 1.
 func bounded(v float64) float64 {
 	if v != v {
 		return 0
@@ -147,7 +147,7 @@ func bounded(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// middle shortens a long name in its middle: its end distinguishes it from others.
+// middle shortens a long name in its middle, because its end distinguishes it from other names.
 func middle(name string, most int, more string) string {
 	if columns(name) <= most || most < 2+columns(more) {
 		return name

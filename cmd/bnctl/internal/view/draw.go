@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// section is a group of lines. If not all sections fit, the sections with the highest rank are dropped
-// first.
+// section is a group of lines. If not all sections fit on the terminal, those with the highest rank are left
+// out first.
 type section struct {
 	rank  int
 	lines []line
 }
 
-// The ranks of sections with a fixed number of lines. Blank lines are dropped first.
+// Ranks of the sections with a fixed number of lines. Blank lines are left out first.
 const (
 	ofRun = iota
 	ofEpoch
@@ -27,8 +27,8 @@ const (
 	ofSpace
 )
 
-// Draw returns the lines of the state for a terminal. There are fewer lines than the terminal has
-// rows, and they are narrower than the terminal.
+// Draw returns the lines that show the state on a terminal. There are fewer lines than the terminal has rows,
+// and each has fewer columns than the terminal.
 func (s *State) Draw(terminal waiting.Size, unicode bool) []line {
 	d := &drawing{State: s, size: limited(terminal), glyphs: &ascii, chartRows: 1}
 	if unicode {
@@ -49,18 +49,18 @@ func (s *State) Draw(terminal waiting.Size, unicode bool) []line {
 	return lines
 }
 
-// drawing is a state that is drawn in some size.
+// drawing is a state that is drawn at a certain size.
 type drawing struct {
 	*State
 	*glyphs
 	size      waiting.Size
-	chartRows int // rows of a curve
+	chartRows int // number of rows of each curve
 }
 
-// space is a blank line.
+// space is a section with a blank line.
 var space = section{ofSpace, []line{nil}}
 
-// fixed returns the sections that have the same lines from second to second.
+// fixed returns the sections that have the same number of lines at all times.
 func (d *drawing) fixed() []section {
 	if d.started == nil {
 		return []section{space, {ofTitle, []line{{{d.Title, strong}}}}, {ofRun, []line{d.loading()}}}
@@ -78,7 +78,7 @@ func (d *drawing) fixed() []section {
 	return all
 }
 
-// fitting returns the sections that fit together into that many rows.
+// fitting returns those sections that together fit into the given number of rows.
 func fitting(all []section, rows int) []section {
 	for len(lines(all)) > rows {
 		worst := slices.MaxFunc(all, func(a, b section) int { return a.rank - b.rank }).rank
@@ -99,19 +99,19 @@ func lines(all []section) []line {
 	return out
 }
 
-// changing returns the devices and events, which may have many lines, in that many rows.
+// changing returns the lines about devices and events, of which there may be many, in at most rows rows.
 func (d *drawing) changing(rows int) []line {
 	devices, events := len(d.devices)+len(d.ranks), len(d.happened)
 	if d.started == nil || rows < 2 {
 		return nil
 	}
-	forEvents := min(events, max(rows/3, rows-devices-3)) // keep rows for a blank line and the header of devices
+	forEvents := min(events, max(rows/3, rows-devices-3)) // leave a blank line and the header of devices
 	if forEvents > 0 {
 		forEvents = min(forEvents, rows-1)
 	}
 	forDevices := rows - forEvents
 	if forEvents > 0 && forDevices > 3 {
-		forDevices-- // a blank line
+		forDevices-- // for the blank line
 	}
 	out := d.deviceLines(forDevices)
 	if len(out) > 0 && rows > forEvents+len(out) && forEvents > 0 {
@@ -123,7 +123,7 @@ func (d *drawing) changing(rows int) []line {
 	return out
 }
 
-// clock writes a time: "0:07", "1:02:03".
+// clock returns a duration in the form of a clock: "0:07", "1:02:03".
 func clock(d time.Duration) string {
 	n := int(max(d, 0).Seconds())
 	if n < 3600 {

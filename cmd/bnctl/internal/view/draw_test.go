@@ -19,7 +19,7 @@ import (
 
 var keep = flag.Bool("keep", false, "write the goldens of testdata")
 
-// started is the beginning of a run of 30 epochs of 10 steps.
+// started returns the event that starts a run of 30 epochs with 10 steps each.
 func started(devices ...string) train.Started {
 	r := recipe.Default("resnet20")
 	r.Epochs, r.Batch, r.Replicas = 30, 128, 8
@@ -31,7 +31,7 @@ func started(devices ...string) train.Started {
 	return e
 }
 
-// trained is a run after 25 steps and two epochs.
+// trained returns the state of a run after 25 steps, in its third epoch.
 func trained() *State {
 	s := &State{Title: "resnet20  cifar10", Elapsed: 42 * time.Second}
 	at := func(step int) time.Duration { return time.Duration(step) * 1500 * time.Millisecond }
@@ -119,7 +119,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// hostile is a run with names, messages and figures that are hard to draw.
+// hostile returns a run with names, messages and figures that are hard to draw.
 func hostile() *State {
 	s := trained()
 	long := strings.Repeat("猫-very-long-name-", 40) + "\x1b[2J\a\n"
@@ -141,8 +141,8 @@ func hostile() *State {
 	return s
 }
 
-// TestAnySize: at every size, whatever is shown, there are fewer lines than rows, narrower than the
-// terminal, of printable characters.
+// TestAnySize: at every size, whatever is shown, the view has fewer lines than the terminal has rows. Each
+// line has fewer columns than the terminal, and only printable characters.
 func TestAnySize(t *testing.T) {
 	single := &State{}
 	e := started("ref")
@@ -184,7 +184,7 @@ func check(t *testing.T, name string, l line, columns int, utf8 bool) {
 	}
 }
 
-// TestFrameIsSmall checks that a whole view with colours fits into the bytes allowed per
+// TestFrameIsSmall checks that a whole view with colours does not have more bytes than may be written per
 // second.
 func TestFrameIsSmall(t *testing.T) {
 	for _, size := range []waiting.Size{{Columns: 80, Rows: 24}, {Columns: 200, Rows: 50}} {

@@ -12,19 +12,19 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// The picture of README.md, and the log of the run that it shows. make picture-view writes both.
+// The picture in README.md, and the log of the run that it shows. make picture-view writes both.
 const (
 	picture = "../../../../docs/view.svg"
 	log     = "testdata/run.jsonl"
 )
 
-// TestPictureIsCurrent checks that the picture matches the view of the stored run.
+// TestPictureIsCurrent checks that the picture shows the stored run as the present program draws it.
 func TestPictureIsCurrent(t *testing.T) {
 	s := replayed(t, log)
 	const columns = 100
 	lines := s.Draw(waiting.Size{Columns: columns, Rows: 36}, true)
 	for len(lines) > 0 && len(lines[0]) == 0 {
-		lines = lines[1:] // the blank line after the prompt
+		lines = lines[1:] // without the blank line after the prompt
 	}
 	got := svg("bnctl train", lines, columns-1)
 	if *keep {
@@ -41,7 +41,7 @@ func TestPictureIsCurrent(t *testing.T) {
 	}
 }
 
-// replayed is a run as its log has it, four fifths of the way.
+// replayed returns the state of a run after four fifths of the events in its log.
 func replayed(t *testing.T, path string) *State {
 	t.Helper()
 	f, err := os.Open(path)
@@ -82,7 +82,7 @@ func replayed(t *testing.T, path string) *State {
 	return s
 }
 
-// value returns an event as runs report it.
+// value returns an event as a value, the form in which runs report it.
 func value(e train.Event) train.Event {
 	switch e := e.(type) {
 	case *train.Started:

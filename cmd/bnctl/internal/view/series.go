@@ -8,8 +8,7 @@ import (
 // bins is the maximum number of values that a series keeps.
 const bins = 512
 
-// series is a curve of any number of values in little memory: it stores means of
-// neighbours.
+// series is a curve of any number of values that needs little memory: it stores means of neighbouring values.
 type series struct {
 	values []float64
 	each   int // number of values in each mean; 0 means 1
@@ -33,8 +32,8 @@ func (s *series) add(v float64) {
 	}
 }
 
-// means returns n values, each the mean of its share of values. It returns values if there
-// are at most n.
+// means divides values into n parts of equal length, and returns the mean of each. If there are at most n
+// values, it returns values itself.
 func means(values []float64, n int) []float64 {
 	if len(values) <= n {
 		return values
@@ -52,8 +51,8 @@ func means(values []float64, n int) []float64 {
 // finite reports whether v is a number that can be drawn.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// chart draws values in the given columns and rows, the top row first. A value that is not
-// finite is a cross.
+// chart draws values in the given columns and rows. The first row is the top one. A value that is not finite
+// is shown as a cross.
 func chart(values []float64, columns, rows int, g *glyphs) []string {
 	values = means(values, columns)
 	var numbers []float64

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// A curve of any length needs little memory, and keeps its mean.
+// A series of any length needs little memory, and keeps the mean of its values.
 func TestSeries(t *testing.T) {
 	var s series
 	for i := range 1 << 20 {
@@ -26,8 +26,8 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// The lowest value has the lowest block and the highest a full one. A value that is not
-// finite is a cross.
+// The lowest value is drawn as the lowest block, and the highest as a full one. A value that is not finite is
+// drawn as a cross.
 func TestChart(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -49,7 +49,8 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// Text is cut by columns: a Chinese character is two columns wide, a combining accent zero.
+// Text is cut by the columns that it needs: a Chinese character needs two columns, and a combining accent
+// none.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -67,7 +68,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A run is shown if requested, and otherwise if a person looks at a terminal that is large enough.
+// A run is shown if the user requests it. Without a request it is shown on a terminal that is large enough,
+// if a person looks at it.
 func TestWanted(t *testing.T) {
 	yes, no := true, false
 	out := &strings.Builder{} // 80 by 24

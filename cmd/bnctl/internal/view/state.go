@@ -9,17 +9,16 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// State is the content of a view. The zero State belongs to a run about which nothing is
-// known yet.
+// State is the content of a view. The zero State is for a run about which nothing is known yet.
 type State struct {
-	Title   string        // shown before more is known
-	Elapsed time.Duration // since the run began
+	Title   string        // text that is shown before more is known
+	Elapsed time.Duration // time since the run began
 
 	started  *train.Started
 	now      train.Moment
-	first    time.Duration // when the first step was done
-	rows     int           // rows of the steps since then
-	watched  bool          // moments report steps
+	first    time.Duration // time when the first step was done
+	rows     int           // number of rows in the steps since then
+	watched  bool          // steps are counted by moments, not by events
 	last     train.Stepped
 	lastAt   time.Duration
 	epoch    *train.EpochDone // the last epoch
@@ -35,13 +34,13 @@ type State struct {
 // mostEvents is the number of events that are kept.
 const mostEvents = 64
 
-// device is a device as it is shown.
+// device is what a view shows about a device.
 type device struct {
 	train.DeviceShare
 	lost string // why the device was lost; "" while it is in use
 }
 
-// happening is an event at a time since the run began.
+// happening is an event of a run, with its time since the run began.
 type happening struct {
 	at    time.Duration
 	text  string
@@ -102,7 +101,7 @@ func (s *State) start(e train.Started) {
 	}
 }
 
-// step adds the figures of some steps, and the steps themselves unless moments report them.
+// step adds the figures of an event about steps. It also counts the steps, unless moments do.
 func (s *State) step(e train.Stepped, at time.Duration) {
 	s.last, s.lastAt = e, at
 	s.rate.add(e.Throughput)
@@ -131,7 +130,7 @@ func (s *State) Moment(m train.Moment, at time.Duration) {
 	s.times(m.InputWait, m.Devices, m.Ranks)
 }
 
-// times stores how devices and ranks spend the time.
+// times stores for which activities devices and ranks use their time.
 func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.RankShare) {
 	s.starved, s.ranks = input, ranks
 	for _, d := range devices {
@@ -147,7 +146,7 @@ func (s *State) endEpoch(e train.EpochDone) {
 		return
 	}
 	s.measured = &e
-	if e.ValAccuracy != nil { // numbers have no accuracy
+	if e.ValAccuracy != nil { // models of numbers have no accuracy
 		s.valAccuracy.add(*e.ValAccuracy)
 	}
 	if e.ValLoss != nil {
@@ -176,7 +175,7 @@ func lostText(e train.DeviceLost) string {
 
 func (s *State) takeBack(name string) { s.deviceNamed(name).lost = "" }
 
-// deviceNamed returns the device of that name. It adds a new one if necessary.
+// deviceNamed returns the device with a name. If there is none, it adds one.
 func (s *State) deviceNamed(name string) *device {
 	name = legible.Text(name)
 	for i := range s.devices {

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// The cells of the picture, in pixels.
+// Sizes of the cells in the picture, in pixels.
 const (
 	cellWidth, cellHeight = 8.4, 18.0
 	margin, titleHeight   = 16.0, 34.0
 )
 
-// colour maps a style to its colour in the picture.
+// colour has the colour of each style in the picture.
 var colour = [...]string{normal: "#c9d1d9", faint: "#8b949e", strong: "#f0f6fc", good: "#3fb950",
 	middling: "#d29922", bad: "#f85149", accent: "#58a6ff"}
 
-// svg draws lines as a terminal shows them. Blocks are rectangles, so that they fit together in any font.
+// svg draws lines as a terminal shows them. Block characters become rectangles, so that they fit together in
+// any font.
 func svg(title string, lines []line, columns int) string {
 	width := float64(columns)*cellWidth + 2*margin
 	height := float64(len(lines))*cellHeight + titleHeight + margin
@@ -43,8 +44,8 @@ func svg(title string, lines []line, columns int) string {
 	return b.String() + "</g>\n</svg>\n"
 }
 
-// groups divides text at the edges of blocks: a run of equal blocks is a group, and the text between blocks
-// is a group.
+// groups divides text into groups. A series of equal block characters is a group, and so is the text between
+// block characters.
 func groups(text string) (out []string) {
 	for _, r := range text {
 		last := ""
@@ -62,7 +63,8 @@ func groups(text string) (out []string) {
 	return out
 }
 
-// block returns how high a block is, in cells, and how opaque; 0 for text.
+// block returns the height of a block character, in cells, and its opacity. The height is 0 for other
+// characters.
 func block(r rune) (height, opacity float64) {
 	switch {
 	case r >= '▁' && r <= '█':
@@ -99,7 +101,7 @@ func drawGroup(b *strings.Builder, group, fill string, x, y float64) {
 		tall = 10 * height
 		top = y + cellHeight/2 - tall/2
 	} else if height > 0.99 {
-		top, tall = y+1, cellHeight-1 // bars of devices are separated
+		top, tall = y+1, cellHeight-1 // leaves a gap between the bars of devices
 	}
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" opacity="%.2f"/>`+"\n", x, top, width,
 		tall, fill, opacity)
@@ -107,6 +109,6 @@ func drawGroup(b *strings.Builder, group, fill string, x, y float64) {
 
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // to memory
+	_ = xml.EscapeText(&b, []byte(text)) // writing to memory returns no error
 	return b.String()
 }

@@ -25,10 +25,10 @@ const (
 	accent
 )
 
-// escapes are the sequences of the styles.
+// escapes are the escape sequences that set each style.
 var escapes = [...]string{"", "\x1b[2m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[36m"}
 
-// span is text of one style.
+// span is a piece of text in one style.
 type span struct {
 	text  string
 	style style
@@ -37,7 +37,7 @@ type span struct {
 // line is a line of the view.
 type line []span
 
-// text returns the line for a terminal.
+// text returns the line as it is written to a terminal.
 func (l line) text(k Look) string {
 	var b strings.Builder
 	for _, s := range l {
@@ -59,7 +59,8 @@ func (l line) columns() int {
 	return n
 }
 
-// fitted returns the line in that many columns, and in ASCII unless the terminal shows Unicode.
+// fitted returns the line cut to the given number of columns. It is in ASCII unless the terminal shows
+// Unicode.
 func (l line) fitted(most int, g *glyphs) line {
 	var out line
 	for _, s := range l {
@@ -110,13 +111,13 @@ func cut(text string, most int, more string) string {
 	return text
 }
 
-// padded returns text in exactly that many columns.
+// padded returns text cut or filled with blanks to exactly the given number of columns.
 func padded(text string, n int, more string) string {
 	text = cut(text, n, more)
 	return text + strings.Repeat(" ", max(n-columns(text), 0))
 }
 
-// right is padded with the text at the end.
+// right returns text with blanks before it, so that it ends at column n.
 func right(text string, n int) string { return strings.Repeat(" ", max(n-columns(text), 0)) + text }
 
 // glyphs are the characters that a view is drawn with.
@@ -134,7 +135,7 @@ var fine = glyphs{unicode: true, done: "━", open: "─", compute: "█", wait:
 var ascii = glyphs{done: "#", open: "-", compute: "#", wait: "=", input: "-", nought: " ",
 	levels: [9]string{" ", "_", ".", "-", "~", "=", "+", "*", "#"}, cross: "x", dot: " - ", more: "..."}
 
-// plain returns text as the terminal can show it.
+// plain returns text in the characters that the terminal can show.
 func (g *glyphs) plain(text string) string {
 	if g.unicode {
 		return text
@@ -147,9 +148,9 @@ func (g *glyphs) plain(text string) string {
 	}, text)
 }
 
-// limited returns the size of the view on a terminal. The view leaves a column free because a full
-// line would wrap, has a maximum number of columns because long lines are hard to read, and leaves
-// rows for the lines that were printed above.
+// limited returns the size of the view on a terminal. The view leaves one column free, because a full line
+// would wrap, and has a maximum number of columns, because long lines are hard to read. It also leaves rows
+// free for the lines that were printed above it.
 func limited(s waiting.Size) waiting.Size {
 	const widest, highest = 120, 34
 	rows := s.Rows - 1

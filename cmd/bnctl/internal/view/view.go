@@ -18,7 +18,7 @@ import (
 // interval is the time between two drawings of the view.
 const interval = time.Second
 
-// View is a run on a terminal, below the lines that are printed there.
+// View shows a run on a terminal. It is drawn below the lines that are printed there.
 type View struct {
 	look   Look
 	screen *waiting.Screen
@@ -28,7 +28,7 @@ type View struct {
 	began time.Time
 }
 
-// New starts to show a run that is known only by its title. The caller stops the view.
+// New starts to show a run, of which only the title is known. The caller must stop the view.
 func New(to io.Writer, title string, colours bool) *View {
 	v := &View{look: Look{Unicode: waiting.Unicode(os.Getenv), Colours: colours}, began: time.Now()}
 	v.state.Title = title
@@ -36,14 +36,14 @@ func New(to io.Writer, title string, colours bool) *View {
 	return v
 }
 
-// Event handles an event of the run. It becomes visible when the view is next drawn.
+// Event handles an event of the run. It becomes visible when the view is drawn again.
 func (v *View) Event(e train.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.state.Event(e, time.Since(v.began))
 }
 
-// Moment stores the progress of the run. It becomes visible when the view is next drawn.
+// Moment stores the progress of the run. It becomes visible when the view is drawn again.
 func (v *View) Moment(m train.Moment) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

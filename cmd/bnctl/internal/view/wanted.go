@@ -6,14 +6,15 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// The smallest terminal that shows a run by default.
+// Size of the smallest terminal on which a run is shown without a request.
 const (
 	leastColumns = 80
 	leastRows    = 20
 )
 
-// Wanted reports whether a run is shown on a terminal. Without a request it is shown if the terminal
-// is large enough, and not in continuous integration (CI), where no person looks.
+// Wanted reports whether a run is shown on a terminal. asked is the request of the user, or nil. Without a
+// request the run is shown if the terminal is large enough, but not in continuous integration (CI), where
+// nobody looks.
 func Wanted(asked *bool, to io.Writer, env func(string) string) bool {
 	if asked != nil {
 		return *asked

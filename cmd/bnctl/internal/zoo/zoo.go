@@ -1,4 +1,4 @@
-// Package zoo describes architectures in lines of text.
+// Package zoo describes the networks of the zoo in lines of text.
 package zoo
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// families are the headings of the list.
+// families has the heading for each family of networks in the list.
 var families = map[string]string{
 	"small":        "for digits and for trying things out",
 	"cifar-resnet": "residual networks for CIFAR (He et al. 2015)",
@@ -37,8 +37,8 @@ func Head() string {
 		"MFLOP", "lr")
 }
 
-// Line returns the line of an architecture, of 80 columns at most. An empty line and a
-// heading precede the first of its family.
+// Line returns the line about a network, of at most 80 columns. If the network is the first of its family in
+// the list, an empty line and a heading precede the line.
 func Line(d models.Description, previous string) (lines []string) {
 	if d.Family != previous {
 		lines = append(lines, "", d.Family+": "+families[d.Family])
@@ -47,7 +47,7 @@ func Line(d models.Description, previous string) (lines []string) {
 		d.Parameters, d.Flops/1e6, d.LR))
 }
 
-// Paper describes how its authors trained a network, in lines of at most 110 columns.
+// Paper describes how the authors of a network trained it, in lines of at most 110 columns.
 func Paper(d models.Description) []string {
 	var lines []string
 	if d.NormEps != 0 {
@@ -75,7 +75,7 @@ func Paper(d models.Description) []string {
 	return append(lines, wrapped(flags)...)
 }
 
-// wrapped breaks text into lines of at most 110 columns; all but the first are indented.
+// wrapped breaks text into lines of at most 110 columns. All lines after the first are indented.
 func wrapped(text string) (lines []string) {
 	const width, indent = 110, "   "
 	line := ""
@@ -92,7 +92,7 @@ func wrapped(text string) (lines []string) {
 	return append(lines, line)
 }
 
-// Layers is the table of a model's nodes.
+// Layers returns a table of the nodes of a model.
 func Layers(layers []models.Layer) (lines []string) {
 	name, op, out := 5, 2, 6
 	for _, l := range layers {
@@ -118,7 +118,7 @@ func Summary(m *models.Model) string {
 	return strings.Join(fields, " · ")
 }
 
-// Recipe returns the training of a network by its authors as a recipe file.
+// Recipe returns the way in which the authors of a network trained it, as a recipe file.
 func Recipe(d models.Description) (string, error) {
 	if d.Paper == nil {
 		return "", problem.New("recipe", "", "no recipe was published for "+d.Name,

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The list fits a terminal of 80 columns, and every family has a heading.
+// The list fits into 80 columns, and every family has a heading.
 func TestList(t *testing.T) {
 	family, count := "", 0
 	if n := len(Head()); n > 80 {

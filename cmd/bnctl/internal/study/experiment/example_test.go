@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// Every way of batch normalising, with one seed and one share of the batch, on
-// glyphs. main calls fleet.Serve first.
+// The example trains with every way of batch norm, with one seed and one number of samples per replica, on
+// glyphs. The function main must first call fleet.Serve.
 func ExampleRun() {
 	src, err := data.Open(context.Background(), "glyphs:32", data.Options{Split: data.Train})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 )
 
-// expectAll finds out which settings can be trained. It measures a step of each setting
-// that still has runs to make, to estimate their duration.
+// expectAll finds out which settings can be trained. For each setting that still has runs to make, it
+// measures a step, to estimate the duration of a run.
 func (s *runner) expectAll(ctx context.Context) error {
 	s.results.Refused = nil
 	for _, at := range s.results.Settings() {
@@ -40,7 +40,7 @@ func (s *runner) expectAll(ctx context.Context) error {
 	return s.save()
 }
 
-// made reports whether all runs of a setting are there.
+// made reports whether all runs of a setting have been made.
 func (s *runner) made(at study.Setting) bool {
 	return !slices.ContainsFunc(s.results.Seeds, func(seed uint64) bool {
 		return s.results.Find(at, seed, s.digestOf(at, seed)) == nil
@@ -64,8 +64,8 @@ func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err
 	return "", errors.Join(session.Close(), devices.Close())
 }
 
-// durationOf returns the duration of a run with steps of step seconds. It assumes that
-// evaluating a sample needs a third of the time of training on it.
+// durationOf returns the expected duration of a run, in which a step takes step seconds. It assumes that
+// evaluating a sample takes a third of the time of training on it.
 func (s *runner) durationOf(at study.Setting, step float64) study.Duration {
 	r, evaluations := s.recipe, 1
 	if r.Epochs > 0 {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small returns the options of a study that lasts a second.
+// small returns the options of a study that takes a second.
 func small(t *testing.T) Options {
 	t.Helper()
 	open := func(spec string, split data.Split) data.Source {
@@ -49,8 +49,8 @@ func small(t *testing.T) Options {
 		Precise: 32, SamplingSamples: 32, SpeedSteps: 1, Folder: t.TempDir()}
 }
 
-// A study that is stopped continues from its folder, with the same results as an
-// undisturbed one.
+// If a study is stopped, it can be continued from its folder. The results are the same as those of an
+// undisturbed study.
 func TestGoesOn(t *testing.T) {
 	whole, err := Run(t.Context(), small(t))
 	if err != nil {
@@ -95,8 +95,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Statistics can be frozen after the first epochs: a second training continues with the weights of
-// these epochs.
+// Statistics can be frozen after the first epochs. Then a second training continues with the weights of these
+// epochs.
 func TestFrozenAfter(t *testing.T) {
 	o := small(t)
 	o.Arms, o.FrozenAfter, o.Recipe.Epochs = []Arm{study.Frozen}, 1, 3
@@ -125,7 +125,7 @@ func TestFrozenAfter(t *testing.T) {
 	}
 }
 
-// Epochs before statistics are frozen do not limit a study without frozen statistics.
+// The number of epochs before statistics are frozen has no effect on a study without frozen statistics.
 func TestFrozenAfterWithoutFrozen(t *testing.T) {
 	o := small(t)
 	o.Arms, o.FrozenAfter = []Arm{study.Sync}, 5
@@ -135,7 +135,7 @@ func TestFrozenAfterWithoutFrozen(t *testing.T) {
 	}
 }
 
-// A folder of one study is not written over by another.
+// A study is not written into the folder of another study.
 func TestOtherStudyIsRefused(t *testing.T) {
 	o := small(t)
 	o.Measure = []string{Sampling}
@@ -155,7 +155,7 @@ func TestOtherStudyIsRefused(t *testing.T) {
 	}
 }
 
-// Mistakes are problems that name the option, and nothing is written.
+// Invalid options are problems that name the option. Nothing is written.
 func TestMistakes(t *testing.T) {
 	for field, change := range map[string]func(*Options){
 		"model":            func(o *Options) { o.Recipe = nil },

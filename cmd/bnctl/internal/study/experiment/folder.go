@@ -18,7 +18,7 @@ import (
 // results is the name of the file of results in a folder.
 const results = "results.json"
 
-// load reads the results of the same study from the folder.
+// load reads earlier results of the same study from the folder.
 func (s *runner) load() error {
 	s.describe()
 	if err := os.MkdirAll(s.o.Folder, 0o777); err != nil {
@@ -50,7 +50,8 @@ func (s *runner) load() error {
 	return nil
 }
 
-// maxResults bounds the results of a study, in bytes. A run needs a few thousand.
+// maxResults is the largest accepted size of the results of a study, in bytes. A run needs a few thousand
+// bytes.
 const maxResults = 64 << 20
 
 // Read returns the results of a study in a folder. The error is os.ErrNotExist if there are
@@ -73,7 +74,7 @@ func missingFrom[T comparable](list, have []T) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return slices.Contains(have, v) })
 }
 
-// describe fills in the head of the results.
+// describe sets the fields of the results that describe the study.
 func (s *runner) describe() {
 	r, out := s.recipe, s.results
 	out.Recipe = sum(r.JSON())
@@ -82,7 +83,7 @@ func (s *runner) describe() {
 	out.LearningRate, out.Schedule, out.Augment, out.Kernels = r.LR, r.Schedule, r.Augment.String(), r.Kernels
 }
 
-// save writes the results. A study that was stopped continues from them.
+// save writes the results so far. If the study is stopped, it can continue from them.
 func (s *runner) save() error {
 	if line := s.o.Command; line != "" && !slices.Contains(s.results.Commands, line) {
 		s.results.Commands = append(s.results.Commands, line)

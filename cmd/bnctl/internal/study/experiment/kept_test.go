@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The stored tables and plots of studies under docs match their results: `bnctl study bn -o
-// docs/study --measure nothing` writes them, and the page.
+// The tables and plots of studies in the folder docs match their stored results. The command `bnctl study bn
+// -o docs/study --measure nothing` writes them, and the page.
 func TestKeptStudiesAreCurrent(t *testing.T) {
 	const docs = "../../../../../docs"
 	for _, name := range []string{"study", "study-segment", "study-detect"} {

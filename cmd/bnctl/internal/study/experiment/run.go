@@ -21,8 +21,8 @@ import (
 // The elements of Options.Measure.
 const (
 	Training = "training" // training runs and their scores
-	Sampling = "sampling" // the bias of a variance over few samples
-	Speed    = "speed"    // training speed; the machine should have no other work
+	Sampling = "sampling" // bias of a variance over few samples
+	Speed    = "speed"    // training speed; the machine should do no other work
 )
 
 // Measures returns the possible elements of Options.Measure, in the order in
@@ -32,45 +32,42 @@ func Measures() []string { return []string{Training, Sampling, Speed} }
 // Arm is a study.Arm.
 type Arm = study.Arm
 
-// Options are the settings of a study. A count of samples larger than the data means all of
-// the data.
+// Options are the settings of a study. If a number of samples is larger than the data, all samples are used.
 type Options struct {
-	// Recipe is the recipe of all runs; Run does not change it. Its fields that
-	// the study sets itself are ignored: seed, replicas, batch norm, tail,
-	// weight synchronisation, and which weights are saved.
+	// Recipe is the recipe of all runs. Run does not change it. The study itself sets some fields, and ignores
+	// their values in Recipe: seed, replicas, batch norm, tail, weight synchronisation, and which weights are
+	// saved.
 	Recipe *recipe.Recipe
-	// Model has weights unless Recipe.Init is recipe.Drawn.
+	// Model is the model to train. It has weights, unless Recipe.Init is recipe.Drawn.
 	Model            *models.Model
 	Data, Validation data.Source
-	Workers          int // goroutines that read; 0: one per core
+	Workers          int // number of goroutines that read; 0: one per core
 
-	Fleet  fleet.Options // the devices of runs with several replicas; Most and Precision are set here
-	Single string        // the device of runs with one replica, as Fleet.Devices names it
+	Fleet  fleet.Options // devices of runs with several replicas; the study sets Most and Precision
+	Single string        // device of runs with one replica, in the form of Fleet.Devices
 
-	Seeds           []uint64 // at least one, all different
-	Arms            []Arm    // the ways to compare; nil: study.DefaultArms
-	PerReplica      []int    // samples per replica and batch, all different: few and many
-	Measure         []string // some of Measures
+	Seeds           []uint64 // seeds of the runs: at least one, all different
+	Arms            []Arm    // ways of training to compare; nil: study.DefaultArms
+	PerReplica      []int    // numbers of samples per replica and batch, all different
+	Measure         []string // what is measured: some of Measures
 	Async           int      // largest delay of asynchronous statistics, in steps
-	Precise         int      // samples for re-estimated ("precise") statistics, at least 2
-	SamplingSamples int      // samples for Sampling, at least 16
-	SpeedSteps      int      // steps that are timed for each way, at least 1
-	FrozenAfter     int      // epochs of study.Frozen before its statistics are frozen; 0: initial statistics
+	Precise         int      // number of samples for estimating statistics again ("precise"), at least 2
+	SamplingSamples int      // number of samples for Sampling, at least 16
+	SpeedSteps      int      // number of steps that are timed for each way, at least 1
+	FrozenAfter     int      // epochs before study.Frozen freezes its statistics; 0: initial statistics
 
-	Folder  string // for the results; existing results of the same study are reused
-	Command string // command line of the study, kept with the results
+	Folder  string // folder for the results; earlier results of the same study are used
+	Command string // command line of the study, stored with the results
 
-	// Found is called with each *study.Run, study.Sampling and study.Speed,
-	// Training with every event of a run, Note with messages for the user. Each
-	// may be nil.
+	// Found is called with each new *study.Run, study.Sampling and study.Speed, Training with every event of a
+	// run, and Note with messages for the user. Each may be nil.
 	Found    func(any)
 	Training func(train.Event)
 	Note     func(format string, args ...any)
 	Option   func(name string) string // train.Config.Option
 }
 
-// Check returns a *problem.Error for the first invalid option; nil if all are
-// valid.
+// Check returns a *problem.Error for the first invalid option, or nil if all are valid.
 func (o *Options) Check() error {
 	if o.Recipe == nil || o.Model == nil {
 		return problem.New("model", "", "a study needs a recipe and its model", "")
@@ -94,7 +91,7 @@ func (o *Options) Check() error {
 	return o.checkPerReplica()
 }
 
-// CheckNumbers makes the quick checks of Check: it leaves out models, data and the recipe.
+// CheckNumbers makes those checks of Check that are quick: it does not check models, data and the recipe.
 func (o *Options) CheckNumbers() error {
 	for _, n := range []struct {
 		option   string
@@ -153,11 +150,11 @@ func different[T comparable](list []T) bool {
 	return len(list) > 0
 }
 
-// async names the update of the asynchronous statistics.
+// async returns the text that names the update of asynchronous statistics in a recipe.
 func (o *Options) async() string { return fmt.Sprintf("async:%d", o.Async) }
 
-// Run makes the measurements of o that the folder does not have yet, and returns all
-// results. The error for an invalid option is a *problem.Error.
+// Run makes those measurements of o that the folder does not have yet, and returns all results. The error for
+// an invalid option is a *problem.Error.
 func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -193,8 +190,8 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	return s.results, nil
 }
 
-// withDefaults returns a recipe with the study's settings. It drops tails, so that
-// a replica sees the same number of samples in every step.
+// withDefaults returns a recipe with the settings of the study. It drops the incomplete batch at the end of
+// an epoch (the tail), so that a replica sees the same number of samples in every step.
 func withDefaults(base *recipe.Recipe) *recipe.Recipe {
 	r := *base
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
@@ -203,14 +200,14 @@ func withDefaults(base *recipe.Recipe) *recipe.Recipe {
 	return &r
 }
 
-// runner is one call of Run.
+// runner is the state of one call of Run.
 type runner struct {
 	o       Options
 	recipe  *recipe.Recipe // common to all runs
 	results *study.Results
 }
 
-// open opens devices for at most that number of replicas.
+// open opens the named devices, for at most the given number of replicas.
 func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet.Fleet, error) {
 	o := s.o.Fleet
 	o.Devices, o.Precision, o.Most = devices, s.recipe.Precision, replicas
@@ -233,7 +230,7 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	case study.Frozen:
 		r.BN = bn.Frozen
 		if n := s.o.FrozenAfter; n > 0 {
-			// The optimizer starts again: without a second warmup Adam diverges in networks of many layers.
+			// The optimizer starts again. Without another warmup Adam would diverge in networks of many layers.
 			r.Epochs, r.Init = r.Epochs-n, "after "+problem.Plural(n, "epoch")
 			r.Warmup = min(r.Warmup, float64(r.Epochs))
 		}
@@ -243,7 +240,7 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	return &r
 }
 
-// extraStatistics returns the statistics that a run with replica batch norm keeps in addition.
+// extraStatistics returns the additional sets of statistics that a run with replica batch norm keeps.
 func (s *runner) extraStatistics(at study.Setting) []train.StatisticsConfig {
 	if at.Arm != study.Replica {
 		return nil

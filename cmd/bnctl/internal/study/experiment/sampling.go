@@ -18,12 +18,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// control is a network with one value per sample in each batch norm: its number of values
-// is known.
+// control is a network in which each batch norm has one value per sample, so that the number of values is
+// known.
 const control = "mlp-bn"
 
-// sampleAll measures the variances of small samples, in the model of the study after sync
-// training and in the control.
+// sampleAll measures the variances of small groups of samples, in the model of the study after sync training
+// and in the network control.
 func (s *runner) sampleAll(ctx context.Context) error {
 	r := s.results
 	r.Samplings = nil
@@ -55,8 +55,8 @@ func (s *runner) sampleAll(ctx context.Context) error {
 	return s.save()
 }
 
-// sample runs m once on one batch, a replica for every sample, and groups the
-// moments that come back.
+// sample runs m once on one batch, with a replica for every sample. It computes variances of groups from the
+// moments of the replicas.
 func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) error {
 	n := min(s.o.SamplingSamples, s.o.Data.Info().Len)
 	moments, layers, err := s.momentsOf(ctx, m, n)
@@ -82,8 +82,8 @@ func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) err
 	return nil
 }
 
-// momentsOf returns the moments of each of n samples, for every batch norm of m: f64 [n, 1+2C]. The
-// statistics of the whole batch normalise all samples.
+// momentsOf returns the moments of each of n samples, for every batch norm of m: f64 [n, 1+2C]. All samples
+// are normalised with the statistics of the whole batch.
 func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	[]tensor.Tensor, []bn.Layer, error) {
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
@@ -121,9 +121,9 @@ func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	return moments, layers, err
 }
 
-// sampledVariance returns the mean ratio of the variance within groups of k samples to the variance of
-// all samples. moments are f64 [n, 1+2C], with one sample in each row. Channels that never change are
-// left out; ok is false if no channel is left.
+// sampledVariance returns the mean over groups of k samples of their variance, divided by the variance of all
+// samples. moments are f64 [n, 1+2C], with one sample in each row. Channels that never change are left out.
+// ok is false if no channel is left.
 func sampledVariance(moments tensor.Tensor, k int) (study.Ratio, bool) {
 	whole := bn.Pool(moments, 1)
 	channels := (len(whole) - 1) / 2

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// timeAll measures how fast every setting trains, on made-up input.
+// timeAll measures how fast every setting trains, on generated input.
 func (s *runner) timeAll(ctx context.Context) error {
 	for _, at := range s.results.Settings() {
 		v, err := s.timeOne(ctx, at, s.o.SpeedSteps)
@@ -26,7 +26,7 @@ func (s *runner) timeAll(ctx context.Context) error {
 	return s.save()
 }
 
-// timeOne times the steps of a setting after two that are not counted.
+// timeOne measures the time of the steps of a setting, after two steps that do not count.
 func (s *runner) timeOne(ctx context.Context, at study.Setting, steps int) (v study.Speed, err error) {
 	const warmUp = 2
 	r := s.recipeOf(at, 0)

@@ -1,14 +1,13 @@
 package experiment
 
-// Tasks are fixed recipes of studies: values of options by their names. They must not be
-// changed, since published figures depend on them.
+// Tasks are recipes for studies, as values of options by their names. They must not be changed, because
+// published figures depend on them.
 //
-// "segment" is semantic segmentation with few images per replica, the purpose of
-// synchronised batch norm (Zhao et al. 2017; Zhang et al. 2018): unet-bn on 800 scenes of
-// shapes, in batches of 8 images.
+// "segment" is semantic segmentation with few images per replica, the purpose of synchronised batch norm
+// (Zhao et al. 2017; Zhang et al. 2018): unet-bn on 800 scenes of shapes, in batches of 8 images.
 //
-// "detect" is a detector with few pictures per replica (Peng et al. 2018, MegDet): yolox-nano on
-// the pictures of the option data, in batches of 8.
+// "detect" is a detector with few pictures per replica (Peng et al. 2018, MegDet): yolox-nano on the pictures
+// of the option data, in batches of 8.
 var Tasks = map[string]map[string]string{
 	"segment": {"model": "unet-bn", "data": "shapes:800", "val": "shapes:200", "batch": "8", "epochs": "8",
 		"eval-every": "2", "lr": "0.02", "schedule": "poly", "per-replica": "1,2,4,8",

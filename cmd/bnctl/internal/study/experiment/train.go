@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// trainAll makes the missing runs, seed by seed.
+// trainAll makes the runs that are missing. It makes all runs of a seed before those of the next seed.
 func (s *runner) trainAll(ctx context.Context) error {
 	if err := s.expectAll(ctx); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (s *runner) trainAll(ctx context.Context) error {
 	return nil
 }
 
-// refusal returns why a setting can never be trained: frozen statistics, which new weights
-// lack, or moments of a single value. It returns "" for any other error.
+// refusal returns the reason why a setting can never be trained, or "" if err is another error. The reason is
+// that statistics are frozen although new weights have none, or that moments are of a single value.
 func refusal(at study.Setting, err error) string {
 	var few *bn.TooFew
 	var p *problem.Error
@@ -79,7 +79,7 @@ func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	return sum(text)
 }
 
-// initialised returns the model with the weights that a seed, or a file, gives it.
+// initialised returns the model with initial weights, which are drawn from a seed or read from a file.
 func (s *runner) initialised(seed uint64) (*models.Model, error) {
 	m := s.o.Model.Clone()
 	if s.recipe.Init != recipe.Drawn {
@@ -88,7 +88,7 @@ func (s *runner) initialised(seed uint64) (*models.Model, error) {
 	return m, models.Init(m, seed)
 }
 
-// trainOne makes one run and scores it with every set of statistics.
+// trainOne makes one run, and evaluates it with every set of statistics.
 func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
 	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
 	began := time.Now()
@@ -117,13 +117,14 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 	return run, s.score(ctx, session, made, run)
 }
 
-// freezesLater reports whether the runs of a setting begin with epochs whose statistics are not frozen.
+// freezesLater reports whether the runs of a setting begin with some epochs in which statistics are not
+// frozen.
 func (s *runner) freezesLater(at study.Setting) bool {
 	return at.Arm == study.Frozen && s.o.FrozenAfter > 0
 }
 
-// trainFirst trains the epochs before the statistics of a run are frozen, with batch norm over
-// the whole batch. It returns the model and its SHA-256.
+// trainFirst trains the epochs before the statistics of a run are frozen. In them batch norm uses the whole
+// batch. It returns the model and its SHA-256.
 func (s *runner) trainFirst(ctx context.Context, m *models.Model, run *study.Run) (
 	*models.Model, string, error,
 ) {
@@ -144,8 +145,8 @@ func (s *runner) trainFirst(ctx context.Context, m *models.Model, run *study.Run
 	return made, sum, err
 }
 
-// start prepares the training of m on devices that are opened for it. The caller closes the
-// session, and then the devices.
+// start opens devices and prepares the training of m on them. The caller closes the session, and then the
+// devices.
 func (s *runner) start(ctx context.Context, run *study.Run, m *models.Model, r *recipe.Recipe) (
 	*train.Session, *fleet.Fleet, error,
 ) {
@@ -168,7 +169,7 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
 }
 
-// configOf returns the configuration of a run. The results of its epochs are stored in run.
+// configOf returns the configuration of a run. It stores the results of the run's epochs in run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	before := 0
 	if len(run.Epochs) > 0 {
@@ -180,12 +181,12 @@ func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 
-// see handles an event of a run, which trained that number of epochs before.
+// see handles an event of a run. before is the number of epochs that were trained before the run.
 func (s *runner) see(e train.Event, run *study.Run, before int) {
 	if e, ok := e.(train.EpochDone); ok && e.ValLoss != nil {
 		epoch := study.Epoch{Number: before + e.Epoch, Loss: float64(*e.ValLoss),
 			MIoU: (*float64)(e.ValMIoU), AP50: (*float64)(e.ValAP50)}
-		if e.ValAccuracy != nil { // boxes have none
+		if e.ValAccuracy != nil { // detectors have no accuracy
 			epoch.Accuracy = *e.ValAccuracy
 		}
 		run.Epochs = append(run.Epochs, epoch)
@@ -233,7 +234,7 @@ func (s *runner) score(ctx context.Context, session *train.Session, made *models
 	return nil
 }
 
-// statisticsOf picks the running statistics out of a state.
+// statisticsOf returns the running statistics of layers in a state.
 func statisticsOf(state map[string]tensor.Tensor, layers []bn.Layer) map[string]tensor.Tensor {
 	out := maps.Clone(state)
 	maps.DeleteFunc(out, func(name string, _ tensor.Tensor) bool {
@@ -242,7 +243,7 @@ func statisticsOf(state map[string]tensor.Tensor, layers []bn.Layer) map[string]
 	return out
 }
 
-// retained compares the running variances of two sets of statistics.
+// retained returns, for each layer, the ratio of the running variances in two sets of statistics.
 func retained(layers []bn.Layer, some, all map[string]tensor.Tensor) []study.VarianceRatio {
 	var out []study.VarianceRatio
 	for _, l := range layers {

@@ -37,8 +37,8 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 	return o, a.start(&o)
 }
 
-// sourceOf returns the source of the data: the value of the option or, without it, the source in the checkpoint
-// of the first training. If the data is drawn on the fly, it returns the kind of the data.
+// sourceOf returns the source of the data: the value of the option or, without it, the source in the
+// checkpoint of the first training. If the data is drawn on the fly, it returns the kind of the data.
 func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 	if given = cmp.Or(given, known); given != "" {
 		return given, nil

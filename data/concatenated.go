@@ -18,7 +18,7 @@ type concatenated struct {
 }
 
 // add appends src as the next source. j then owns src, and closes it. Pictures may have other sizes than
-// those of the earlier sources; everything else must be equal.
+// the ones of the earlier sources; everything else must be equal.
 func (j *concatenated) add(src Source) error {
 	i := src.Info()
 	j.sources = append(j.sources, src)

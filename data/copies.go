@@ -22,9 +22,9 @@ import (
 
 // copyLimits are the limits of the search for equal pictures.
 type copyLimits struct {
-	comparedBytes  int64 // largest total size of files for which pixels are compared
+	comparedBytes  int64 // largest total size of files where pixels are compared
 	comparedPixels int64 // largest total number of pixels of pictures that have equal sizes
-	hashedBytes    int64 // largest total size of files for which the content is compared
+	hashedBytes    int64 // largest total size of files where the content is compared
 }
 
 // usualLimits keep the time of the search to some seconds.

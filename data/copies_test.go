@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ppmOf returns a PPM file in which all pixels have one grey value.
+// ppmOf returns a PPM file where all pixels have one grey value.
 func ppmOf(w, h int, grey byte) []byte {
 	return append([]byte(fmt.Sprintf("P6 %d %d 255\n", w, h)), slices.Repeat([]byte{grey}, 3*w*h)...)
 }

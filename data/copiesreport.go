@@ -13,7 +13,7 @@ import (
 type Copies struct {
 	Extra   int        `json:"extra"`                   // number of pictures that equal an earlier one
 	Groups  [][]string `json:"groups,omitempty"`        // names of equal pictures of the source
-	Classes [][]string `json:"in_classes,omitempty"`    // those of Groups that have different labels
+	Classes [][]string `json:"in_classes,omitempty"`    // the ones of Groups that have different labels
 	Both    [][]string `json:"on_both_sides,omitempty"` // pictures that another source has too
 	// Uncompared is 0, or the total size in bytes of files with equal sizes, if these were too large to be
 	// compared.

@@ -31,7 +31,7 @@ func TestCSVOfListsInEveryForm(t *testing.T) {
 }
 
 // If each row has one label, labels exclude each other. Here the labels are in brackets, without brackets,
-// and without brackets with the option list=none, which says that no column has lists.
+// and without brackets with the option list=none, which states that no column has lists.
 func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label\n0.png,['red car']\n1.png,\"[\"\"bus\"\"]\"\n": "",

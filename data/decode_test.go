@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pngOf returns a PNG file in which all pixels have one grey value.
+// pngOf returns a PNG file where all pixels have one grey value.
 func pngOf(t *testing.T, w, h int, grey byte) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, w, h))

@@ -36,6 +36,6 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 // Close closes the archive. Read must not be called afterwards.
 func (f *Files) Close() error { return f.tree.close() }
 
-// SplitOfFolder returns the split that the name of a folder stands for, like Val for "valid", or "" for other
+// SplitOfFolder returns the split that the name of a folder represents, like Val for "valid", or "" for other
 // names.
 func SplitOfFolder(name string) Split { return splitOf(name) }

@@ -64,7 +64,7 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// hashed returns the distance between two samples with hashed content: every such sample is hashed.
+// hashed returns n: the content of every n-th sample is hashed.
 func (p *pictures) hashed() int {
 	total := int64(0)
 	for _, s := range p.samples {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestInWords: the description says what Transform does.
+// TestInWords: the description states what Transform does.
 func TestInWords(t *testing.T) {
 	pictures := func(shape ...int) Info { return Info{DType: tensor.U8, Shape: shape} }
 	to := func(h, w, c, resize int, a augmentation.Augmentation) Transform {

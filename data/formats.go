@@ -24,7 +24,7 @@ func (f *formatSet) add(file []byte) {
 	}
 }
 
-// addExtension adds the format that the extension of a file stands for.
+// addExtension adds the format that the extension of a file represents.
 func (f *formatSet) addExtension(name string) {
 	switch extension := strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."); extension {
 	case "jpg", "jfif":

@@ -88,7 +88,7 @@ func pictureInput(t *tree, input string, opt Options) Source {
 		exif: opt.EXIF}
 }
 
-// arrayInput returns m as a source in which the names of samples begin with input.
+// arrayInput returns m as a source where the names of samples begin with input.
 func arrayInput(m *memory, input string) Source {
 	m.info.Kind, m.name = "npy", input+":"
 	return m

@@ -56,7 +56,7 @@ func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err
 	return j, nil
 }
 
-// merge adds to i what o says about the files of another source.
+// merge adds to i what o states about the files of another source.
 func (i *Info) merge(o Info) {
 	if o.Decoder != "" {
 		i.Decoder, i.EXIF = o.Decoder, o.EXIF

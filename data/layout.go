@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// layout says which files of a tree are samples, with their splits and classes.
+// layout states which files of a tree are samples, with their splits and classes.
 type layout struct {
 	splits  map[Split][]sampleFile // samples by split; if the data has no splits, the only key is ""
 	multi   []string               // classes that do not exclude each other
@@ -106,7 +106,7 @@ func (l layout) some() Split {
 	return ""
 }
 
-// classes returns the names of the classes by number: the classes of train or, if there is no train, those of
+// classes returns the names of the classes by number: the classes of train or, without train, the ones of
 // all splits. A split other than train may lack some of them.
 func (l layout) classes() []string {
 	all := l.splits[Train]

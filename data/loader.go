@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Plan says which batches a Loader returns. Workers and Prefetch change only the speed.
+// Plan states which batches a Loader returns. Workers and Prefetch change only the speed.
 type Plan struct {
 	Batch   int    // number of samples in a batch; the last batch of an epoch may have fewer
 	Seed    uint64 // seed of the order and of augmentation

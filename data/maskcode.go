@@ -39,7 +39,7 @@ type maskCode struct {
 	names   []string          // names of the classes; nil: found in the masks
 }
 
-// newMaskCode returns the code that the options define. It is used if there is no table.
+// newMaskCode returns the code that the options define. It is used without a table.
 func newMaskCode(o MaskOptions) (*maskCode, error) {
 	c := &maskCode{}
 	for v := range c.values {

@@ -22,7 +22,7 @@ func lying(t *testing.T) []byte {
 }
 
 // A mask must have the size that its picture has after it is read, turned by EXIF or not. If the mask would
-// fit with the other value of the option exif, the error says so.
+// fit with the other value of the option exif, the error states so.
 func TestMasksOfTurnedPictures(t *testing.T) {
 	for _, c := range []struct {
 		mask []byte

@@ -73,7 +73,7 @@ func alphaInMask() error {
 }
 
 // classOfByte returns the class of a pixel that is stored as a byte. It is the class of the byte or, with a
-// table of colours, of the colour that the byte stands for.
+// table of colours, of the colour that the byte represents.
 func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 	if c.colours != nil {
 		return c.classOfColour(colour())

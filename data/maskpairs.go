@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// keyedFile is a file with its split ("" if there are no splits), and its name in the split without the
+// keyedFile is a file with its split ("" without splits), and its name in the split without the
 // extension.
 type keyedFile struct {
 	member

@@ -104,7 +104,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		return fail(err)
 	}
 	if opt.CacheBytes == 0 {
-		opt.CacheBytes = defaultCacheBytes / 4 // the pictures have a cache of their own
+		opt.CacheBytes = defaultCacheBytes / 4 // the pictures have a separate cache
 	}
 	m.labels = newCache(m.info.Len, opt)
 	return m, nil
@@ -163,7 +163,7 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 }
 
 // misfit returns the error for a mask that has another size than its picture. Perhaps only one of them was
-// turned; then the error says so.
+// turned; then the error states so.
 func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) error {
 	text := fmt.Sprintf("its mask %s is of %d x %d pixels, and it is of %d x %d", s.mask.name, mask[1], mask[0],
 		picture[1], picture[0])

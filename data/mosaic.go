@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostBoxes returns the number of boxes for which the label of a transformed sample has room, in a source
+// MostBoxes returns the number of boxes that the label of a transformed sample can hold, in a source
 // with Info.Boxes. This includes the boxes of all pictures that a mosaic and a blend combine.
 func MostBoxes(info Info, a augmentation.Augmentation) int {
 	pictures := 1

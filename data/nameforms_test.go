@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFormsOfNames: macOS writes letters with accents as two code points. A class with such a name is the
+// TestFormsOfNames: macOS writes letters with accents as two code points. A class with this name is the
 // same class in folders, archives and tables, and a table finds a file with its name in either form.
 func TestFormsOfNames(t *testing.T) {
 	const nfc, nfd = "caf\u00e9", "cafe\u0301"

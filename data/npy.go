@@ -93,7 +93,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	if string(fixed[:len(npyMagic)]) != npyMagic {
 		return "", errors.New("this is no .npy file")
 	}
-	size := 4 // number of bytes in which the length of the header is stored
+	size := 4 // number of bytes that store the length of the header
 	switch version := fixed[len(npyMagic)]; version {
 	case 1:
 		size = 2

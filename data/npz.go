@@ -27,7 +27,7 @@ type Named struct {
 func ReadNPYFile(name string) (tensor.Tensor, error) { return readNPYFile(name) }
 
 // ReadNPZFile returns the arrays of an .npz file, which numpy.savez or savez_compressed has written, in the
-// order of the file. It reads only those arrays for which wanted returns true; nil: all.
+// order of the file. It reads only the arrays that wanted accepts; nil: all.
 func ReadNPZFile(name string, wanted func(array string) bool) ([]Named, error) {
 	f, err := regular.Open(name)
 	if err != nil {

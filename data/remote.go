@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// openRemote lists the files below a folder on another machine. It returns nil if there are no files, because
+// openRemote lists the files below a folder on another machine. It returns nil without files, because
 // the URL may name an archive.
 func openRemote(ctx context.Context, r regular.Remote, url string, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}

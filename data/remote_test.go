@@ -146,7 +146,7 @@ func newStore(t *testing.T, cache string) *store.Store {
 	return s
 }
 
-// identity describes those properties of a source on which the bits of a training depend.
+// identity describes those properties of a source that determine the bits of a training.
 func identity(t *testing.T, spec string) string {
 	t.Helper()
 	src, err := data.Open(t.Context(), spec, data.Options{})

@@ -22,7 +22,7 @@ type Report struct {
 	Sizes       string         `json:"sizes,omitempty"`       // as text: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
-	ImageMean   []float64      `json:"image_mean,omitempty"` // mean in which each picture has the same weight
+	ImageMean   []float64      `json:"image_mean,omitempty"` // mean with the same weight for each picture
 	ImageStd    []float64      `json:"image_std,omitempty"`
 	Fingerprint string         `json:"fingerprint"`
 	Kinds       map[string]int `json:"kinds,omitempty"`         // number of sample files, by extension

@@ -81,7 +81,7 @@ func openShards(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// shardNames returns the paths or URLs of the shards that a path stands for: a range in braces, one archive,
+// shardNames returns the paths or URLs of the shards that a path represents: a range in braces, one archive,
 // or all .tar, .tar.gz and .tgz files of a folder in the order of their names.
 func shardNames(text string) ([]string, error) {
 	if m := braces().FindStringSubmatchIndex(text); m != nil {

@@ -95,14 +95,14 @@ const (
 	Test  Split = "test"
 )
 
-// Values of the option exif, which recipes have too. They say whether pictures are turned by the EXIF
+// Values of the option exif, also in recipes. They state whether pictures are turned by the EXIF
 // orientation in their files.
 const (
 	ApplyEXIF  = "apply"
 	IgnoreEXIF = "ignore"
 )
 
-// Options say how Open and OpenInputs read data.
+// Options state how Open and OpenInputs read data.
 type Options struct {
 	// Split is the split to open if the spec has no suffix; "" means Train. Data without splits is opened as a
 	// whole.
@@ -122,8 +122,8 @@ type Options struct {
 	// Columns names columns of a source of kind csv: "path=ID,label=BREED". The roles split, group and weight
 	// may be named in the same way. Other columns are found by their usual names.
 	Columns string
-	// Unopened is called for each input that OpenInputs cannot open and therefore leaves out. If it is nil, such
-	// an input is an error.
+	// Unopened is called for each input that OpenInputs cannot open and therefore leaves out. If it is nil,
+	// an unreadable input is an error.
 	Unopened func(err error)
 	// Array converts the array of an .npy file to samples: pictures u8 [n, height, width, 1 or 3], or f32 of any
 	// shape. If it is nil, bytes with the shape of pictures are pictures, and everything else is converted to

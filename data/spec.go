@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrSpec is wrapped by errors about a spec that Open cannot parse. Such an error is the user's misuse, not a
+// ErrSpec is wrapped by errors about a spec that Open cannot parse. This error is the user's misuse, not a
 // fault of the data.
 var ErrSpec error = specError{}
 

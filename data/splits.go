@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// splitOf returns the split that the name of a folder stands for, or "" if it stands for none.
+// splitOf returns the split that the name of a folder represents, or "" for other names.
 func splitOf(name string) Split { return Split(tables.SplitNamed(name)) }
 
 // splits returns the splits that may be used for the requested one, in order of preference. If the spec has
-// the suffix @val, only val may be used. Otherwise test replaces val if there is no val.
+// the suffix @val, only val may be used. Otherwise test replaces val where val is missing.
 func (s spec) splits() []Split {
 	switch {
 	case s.split == Test:
@@ -137,7 +137,7 @@ func checkOtherFolders(splits map[string]Split, other string) error {
 		"%s lies beside %s/, and belongs to no part of the data", other, strings.Join(names, "/ and "))
 }
 
-// checkDistinct returns an error if two folders stand for the same split.
+// checkDistinct returns an error if two folders represent the same split.
 func checkDistinct(splits map[string]Split) error {
 	of := map[Split]string{}
 	for _, name := range slices.Sorted(maps.Keys(splits)) {
@@ -151,7 +151,7 @@ func checkDistinct(splits map[string]Split) error {
 }
 
 // drawn returns the split of data that is drawn on the fly, the number of its samples if the spec has none,
-// and a number that makes its draws different from those of other splits. If val is requested, test replaces
+// and a number that makes its draws different from other splits. If val is requested, test replaces
 // it, unless the spec has the suffix @val.
 func (s spec) drawn(train, test int) (split Split, n int, epoch uint32) {
 	switch {

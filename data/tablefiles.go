@@ -21,7 +21,7 @@ type tableFolder struct {
 }
 
 // openTableFolder returns the folder at a path or a URL. It lists the files at a URL once, because a request
-// for each row of a table would take longer.
+// for each row of a table would need longer.
 func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
 	f := &tableFolder{path: path}
 	r := regular.RemoteOf(path)
@@ -67,7 +67,7 @@ func (f *tableFolder) member(below, file string) (m member, found bool) {
 
 // finder returns a function that finds the file for a path in a table. The file is below the table's folder,
 // or below a subfolder that has the table's name or a usual one. If the table omits the extension, the
-// extension of a picture is added. The first row for which a file exists determines the subfolder and the
+// extension of a picture is added. The first row that has a file determines the subfolder and the
 // extension for all rows.
 func (f *tableFolder) finder(table string, rows []tables.Row, column int) func(file string) member {
 	below, extension := "", ""

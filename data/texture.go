@@ -12,7 +12,7 @@ type texture struct {
 	seed    uint32 // seed for the colours of the patches
 }
 
-// pattern says which of the two colours of a texture each pixel has.
+// pattern states which of the two colours of a texture each pixel has.
 type pattern int
 
 const (

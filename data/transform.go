@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Transform says how a picture becomes an input of the size that a model accepts. The zero value leaves
+// Transform states how a picture becomes an input of the size that a model accepts. The zero value leaves
 // pictures unchanged. Arrays that are not pictures are never changed.
 type Transform struct {
 	// Height and Width are the size of the result. If both are zero, it is the size of the

@@ -42,7 +42,7 @@ func (t *tree) ignore(extension string) {
 	t.ignored[extension]++
 }
 
-// counting returns a function that calls keep. It also counts the files for which keep returns false.
+// counting returns a function that calls keep. It also counts the files that keep refuses.
 func (t *tree) counting(keep func(string) bool) func(string) bool {
 	return func(name string) bool {
 		if hidden(name) {

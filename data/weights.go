@@ -11,7 +11,7 @@ import (
 type weighed interface{ weights() ([]float64, error) }
 
 // Weights returns the weights of the samples of src, from the column weight of a csv: source, or of several
-// that are joined. The error is a *problem.Error about the option sampling if there is no such column, or if
+// that are joined. The error is a *problem.Error about the option sampling without this column, or if
 // a weight is not a number of at least 0.
 func Weights(src Source) ([]float64, error) {
 	if w, ok := src.(weighed); ok {

@@ -34,7 +34,7 @@ type Window struct {
 }
 
 // NewWindows reads the sizes of all pictures of src and returns their windows. The caller closes src. A
-// picture that cannot be read has one window, for which Sample returns the error. overlap is the share of a
+// picture that cannot be read has one window, where Sample returns the error. overlap is the share of a
 // window's side by which it overlaps its neighbour, 0 to 0.9. The error is a *problem.Error about the option
 // fit or overlap, or the context's error.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {

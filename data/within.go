@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// readAllOf is the largest number of samples for which, to find one of them, all are read in order. It
+// readAllOf is the largest number of samples that are all read, in order, to find one of them. It
 // applies to sources that may not be in memory.
 const readAllOf = 8192
 
 // Within reports whether outer contains every sample of inner, regardless of names and labels. If so, figures
-// on inner say nothing about samples that are new to a model trained on outer. Picture files are compared
+// on inner show nothing about samples that are new to a model trained on outer. Picture files are compared
 // byte by byte, and all other samples by their elements. A custom source, or a pair of sources of different
 // kinds, may have more than 8192 samples; then only samples at the same position are compared.
 func Within(ctx context.Context, inner, outer Source) (bool, error) {

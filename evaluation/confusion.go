@@ -4,7 +4,7 @@ package evaluation
 // cells that are not 0, because a full matrix of 10,000 classes has a hundred million cells.
 type Confusion struct{ rows [][]Predictions } // rows by label; a row is sorted by predicted class
 
-// Predictions says that class Class was predicted for N of the labels of one class.
+// Predictions states that class Class was predicted for N of the labels of one class.
 type Predictions struct{ Class, N int }
 
 // NewConfusion returns an empty matrix for a number of classes.
@@ -25,7 +25,7 @@ func (c *Confusion) N(label, predicted int) int {
 	return 0
 }
 
-// Add counts n more labels of the class label for which the class predicted was predicted.
+// Add counts n more labels of the class label that were predicted as the class predicted.
 func (c *Confusion) Add(label, predicted, n int) {
 	at, there := c.find(label, predicted)
 	row := c.rows[label]

@@ -67,7 +67,7 @@ func (e *Evaluation) meanF1() Figure {
 	return fraction(sum, n)
 }
 
-// meanError returns the mean of an error over the targets for which it is defined, in units of the data.
+// meanError returns the mean of an error over the targets where it is defined, in units of the data.
 func (e *Evaluation) meanError(of func(*TargetError) Figure) float64 {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {

@@ -47,7 +47,7 @@ type Evaluation struct {
 
 	// MultiLabel reports whether labels do not exclude each other. Then Labels has the counts of each label, and
 	// there is no Confusion. Judged is the number of samples with at least one known label. Exact is the number
-	// of samples of Judged for which all known labels are predicted correctly.
+	// of samples of Judged with correct predictions of all known labels.
 	MultiLabel    bool
 	Labels        []LabelCount
 	Exact, Judged int

@@ -15,7 +15,7 @@ func (e *Evaluation) Overlap(class int) Figure {
 }
 
 // MeanOverlap returns the mean intersection over union (mIoU) over the classes with a defined Overlap,
-// including the background. It is NaN if there are no such classes.
+// including the background. It is NaN without these classes.
 func (e *Evaluation) MeanOverlap() Figure {
 	sum, classes := 0.0, 0.0
 	for class := range e.PerClass {

@@ -2,7 +2,7 @@ package evaluation
 
 import "slices"
 
-// Misclassification says that for N labels of one class another class was predicted.
+// Misclassification states that for N labels of one class another class was predicted.
 type Misclassification struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`

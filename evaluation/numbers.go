@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TargetError has the errors of one target, as sums over the samples in which its number is known.
+// TargetError has the errors of one target, as sums over the samples where its number is known.
 type TargetError struct {
 	N                 int
 	absolute, squares float64 // sums of |y - t| and of its square
@@ -55,7 +55,7 @@ func (e *Evaluation) numbersOf(y []float64, label []int32) {
 	}
 }
 
-// MeanR2 returns the mean of R2 over the targets for which it is defined, or NaN if there are none.
+// MeanR2 returns the mean of R2 over the targets where it is defined, or NaN without any.
 func (e *Evaluation) MeanR2() Figure {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {

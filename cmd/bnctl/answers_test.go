@@ -180,8 +180,8 @@ func ofNPY(t *testing.T, dir string, names shown) shown {
 	return s
 }
 
-// A network may end in any kind of layer. Its predictions equal those of ONNX Runtime, and are the same in
-// every format. Outputs are classes if the graph or a name says so. All other outputs are shown by name.
+// A network may end in any kind of layer. Its predictions equal the ones of ONNX Runtime, and are the same in
+// every format. Outputs are classes if the graph or a name states so. All other outputs are shown by name.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile(answers + "expected.json")
 	if err != nil {
@@ -239,7 +239,7 @@ func agree(t *testing.T, what string, got, want shown) {
 	}
 }
 
-// --task classify says that an output has the logits of classes, where this cannot be recognised. It is an
+// --task classify states that an output has the logits of classes, where this cannot be recognised. It is an
 // error for outputs that cannot be logits.
 func TestTask(t *testing.T) {
 	stdout, notes := predicted(t, answers+"pose.onnx", answers+"x.npy")

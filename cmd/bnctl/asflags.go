@@ -28,7 +28,7 @@ func asFlags(err error) error {
 // meant suggests a known name for an unknown one.
 func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
 
-// whereNames returns advice that says which command lists the known names.
+// whereNames returns advice that determines which command lists the known names.
 func whereNames(u *problem.Unknown) string {
 	what := map[string]string{"device": "all devices", "model": "the names"}[u.What]
 	return "bnctl " + u.What + "s list shows " + what

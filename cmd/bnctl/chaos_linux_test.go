@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-// ordeal says which failures happen to a run, which has to survive them.
+// ordeal states which failures happen to a run, which has to survive them.
 type ordeal struct {
 	recipe             []string // flags of train
 	devices            string
@@ -108,7 +108,7 @@ type chaos struct {
 	said         bytes.Buffer // what the host wrote to stderr
 }
 
-// newChaos plans at which steps the failures happen. There are none in the last steps, because a failure that
+// newChaos plans the steps at the failures. There are none in the last steps, because a failure that
 // is not possible at its step happens one step later.
 func newChaos(t *testing.T, o ordeal) *chaos {
 	dir, err := os.MkdirTemp("", "chaos") // paths of sockets must be short: t.TempDir is long
@@ -376,7 +376,7 @@ func processes(is func(pid int) bool) []int {
 	return out
 }
 
-// statOf returns the fields of /proc/PID/stat from the field state on, or nil if there is no such process.
+// statOf returns the fields of /proc/PID/stat from the field state on, or nil without this process.
 func statOf(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -393,7 +393,7 @@ func stateOf(pid int) string {
 	return ""
 }
 
-// startOf returns when a process was started, in clock ticks, or "" if there is no such process.
+// startOf returns when a process was started, in clock ticks, or "" without this process.
 func startOf(pid int) string {
 	if f := statOf(pid); len(f) > 19 {
 		return f[19]

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNoteSuspect checks the note about tensors that belong to no layer and were kept. It names the tensors,
-// and advises how to leave them out. Without such tensors there is no note.
+// and advises how to leave them out. Without these tensors there is no note.
 func TestNoteSuspect(t *testing.T) {
 	var said strings.Builder
 	noteSuspect(&output{stderr: &said}, nil)

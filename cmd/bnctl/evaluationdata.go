@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// open opens the data on which m is evaluated.
+// open opens the data to evaluate m on.
 func (e *evaluationRun) open(ctx context.Context, o *output, m *models.Model) (data.Source, error) {
 	src, err := predict.OpenData(ctx, m, e.source, e.data, o.note)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// leastColumns is the number of columns of the narrowest terminal for which help is folded.
+// leastColumns is the number of columns of the narrowest terminal where help is folded.
 const leastColumns = 40
 
 // foldHelp makes help fit into the columns of the terminal that it is written to, or into COLUMNS if that is

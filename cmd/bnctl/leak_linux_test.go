@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// small is a network in which a step costs nearly nothing.
+// small is a network where a step costs nearly nothing.
 const small = `bnctl graph 1
 graph "small"
 state conv.weight f32[4,1,3,3] weight he_normal(0)

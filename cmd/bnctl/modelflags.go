@@ -29,7 +29,7 @@ func fileFlags() []cli.Flag {
 	}
 }
 
-// preprocessFlags are flags that say how pictures become the input of a model that does not define this
+// preprocessFlags are flags that determine how pictures become the input of a model that does not define this
 // itself.
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// warnOfSickness writes a note if the model in a file has faulty statistics, and says which.
+// warnOfSickness writes a note if the model in a file has faulty statistics, and states which.
 func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	if faults := s.Faults(); len(faults) > 0 {
 		o.note("%s is sick: %s; see bnctl doctor %s", path, modelfile.Few(faults), path)

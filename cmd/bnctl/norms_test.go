@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Good published models may have silent channels and gammas near 0. The health of such a model is "odd" in
+// Good published models may have silent channels and gammas near 0. The health of this model is "odd" in
 // JSON, and the text for people begins with "healthy".
 func TestHealthOfPublishedModels(t *testing.T) {
 	nan := float32(math.NaN())

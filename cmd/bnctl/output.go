@@ -19,7 +19,7 @@ type lines = legible.Lines
 
 func legibly(text string) string { return legible.Text(text) }
 
-// output prints what a command has to say. It prints results to stdout, as text or as JSON lines, and notes
+// output prints the messages of a command. It prints results to stdout, as text or as JSON lines, and notes
 // and progress to stderr.
 type output struct {
 	stdout, stderr    io.Writer
@@ -38,7 +38,7 @@ func outputOf(c *cli.Context) *output {
 	return o
 }
 
-// isTerminal reports whether w is a terminal on which lines can be drawn again, so that it is not dumb.
+// isTerminal reports whether w is a terminal that can draw lines again, so that it is not dumb.
 func isTerminal(w io.Writer) bool {
 	return isScreen(w) && os.Getenv("TERM") != "dumb"
 }

@@ -34,7 +34,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 	return v.OrDamage(p.all(ctx, o, v))
 }
 
-// all predicts all inputs. At the end it lists the inputs for which there is no prediction.
+// all predicts all inputs. At the end it lists the inputs without a prediction.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) (err error) {
 	whole := p.format == "npy" // an array has a row for every input, so no input is left out
 	if v.Model, err = featured(v.Model, p.inner); err != nil {

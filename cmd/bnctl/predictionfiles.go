@@ -43,7 +43,7 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	return nil
 }
 
-// paths returns the paths of the files that -o stands for.
+// paths returns the paths of the files that -o names.
 func (p *prediction) paths(a *predict.Answers) []string {
 	if p.format == "npy" {
 		return format.Paths(a, p.output)

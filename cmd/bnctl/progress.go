@@ -23,7 +23,7 @@ type display interface {
 	Stop()
 }
 
-// newProgress begins to show a run. asked says whether a view is shown; nil means the default.
+// newProgress begins to show a run. asked states whether a view is shown; nil means the default.
 func newProgress(o *output, asked *bool, title string) *progress {
 	p := &progress{out: o}
 	if o.draws && view.Wanted(asked, o.stderr, os.Getenv) {

@@ -67,7 +67,7 @@ func TestCheckpointOfAnotherRelease(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAnotherNumber checks a checkpoint in which a part of training has a number that this
+// TestCheckpointOfAnotherNumber checks a checkpoint where a part of training has a number that this
 // release does not have. It is refused, and the error names the number. In a recipe with numbers the release
 // itself does not matter.
 func TestCheckpointOfAnotherNumber(t *testing.T) {

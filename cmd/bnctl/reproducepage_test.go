@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReproducePage runs the commands of docs/reproduce.md, those of each session in one shell, and compares
-// their output with the page. Numbers may differ.
+// TestReproducePage runs the commands of docs/reproduce.md, the ones of each session in one shell, and
+// compares their output with the page. Numbers may differ.
 func TestReproducePage(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh of its own, and the sessions need one: ", err)

@@ -17,14 +17,14 @@ func predictFlags() []cli.Flag {
 	return slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags(), joinFlags())
 }
 
-// runningFlags are the flags that select the devices on which a model is run.
+// runningFlags are the flags that select the devices that run a model.
 func runningFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 	}, deviceFlags()...)
 }
 
-// fitFlags are the flags that say how pictures of any size become inputs.
+// fitFlags are the flags that determine how pictures of any size become inputs.
 func fitFlags(otherwise string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "fit", DefaultText: otherwise, Usage: "pictures of any size, whole: scale (as " +

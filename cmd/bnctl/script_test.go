@@ -52,7 +52,7 @@ func (nowhere) Join(string, serve.Host) (serve.Endpoint, error) {
 
 // TestScripts runs the scripts in testdata/script, which have user input and expected output. Scripts can use
 // the commands of testscript and scriptCommands. $DATA is the folder of shareddata, and the condition [data]
-// says whether it exists. The condition [story] is isStory.
+// states whether it exists. The condition [story] is isStory.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// grace is how long the program may take to end after a signal. While it saves files, it may take longer.
+// grace is how long the program may need to end after a signal. While it saves files, it may need longer.
 const grace = 8 * time.Second
 
 // patience is how long the program waits for its display to be removed, if it must end at once.

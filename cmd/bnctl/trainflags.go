@@ -107,7 +107,7 @@ func recipeFlags() []cli.Flag {
 	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)
 }
 
-// runFlags are the flags that say how and where a training runs. They do not change the result.
+// runFlags are the flags that determine how and where a training runs. They do not change the result.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "refuse other data: segment wants masks, detect boxes, or classify",

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// tutorial stands for a reader of docs/tutorial.md who types its commands.
+// tutorial represents a reader of docs/tutorial.md who types its commands.
 type tutorial struct {
 	t      *testing.T
 	folder string

@@ -1,5 +1,5 @@
 // Package augmentation changes pictures at random in training. An Augmentation is a preset, or a chain of
-// operations that is written as text, such as "crop flip randaugment:2,9". Every operation gives the same
+// operations that is written as text, like "crop flip randaugment:2,9". Every operation gives the same
 // pixels as torchvision.
 //
 // Use Parse for a text of a recipe, and set data.Transform.Augment to the result. A data.Loader then applies
@@ -97,7 +97,7 @@ func (a *Augmentation) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Moving returns the name of the first part of an augmentation that moves pixels, or "" if there is no such
+// Moving returns the name of the first part of an augmentation that moves pixels, or "" without any
 // part.
 func (a Augmentation) Moving() string {
 	if len(a.ops) == 0 {

@@ -173,7 +173,7 @@ func TestMasksFollowPolicies(t *testing.T) {
 	}
 }
 
-// The share of pictures in which a part is erased, and the share of the area that is erased, equal the shares
+// The share of pictures where a part is erased, and the share of the area that is erased, equal the shares
 // with torchvision's RandomErasing.
 func TestErase(t *testing.T) {
 	const n = 4000

@@ -15,7 +15,7 @@ type canvas struct {
 	beyond byte // value of pixels outside of the source picture
 }
 
-// play makes dst from src by the operations of the augmentation. Each operation takes its draws from a
+// play makes dst from src by the operations of the augmentation. Each operation gets its draws from a
 // separate stream of random numbers. So its draws depend neither on its position in the list nor on the other
 // operations.
 func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {

@@ -52,7 +52,7 @@ func TestMovesAreTorchvisions(t *testing.T) {
 	}
 }
 
-// drawsOf returns the draws of the first sample for which is returns true.
+// drawsOf returns the draws of the first sample that is accepts.
 func drawsOf(t *testing.T, is func(d *tensor.Draws) bool) tensor.Draws {
 	t.Helper()
 	for i := range uint64(100_000) {

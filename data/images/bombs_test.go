@@ -66,7 +66,7 @@ func zeros(n int) []byte {
 	return b.Bytes()
 }
 
-// overlapping returns a TIFF in which all strips share the same bytes. The bytes decode to nothing: they are
+// overlapping returns a TIFF where all strips share the same bytes. The bytes decode to nothing: they are
 // PackBits' no-operation.
 func overlapping(strips uint32) []byte {
 	behind := bytes.Repeat([]byte{0x80}, 1<<16)
@@ -81,7 +81,7 @@ func overlapping(strips uint32) []byte {
 	return picturetest.GreyTIFF(1, strips, 32773, tags, behind)
 }
 
-// solidWebP returns a lossless WebP of w x h pixels, in which the pixels need no bits at all.
+// solidWebP returns a lossless WebP of w x h pixels, where the pixels need no bits at all.
 func solidWebP(w, h uint32) []byte {
 	var b bitString
 	b.put(0x2f, 8)

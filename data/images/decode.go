@@ -109,7 +109,7 @@ func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 
 // Decode returns the picture of a file in RGB, u8 [height, width, 3]. If the file has several pictures, it
 // returns the first. The format must be one of codecs. Grey, palette and CMYK become RGB, 16 bits become 8,
-// and transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before anything is
+// and transparency is ignored. The pixels equal Pillow 9.4's. The size is checked before anything is
 // decoded. If exif is set, the picture is turned by the file's EXIF orientation, which Pillow and torchvision
 // do not do by default. If ctx ends, Decode returns an error within a second, except for a WebP file with
 // tens of millions of pixels.

@@ -29,7 +29,7 @@ func (f *File) Memory(ctx context.Context) (int64, error) {
 	case name == "PPM" || name == "PGM":
 		const number = 8 // bytes of an int, for each sample of a row
 		return given + number*given, nil
-	case name == "GIF": // the indices of the picture, and those of the screen
+	case name == "GIF": // the indices of the picture, and the ones of the screen
 		return given + 2*int64(f.w)*int64(f.h), nil
 	case name == "TIFF" && f.special():
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil

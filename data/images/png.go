@@ -63,7 +63,7 @@ type pngFile struct {
 
 var errPNG = errors.New("png: invalid format: a chunk out of order, or of another length")
 
-// interlaced reports whether the header says that pixels are stored in several passes.
+// interlaced reports whether the header states that pixels are stored in several passes.
 func interlaced(file []byte) bool { return len(file) > 28 && file[28] != 0 }
 
 // openPNG reads the chunks before the pixels. The caller has checked size and type with DecodeConfig.

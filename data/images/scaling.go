@@ -2,7 +2,7 @@ package images
 
 import "context"
 
-// Scaling says how a picture is scaled to the size that a model accepts.
+// Scaling states how a picture is scaled to the size that a model accepts.
 type Scaling struct {
 	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. 0 means the
 	// smallest size that covers the result; then a picture that already has the size of the result is not

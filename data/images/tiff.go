@@ -35,7 +35,7 @@ const (
 	unassociatedAlpha       = 2
 )
 
-// number returns the first number of a tag, or otherwise if there is no such tag.
+// number returns the first number of a tag, or otherwise without this tag.
 func (d *directory) number(tag, otherwise int) int {
 	for entry := range d.entries() {
 		if d.tag(entry) == tag {
@@ -89,7 +89,7 @@ func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// rowsOfWeighted calls each with the rows of an image in which colours are premultiplied by alpha. It first
+// rowsOfWeighted calls each with the rows of an image where colours are premultiplied by alpha. It first
 // divides them by alpha, as Pillow does (rgba2rgbA).
 func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()

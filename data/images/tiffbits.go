@@ -21,8 +21,8 @@ const (
 	defaultTIFFCompression = 1
 )
 
-// decodeTIFF is like tiff.Decode. It also decodes files in which the low bit of each byte is first, and faxes
-// in which black is 0. x/image ignores the bit order, and reads these faxes as negatives.
+// decodeTIFF is like tiff.Decode. It also decodes files where the low bit of each byte is first, and faxes
+// where black is 0. x/image ignores the bit order, and reads these faxes as negatives.
 func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	d, ok := openDirectory(file)
 	if !ok {

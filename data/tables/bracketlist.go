@@ -43,7 +43,7 @@ func bracketedNames(cell string) (names []string, err error) {
 	return names, nil
 }
 
-// bareNames splits words without quotes at their commas or, if there are none, at their blanks.
+// bareNames splits words without quotes at their commas or, without any, at their blanks.
 func bareNames(text string) (names []string) {
 	if !strings.Contains(text, ",") {
 		return strings.Fields(text)

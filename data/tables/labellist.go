@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// labelLists says in which form the cells in a column of labels have lists.
+// labelLists states the form of the lists in a column of labels.
 type labelLists string
 
 // The forms of lists of labels, by their names in Options.Columns.
@@ -130,7 +130,7 @@ const (
 	areLists
 )
 
-// listEvidence says how likely it is that cells with the separator of l are lists. It also returns an
+// listEvidence states how likely it is that cells with the separator of l are lists. It also returns an
 // example.
 func listEvidence(l labelLists, distinct []string) (evidence int, example string) {
 	whole, labels := map[string]bool{}, map[string]bool{}

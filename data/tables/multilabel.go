@@ -64,7 +64,7 @@ func (t *Table) isMultiLabel(c Columns) bool {
 	})
 }
 
-// className returns the label in a cell of a table in which each cell has one label.
+// className returns the label in a cell of a table where each cell has one label.
 func (c Columns) className(cell string) string {
 	if isMissing(cell) {
 		return ""
@@ -81,7 +81,7 @@ func (c Columns) className(cell string) string {
 
 func isOne(field string) bool { return field == "1" || field == "1.0" }
 
-// isFlag reports whether a field is 1, 0 or missing, so that it can say whether a sample is of a class.
+// isFlag reports whether a field is 1, 0 or missing, so that it can state whether a sample is of a class.
 func isFlag(field string) bool {
 	return isOne(field) || field == "0" || field == "0.0" || isMissing(field)
 }
@@ -108,7 +108,7 @@ func namesIn(row Row, c Columns) ([]string, error) {
 }
 
 // MultiClasses returns the classes of labels that do not exclude each other. They are the columns of classes,
-// or the names in the rows of train or, if there is no train, in all rows.
+// or the names in the rows of train or, without train, in all rows.
 func (t *Table) MultiClasses(c Columns) ([]string, error) {
 	if c.OneHot != nil {
 		var names []string

@@ -23,11 +23,11 @@ var splitNames = map[string]string{
 	"test": test, "testing": test,
 }
 
-// SplitNamed returns the split that a name stands for, like "val" for "valid", or "" if it stands for none.
+// SplitNamed returns the split that a name represents, like "val" for "valid", or "" for other names.
 func SplitNamed(name string) string { return splitNames[strings.ToLower(name)] }
 
-// flagColumns are names of columns, in lower case, that say for each row whether it is in a split, by true or
-// false.
+// flagColumns are names of columns, in lower case, that state for each row whether it is in a split, by true
+// or false.
 var flagColumns = map[string]string{
 	"is_valid": val, "is_val": val, "is_validation": val,
 	"is_test": test, "is_train": train, "is_training": train,
@@ -53,7 +53,7 @@ func isYes(field string) (yes, ok bool) {
 	return false, false
 }
 
-// splitInColumn returns the split that a field of the split column names, or "" if it names none.
+// splitInColumn returns the split that a field of the split column names, or "" for other fields.
 func (t *Table) splitInColumn(column int, field string) string {
 	of, isFlag := "", false
 	if t.header != nil {

@@ -87,7 +87,7 @@ func Parse(text []byte) (*Table, error) {
 	return t, t.checkColumns()
 }
 
-// checkColumns returns an error if rows have different lengths, or if there is no sample.
+// checkColumns returns an error if rows have different lengths, or without a sample.
 func (t *Table) checkColumns() error {
 	if len(t.Rows) == 0 {
 		return errors.New("there is a header and no row below it")
@@ -144,7 +144,7 @@ func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, imag
 // Columns has the numbers of the columns of a table. The number of a missing column is -1.
 type Columns struct {
 	Path, label, split, Group int
-	Weight                    int        // weights by which samples are drawn
+	Weight                    int        // weights for drawing samples
 	OneHot                    []int      // columns of 0 and 1, one for each class, in place of Label
 	Targets                   []int      // columns of numbers, in place of Label
 	lists                     labelLists // form of the lists in the column of labels

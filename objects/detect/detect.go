@@ -47,7 +47,7 @@ func Detects(m *models.Model) bool {
 	return native || m.BoxLayout() != models.NoLayout
 }
 
-// New returns a detector for a model for which Detects returns true.
+// New returns a detector for a model that Detects accepts.
 func New(m *models.Model, o cells.Options) (*Detector, error) {
 	d := &Detector{model: m, layout: m.BoxLayout(), first: m.BoxOutput(), options: o,
 		frames: fit.Transform(m, data.Info{DType: tensor.U8})}
@@ -111,7 +111,7 @@ func (d *Detector) notFinite(output int) error {
 }
 
 // Boxes returns the boxes in the outputs for a picture of a size, the highest score first. The outputs are
-// the model's, or those of a program of OnDevice with the same limits. Boxes are cut at the border of the
+// the model's, or the ones of a program of OnDevice with the same limits. Boxes are cut at the border of the
 // picture, and a box outside of it is left out. The error is an *answer.NotFinite, or a *problem.Error if the
 // numbers of an output are not boxes of its layout.
 func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {

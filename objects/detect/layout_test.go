@@ -98,7 +98,7 @@ func TestLayouts(t *testing.T) {
 }
 
 // TestBoxesBeyondFloat32: boxes with sides or corners that overflow float32 are cut at the border of the
-// picture, like all large boxes. Of two such boxes that overlap, one is removed.
+// picture, like all large boxes. Of two boxes that overlap, one is removed.
 func TestBoxesBeyondFloat32(t *testing.T) {
 	const huge = math.MaxFloat32
 	for name, c := range map[string]struct {

@@ -36,7 +36,7 @@ type options struct {
 	isa     string
 	rounds  int
 	seconds float64
-	// patience is how long a peer may take to answer. Some compilers need minutes, or never end.
+	// patience is the longest time for an answer of a peer. Some compilers run for minutes, or never end.
 	patience time.Duration
 	json     string // file for the figures
 }

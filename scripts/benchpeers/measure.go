@@ -32,7 +32,7 @@ type result struct {
 	after         probe
 }
 
-// pause is the time after each measurement in which threads of the measured side that still spin go to sleep.
+// pause is the time after each measurement for threads of the measured side that still spin to go to sleep.
 const pause = 50 * time.Millisecond
 
 // measure measures the sides of a row alternately, in several rounds.

@@ -110,7 +110,7 @@ func (p *peer) close() {
 	p.cmd.Wait()
 }
 
-// rate is the form in which all peers answer.
+// rate is the form of all answers of peers.
 type rate struct {
 	Images float64 `json:"images_per_s"`
 	Error  string

@@ -60,7 +60,7 @@ func inferRows() []row {
 		predicted{"mobilenetv2", []int{1, 8, 32}})
 }
 
-// untunedRows measure predictions of networks for which no kernel of bnctl was tuned.
+// untunedRows measure predictions of networks that no kernel of bnctl was tuned for.
 func untunedRows() []row {
 	return predictions("infer-untuned", 1.2, 1.6, predicted{"resnet34", []int{1, 16}},
 		predicted{"resnet101", []int{1, 16}}, predicted{"vgg16-bn", []int{1, 16}})
@@ -171,7 +171,7 @@ func waiting(work, name string) row {
 		}}}
 }
 
-// blocked returns the share of a training step in percent for which two devices wait for each other.
+// blocked returns the share of a training step in percent where two devices wait for each other.
 func blocked(b *bench) (float64, error) {
 	var e struct {
 		Sync float64 `json:"sync_share"`

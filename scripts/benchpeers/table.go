@@ -23,7 +23,7 @@ func (r result) verdict() string {
 		r.unit, r.ratio())
 }
 
-// measurement returns the results in the form in which they are stored.
+// measurement returns the results in the form that is stored.
 func (b *bench) measurement(done []result) *report.Measurement {
 	m := &report.Measurement{Processor: fmt.Sprintf("%s, %s, %s", processor(),
 		count(runtime.NumCPU(), "logical CPU"), runtime.GOOS), Command: b.command(),

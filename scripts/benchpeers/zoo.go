@@ -66,7 +66,7 @@ func graphRows(group string, must, aim float64, networks []string) (list []row) 
 	return list
 }
 
-// trained are the networks for which training is measured. bnctl trains the file of scripts/peers/zoo.py if
+// trained are the networks with measured training. bnctl trains the file of scripts/peers/zoo.py if
 // there is one for the network, and otherwise its built-in graph.
 var trained = []struct{ name, graph string }{
 	{"efficientnet-b0", graphFile("efficientnet-b0.train")},

@@ -69,7 +69,7 @@ func (o *outcome) watch(s *server, ends chan struct{}) {
 	}
 }
 
-// ask sends one request. due is the time after the beginning at which it had to be sent.
+// ask sends one request. It is due at this time after the beginning.
 func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
 	delay := time.Since(began) - due
 	got, err := a.ask()

@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// theft is an interval of time, since the beginning of a load, in which other machines on the same host used
-// cores of this machine. Requests in this time say little about the server.
+// theft is an interval of time, since the beginning of a load, while other machines on the same host used
+// cores of this machine. Requests in this time show little about the server.
 type theft struct{ from, to time.Duration }
 
 // glance is the interval between two readings of the stolen time. Linux counts stolen time in hundredths of a

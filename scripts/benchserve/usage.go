@@ -57,7 +57,7 @@ func (u usage) of(before usage, requests int) string {
 		(u.stolen-before.stolen).Seconds()/u.when.Sub(before.when).Seconds())
 }
 
-// machine returns two times since the start of the system, summed over all cores: the time in which other
+// machine returns two times since the start of the system, summed over all cores: the time that other
 // machines on the host used a core that this machine wanted, and the idle time.
 func machine() (stolen, unused time.Duration) {
 	text, _ := os.ReadFile("/proc/stat")
@@ -73,7 +73,7 @@ func machine() (stolen, unused time.Duration) {
 	return ticks(8), ticks(4) + ticks(5)
 }
 
-// computed returns the time for which the threads of a process ran on a core, and the time for which they
+// computed returns the time that the threads of a process ran on a core, and the time that they
 // waited for one.
 func computed(process int) (on, waited time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))

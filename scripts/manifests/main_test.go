@@ -9,7 +9,7 @@ import (
 
 const deploy = "../../server/deploy/"
 
-// TestManifests: the project's own manifests have no mistakes.
+// TestManifests: the project's manifests have no mistakes.
 func TestManifests(t *testing.T) {
 	for _, name := range []string{"devices.yaml", "kubernetes.yaml"} {
 		if n, err := checkFile(deploy + name); err != nil || n < 2 {

@@ -76,7 +76,7 @@ func endIdle(ctx context.Context, end context.CancelFunc, pid int, patience time
 	end()
 }
 
-// scheduled returns the time in nanoseconds for which the threads of a process ran, or were ready to run. It
+// scheduled returns the time in nanoseconds that the threads of a process ran, or were ready to run. It
 // is 0 on systems other than Linux.
 func scheduled(pid int) (sum int64) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))

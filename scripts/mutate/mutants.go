@@ -196,7 +196,7 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 }
 
 // named returns the name by which the file can refer to a package, and makes the file import it. It returns
-// "" for the file's own package.
+// "" for the package of the file.
 func (w *writer) named(p *types.Package) string {
 	if p == w.pkg {
 		return ""

@@ -91,7 +91,7 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	return s, nil
 }
 
-// overlay writes the mutated files, and a list that tells go build which files they replace.
+// overlay writes the mutated files, and a list for go build of the files that they replace.
 func (p *mutated) overlay(work string) (string, error) {
 	list := struct{ Replace map[string]string }{map[string]string{}}
 	for name, source := range p.files {

@@ -1,4 +1,4 @@
-// Network computes how well training scales over several machines. It takes the exchanges of data that
+// Network computes how well training scales over several machines. It uses the exchanges of data that
 // package parallel plans for a model, and assumes a network of some latency and bandwidth, and one batch per
 // machine. It prints efficiencies: the time that one machine needs for its share of a step, divided by the
 // time of the step on all machines.
@@ -95,7 +95,7 @@ func bytesOf(f *graph.Function, v graph.Value) int {
 	return n
 }
 
-// exchange returns the seconds that one exchange of some bytes over p machines takes, and the bytes that each
+// exchange returns the seconds that one exchange of some bytes over p machines needs, and the bytes that each
 // machine sends. It assumes the exchange of fabric.Uplink, where the replicas of a machine are one node of a
 // tree.
 func exchange(bytes, p int, gbit float64) (seconds, sent float64) {

@@ -3,7 +3,7 @@ package main
 // location is a file or a folder that must mention every operation.
 type location struct {
 	path string
-	what string // what the place says about an operation
+	what string // what the place states about an operation
 	when func(operation) bool
 	// note is a condition in words, for a place that only some operations need, if no rule can decide which
 	// ones. It is empty for a place that is required.
@@ -18,7 +18,7 @@ func differentiable(o operation) bool {
 	return !o.op.Valid() || o.op.Differentiable()
 }
 
-// locations are all places that mention operations, in the order in which a new operation is added.
+// locations are all places that mention operations, in the order of adding a new operation.
 var locations = []location{
 	{"graph/op.go", "its number and its definition", always, ""},
 	{"graph/table.go", "its row: operands, attributes, rules", always, ""},

@@ -132,7 +132,7 @@ func value(c []float64, x float64) (sum float64) {
 	return sum
 }
 
-// minimax returns the coefficients that follow the known ones, such that the largest error is as small as
+// minimax returns the coefficients that follow the known ones, so that the largest error is as small as
 // possible.
 func (t task) minimax(known []float64) []float64 {
 	x := t.points(40 * (t.degree + 2))

@@ -2,7 +2,7 @@
 // names the fault. The plugin shows how the conformance tests report the fault, and how a run ends that uses
 // this device together with the CPU device. scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the
 // kernel class that the device claims to have. "ref" and "fma" are true, except where the fault changes
-// results. With one of them the bits of a run do not depend on which device has which replica.
+// results. With one of them the bits of a run do not depend on the placement of replicas on devices.
 package main
 
 import (
@@ -86,7 +86,7 @@ func (d sick) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	return &executable{x, p, 0}, err
 }
 
-// without returns a copy of p in which the nodes lack an attribute.
+// without returns a copy of p where the nodes lack an attribute.
 func without(p *graph.Program, key string) *graph.Program {
 	for _, f := range p.Functions {
 		for i := range f.Nodes {
@@ -183,7 +183,7 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	return err
 }
 
-// oneBitAt is the number of the commit in which the fault "one bit" happens.
+// oneBitAt is the number of the commit with the fault "one bit".
 const oneBitAt = 3
 
 // flip changes the lowest bit of the first element of a tensor.

@@ -82,7 +82,7 @@ func functions(into, pkg string, pid int, out io.Reader) {
 	}
 }
 
-// ended returns the name of the test function if a line of the output says that it has ended.
+// ended returns the name of the test function if a line of the output states that it has ended.
 func ended(line string) (string, bool) {
 	for _, result := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "\x16"), result); ok {

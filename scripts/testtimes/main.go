@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// file is the environment variable that names the file in which all processes collect their records.
+// file is the environment variable that names the file where all processes collect their records.
 const file = "BNCTL_TEST_TIMES"
 
 func main() {

@@ -6,7 +6,7 @@ const blockSize = 64
 // block is 8x8 coefficients, or samples, in natural order.
 type block [blockSize]int32
 
-// Factors of the transform, with 13 fractional bits. The names are those of jidctint.c.
+// Factors of the transform, with 13 fractional bits. The names are the ones of jidctint.c.
 const (
 	fix0298631336 = 2446
 	fix0390180644 = 3196

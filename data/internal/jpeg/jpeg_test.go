@@ -43,9 +43,9 @@ func pictures(t testing.TB, folder string) map[string][]byte {
 	}
 }
 
-// The planes equal those of Go's decoder, except for the rounding of the inverse transform: samples differ by
-// at most one. The digests of Go's planes fail if a release of Go changes its decoder. In this case look at
-// the change, and do the same here if it is right.
+// The planes equal the ones of Go's decoder, except for the rounding of the inverse transform: samples differ
+// by at most one. The digests of Go's planes fail if a release of Go changes its decoder. In this case look
+// at the change, and do the same here if it is right.
 func TestPlanesBesideGo(t *testing.T) {
 	files := pictures(t, "photographs")
 	if len(files) < 16 {

@@ -1,5 +1,5 @@
 // Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive, Huffman coded, 8 bits) to
-// planes. The samples equal those of libjpeg-turbo with default options.
+// planes. The samples equal the ones of libjpeg-turbo with default options.
 //
 // It exists because models are trained and published with pictures that libjpeg-turbo has decoded. The
 // inverse transform of image/jpeg rounds one sample in 60 differently (docs/adr/picture-decoders.md). The
@@ -29,7 +29,7 @@ const (
 	YCbCr
 	RGB
 	CMYK
-	YCbCrK // CMYK in which the first three channels are stored as YCbCr
+	YCbCrK // CMYK where the first three channels are stored as YCbCr
 )
 
 // Picture is a decoded file.

@@ -2,7 +2,7 @@ package jpeg
 
 import "context"
 
-// zigzag is the natural index of each coefficient. Its elements are in the order in which a scan has the
+// zigzag is the natural index of each coefficient. Its elements are in the order that a scan has the
 // coefficients (T.81, figure A.6).
 var zigzag = [64]uint8{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,

@@ -14,7 +14,7 @@ import (
 func Composed(name string) string { return norm.NFC.String(name) }
 
 // StoredPath returns that form of a path which exists in the file system: path itself, its NFC or its NFD. If
-// none exists, it returns path itself.
+// no form exists, it returns path itself.
 func StoredPath(path string) string {
 	for _, p := range []string{path, norm.NFC.String(path), norm.NFD.String(path)} {
 		if _, err := os.Lstat(p); err == nil {

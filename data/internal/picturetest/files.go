@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 )
 
-// PNGOfNoise returns a PNG in which the samples and the filters are random. transparent is the transparent
+// PNGOfNoise returns a PNG where the samples and the filters are random. transparent is the transparent
 // colour, or nil.
 func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte) []byte {
 	out := []byte("\x89PNG\r\n\x1a\n")
@@ -53,7 +53,7 @@ func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 	return out
 }
 
-// TIFF returns a TIFF with one directory, followed by the bytes behind. An entry is tag, type and value.
+// TIFF returns a TIFF with one directory, followed by some bytes. An entry is tag, type and value.
 func TIFF(entries [][3]uint32, behind []byte) []byte {
 	b := []byte("II\x2a\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))

@@ -56,8 +56,8 @@ func (a File) ReadAt(p []byte, off int64) (int, error) {
 	return a.at.ReadAt(p, off)
 }
 
-// CutShort returns an error that a person understands, if err says that the input ended too early. It returns
-// other errors unchanged.
+// CutShort returns an error that a person understands, if err means that the input ended too early. It
+// returns other errors unchanged.
 func CutShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// leastScore is the least score of a box that is shown, and mostOverlap the largest overlap of two such
+// leastScore is the least score of a box that is shown, and mostOverlap the largest overlap of two shown
 // boxes.
 const (
 	leastScore  = 0.5

@@ -30,7 +30,7 @@ func start(t *testing.T) *remote.Plugin {
 
 // TestConformance runs all conformance cases, like `bnctl plugin test`. The plugin must pass the cases of the
 // operations that it implements, and refuse other operations. One device runs many cases, because starting
-// Python takes longer than most cases.
+// Python starts more slowly than most cases.
 func TestConformance(t *testing.T) {
 	p := start(t)
 	list, _, err := p.List(t.Context())

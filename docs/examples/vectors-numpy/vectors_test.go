@@ -47,7 +47,7 @@ func TestNumpy(t *testing.T) {
 	}
 }
 
-// paths returns the names of the vectors that contain part. The test fails if there is no such name.
+// paths returns the names of the vectors that contain part. The test fails without this name.
 func paths(t *testing.T, part string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func paths(t *testing.T, part string) (names []string) {
 	return names
 }
 
-// The checker reports a result in which a single bit is wrong.
+// The checker reports a result where a single bit is wrong.
 func TestNumpyFindsABit(t *testing.T) {
 	python(t)
 	const name = "fma/1/dense/17-to-5-bias"

@@ -20,7 +20,7 @@ type Measurement struct {
 	Peers      []string `json:"peers,omitempty"`      // peers with their versions
 	LeftOut    []string `json:"left_out,omitempty"`   // peers that could not do something, and why
 	Sources    []string `json:"sources,omitempty"`    // sources of the measured programs; pages do not show them
-	Rounds     int      `json:"rounds,omitempty"`     // number of rounds in which each side was measured
+	Rounds     int      `json:"rounds,omitempty"`     // number of rounds of measurements of each side
 	Seconds    float64  `json:"seconds,omitempty"`    // least seconds of measuring a side in a round
 
 	Comparisons []Comparison `json:"comparisons,omitempty"`
@@ -56,7 +56,7 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times returns how many times better a is than b. It is above 1 if a is better. less says whether smaller
+// Times returns how many times better a is than b. It is above 1 if a is better. less states whether smaller
 // figures are better.
 func Times(a, b Sample, less bool) float64 {
 	if less {

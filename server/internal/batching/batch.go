@@ -90,7 +90,7 @@ func (q *Queue) take() (batch []segment) {
 	return batch
 }
 
-// compute runs a batch, and answers the requests for which all rows are now computed.
+// compute runs a batch, and answers the requests with all rows computed.
 func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
 	x := gather(batch, buffer)
 	began := time.Now()

@@ -29,7 +29,7 @@ func column(from, n int) tensor.Tensor {
 	return tensor.Of(v, n, 1)
 }
 
-// TestEveryRequestGetsItsOwn checks that every request gets the outputs of its own rows, in whatever batches
+// TestEveryRequestGetsItsOwn checks that every request gets the outputs of its rows, in whatever batches
 // they are computed.
 func TestEveryRequestGetsItsOwn(t *testing.T) {
 	for seed := range uint64(20) {

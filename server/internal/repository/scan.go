@@ -53,7 +53,7 @@ func (f *found) skip(format string, args ...any) {
 	f.skipped = append(f.skipped, fmt.Sprintf(format, args...))
 }
 
-// scan returns the versions that p selects at the paths. Models are in the order in which they are found, and
+// scan returns the versions that p selects at the paths. Models are in the order of being found, and
 // the versions of a model are sorted, the highest first. A path is a model file (version 1 of the model with
 // its name), the folder of a model, or a folder of models.
 func scan(paths []string, p Policy) (*found, error) {

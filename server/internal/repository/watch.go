@@ -7,7 +7,7 @@ type Watch struct {
 	last   map[File]bool // files of the previous scan
 	// Skipped describes why files were skipped in the last scan.
 	Skipped []string
-	// Unread lists the models for which the last scan could not read a file or folder. Files of these models
+	// Unread lists the models where the last scan could not read a file or folder. Files of these models
 	// that were not found may still exist.
 	Unread []string
 }

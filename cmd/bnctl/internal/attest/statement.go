@@ -46,7 +46,7 @@ type parameters struct {
 	Recipe json.RawMessage `json:"recipe"` // the recipe in the template
 }
 
-// internalValues say how the signer made the template.
+// internalValues state how the signer made the template.
 type internalValues struct {
 	Action  string `json:"action"`            // Trained or Reproduced
 	Resumed bool   `json:"resumed,omitempty"` // the signer did not train the epochs before a checkpoint

@@ -23,7 +23,7 @@ type template struct {
 	path, sum string
 	model     *models.Model
 	recipe    *recipe.Recipe
-	chain     *chain.Chain // nil if there is no file of the chain
+	chain     *chain.Chain // nil without a file of the chain
 	chainSum  string       // SHA-256 of the file of the chain
 }
 

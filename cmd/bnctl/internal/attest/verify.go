@@ -123,7 +123,7 @@ func (s *statement) about(t *template) error {
 	return s.hasDependencies(t)
 }
 
-// hasDependencies returns an error with the reason if the dependencies of s differ from those of t.
+// hasDependencies returns an error with the reason if the dependencies of s differ from the ones of t.
 func (s *statement) hasDependencies(t *template) error {
 	stated := map[string]map[string]string{}
 	for _, d := range s.Predicate.Definition.Dependencies {

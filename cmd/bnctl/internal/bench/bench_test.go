@@ -75,8 +75,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// All rows of training use the same recipe, with as many replicas as the largest number of devices. The
-// speeds are relative to the first row.
+// All rows of training use the same recipe, with the same number of replicas as the largest number of
+// devices. The speeds are relative to the first row.
 func TestScaling(t *testing.T) {
 	all := rows(t, Options{Mode: Train, Batch: 8, Seconds: 0.01, Scaling: []int{1, 2},
 		Fleet: fleet.Options{Threads: 1}})
@@ -129,7 +129,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// A plan, which says how the CPU device divides its work, predicts the time of every product.
+// A plan, which states how the CPU device divides its work, predicts the time of every product.
 func TestPlan(t *testing.T) {
 	p := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true, Plan: true,
 		Fleet: fleet.Options{Threads: 1}})[0].Profile

@@ -2,7 +2,7 @@ package bench
 
 import "github.com/bnctl/bnctl/graph"
 
-// precisionOf returns the precision of the products of f. floats is the precision in which the device
+// precisionOf returns the precision of the products of f. floats is the precision that the device
 // computes floats. The result is int8 if all products are of bytes, and names both precisions if only some
 // are. The program of a file in QDQ form converts bytes to floats before it multiplies them, so its precision
 // is floats.

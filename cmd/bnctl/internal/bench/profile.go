@@ -23,7 +23,7 @@ type Node struct {
 	Function string `json:"function"`
 	Name     string `json:"node"`
 	Op       string `json:"op,omitempty"`
-	// Algorithm says how the device computes a product: see class.Choose. It is "" for other nodes, and for
+	// Algorithm states how the device computes a product: see class.Choose. It is "" for other nodes, and for
 	// devices without a kernel class.
 	Algorithm string  `json:"algorithm,omitempty"`
 	Ms        float64 `json:"ms"` // 0: the node is computed as part of another node
@@ -40,7 +40,7 @@ type Limits struct {
 }
 
 // newProfile returns the profile of the single device of f, from the times that the profiler has kept.
-// Functions are in the order in which they first ran.
+// Functions are in the order of their first runs.
 func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error) {
 	m := f.Members[0]
 	for _, r := range seen.runs {

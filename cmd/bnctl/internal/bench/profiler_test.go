@@ -74,8 +74,8 @@ func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 }
 
 // The loss of a step is the mean over its labels, one for each sample or one for each pixel. If it were a sum
-// over pixels, the weights of unet-bn would within a few steps reach values for which all gradients are
-// subnormal. Then a step would take a hundred times as long as in training.
+// over pixels, the weights of unet-bn would within a few steps reach values where all gradients are
+// subnormal. Then a step would need a hundred times as long as in training.
 func TestLossIsAMeanOverLabels(t *testing.T) {
 	for name, perSample := range map[string]int{"mlp-bn": 1, "unet-bn": 64 * 64} {
 		m, err := models.Build(name, models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}})

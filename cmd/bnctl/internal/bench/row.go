@@ -22,7 +22,7 @@ type Row struct {
 	PeakRSS    float64 `json:"peak_rss_mb"` // peak memory of this process and its plugins; 0: not known
 
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, relative to the first row
-	// Sync is the share of the time of the median step for which devices wait for each other. SyncMean is the
+	// Sync is the share of the median step's time that devices wait for each other. SyncMean is the
 	// same share for all steps together.
 	Sync     float64 `json:"sync_share"`
 	SyncMean float64 `json:"sync_share_mean"`
@@ -31,10 +31,10 @@ type Row struct {
 
 	devices       int
 	took, blocked time.Duration
-	syncShares    []float64 // for each step, the share of its time for which devices wait for each other
+	syncShares    []float64 // for each step, the share of its time that devices wait for each other
 }
 
-// add adds the times of a training step. Predictions have no such times.
+// add adds the times of a training step. Predictions have none.
 func (r *Row) add(t parallel.Timing) {
 	if t.Took <= 0 {
 		return

@@ -73,8 +73,8 @@ func Report(out Output, event string, s *objects.Set, found []average.Detection)
 	}
 }
 
-// confusionLines returns a line for each class with objects. It says as which classes these objects are
-// found.
+// confusionLines returns a line for each class with objects. It states the classes predicted for these
+// objects.
 func confusionLines(classes []string, c *average.Confusion) (lines []string) {
 	for i, row := range c.Counts {
 		name, last := "background", "" // the last row has detections without an object

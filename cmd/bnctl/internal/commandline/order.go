@@ -43,7 +43,7 @@ type ordering struct {
 	given                     map[string]string // flags that were given, with their values
 }
 
-// take puts the first of args into its place, and returns the remaining ones.
+// take moves the first element of args into its place, and returns the rest.
 func (r *ordering) take(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
@@ -71,7 +71,7 @@ func (r *ordering) take(args []string) ([]string, error) {
 // negative reports whether arg, which begins with "-", is a negative number and not a flag.
 func negative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' || arg[1] == '.' }
 
-// command returns the command that arg names at this position, or nil if it names none.
+// command returns the command that arg names at this position, or nil if it names no command.
 func (r *ordering) command(arg string) *cli.Command {
 	list := r.app.Commands
 	if len(r.path) > 0 {

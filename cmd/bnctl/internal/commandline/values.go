@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CheckValue returns an error if the cli library cannot read the value of a flag. This error is clearer than
-// the library's own.
+// CheckValue returns an error if the cli library cannot read the value of a flag. The error of the library
+// is less clear.
 func CheckValue(f cli.Flag, value string) error {
 	var err error
 	want := ""

@@ -12,7 +12,7 @@ import (
 // sick is the exit code of the command doctor if it finds a fault.
 const sick = 3
 
-// sickChannel is the channel in which the demo puts a NaN.
+// sickChannel is the channel where the demo puts a NaN.
 const sickChannel = 3
 
 // doctor puts a NaN into a running variance of a copy of the template. The command doctor has to find this

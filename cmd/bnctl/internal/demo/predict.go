@@ -34,7 +34,7 @@ func (d *demo) strip() error {
 	}, "strip", "three.bnc", "-o", "glyphs.bnm")
 }
 
-// predict predicts the glyphs on which the training was evaluated, and compares the loss of the predictions
+// predict predicts the glyphs that evaluated the training, and compares the loss of the predictions
 // with the loss of that evaluation.
 func (d *demo) predict() error {
 	d.say("\nPredict glyphs that training has not seen.")

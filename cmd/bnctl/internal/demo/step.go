@@ -119,7 +119,7 @@ func drain(r io.Reader) error {
 	return err
 }
 
-// same checks a result, which what describes. It records the first result for which is is false.
+// same checks a result that what describes. It records the first result with is false.
 func (d *demo) same(what string, is bool) {
 	if !is && d.differs == "" {
 		d.differs = what

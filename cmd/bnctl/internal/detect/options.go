@@ -17,7 +17,7 @@ import (
 type Options struct {
 	limits cells.Options
 	draw   string // folder for pictures with their boxes; "" for none
-	given  string // name of one of these flags that the user gave; "" if there is none
+	given  string // name of one of these flags that the user gave; "" if none
 
 	unchanged bool // write the outputs of the model, not boxes
 	chosen    bool // the user chose the form of the outputs

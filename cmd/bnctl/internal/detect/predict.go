@@ -83,7 +83,7 @@ func (o Options) On(on predict.Options, a *predict.Answers, form string, src dat
 	return on
 }
 
-// open returns a writer for which the form is not set yet.
+// open returns a writer without a form.
 func (o Options) open(a *predict.Answers, form string, src data.Source, note func(string, ...any)) (
 	*writer, error) {
 	if !o.reads(a, src) {

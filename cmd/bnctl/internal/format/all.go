@@ -11,7 +11,7 @@ import (
 )
 
 // All predicts every sample of src and writes the predictions to w. If r.GoOn is set, it continues after
-// samples that cannot be read or for which no class is predicted, and returns their errors as bad.
+// samples that cannot be read or where no class is predicted, and returns their errors as bad.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
 	bad []error, err error) {
 	var none classless
@@ -34,10 +34,10 @@ type sampled interface {
 	At(ctx context.Context, sample int) error
 }
 
-// classless collects the errors of inputs for which no class is predicted.
+// classless collects the errors of inputs where no class is predicted.
 type classless []error
 
-// add stores err and returns nil, if err says that no class is predicted for an input and r.GoOn is set.
+// add stores err and returns nil, if err states that no class is predicted for an input and r.GoOn is set.
 // Otherwise it returns err.
 func (k *classless) add(r predict.Reading, input string, err error) error {
 	var none *predict.NotFinite

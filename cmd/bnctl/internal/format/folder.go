@@ -97,7 +97,7 @@ func emptyFolder(folder string) error {
 	return nil
 }
 
-// Folder writes predictions into a folder, in a format for which IsFolder returns true.
+// Folder writes predictions into a folder, in a format that IsFolder accepts.
 type Folder struct {
 	Format  string
 	Path    string // see CheckFolder

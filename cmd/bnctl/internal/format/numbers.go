@@ -9,7 +9,7 @@ import (
 )
 
 // WithNotes returns a Writer that writes to w. If w has written numbers that are not finite, End calls note.
-// Such numbers may be in raw outputs, or in the probabilities of NPY.
+// These numbers may be in raw outputs, or in the probabilities of NPY.
 func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
 	if _, array := w.(*npyPredictions); !array && !a.Raw {
 		return w
@@ -39,7 +39,7 @@ func (w *notingWriter) End() error {
 	return w.Writer.End()
 }
 
-// shortElements is the largest number of elements for which Short writes all of them. Of a larger output
+// shortElements is the largest number of elements that Short writes completely. Of a larger output
 // Short writes the type, the shape and the first shortFirst elements.
 const shortElements, shortFirst = 20, 4
 

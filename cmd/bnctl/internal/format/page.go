@@ -69,7 +69,7 @@ type pageWriter struct {
 	src    data.Source
 	folder string
 	page   page
-	counts map[string]int // number of inputs for which each label is the best, by label
+	counts map[string]int // by label, the number of inputs that have it as their best
 }
 
 // page writes index.html with the first 500 inputs and their predictions, and the pictures that it shows. It

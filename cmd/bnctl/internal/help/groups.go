@@ -26,7 +26,7 @@ var groups = map[string]string{
 		"print-recipe log-every log-dir view attest attest-key",
 }
 
-// least is the smallest number of flags for which they are grouped. Fewer flags can be read at a glance.
+// least is the smallest number of flags that are grouped. Fewer flags can be read at a glance.
 const least = 15
 
 // Group groups the flags of a command by topic. Flags without a topic come first.

@@ -36,7 +36,7 @@ func figures(e train.Stepped, remaining time.Duration) []field {
 	}
 }
 
-// accuracy returns an accuracy as text, or "" for models of numbers, which have none.
+// accuracy returns an accuracy as text, or "" for models of numbers.
 func accuracy(a evaluation.Figure) string {
 	if a != a {
 		return ""
@@ -44,8 +44,8 @@ func accuracy(a evaluation.Figure) string {
 	return fmt.Sprintf("accuracy %.1f %%", 100*a)
 }
 
-// fields returns the fields about the run at the time elapsed: the last figures or, as long as there are
-// none, its progress.
+// fields returns the fields about the run at the time elapsed: the last figures or, before the first ones,
+// its progress.
 func (l *Line) fields(elapsed time.Duration) []field {
 	doing := field{3, fmt.Sprintf("step %d", l.now.Step)}
 	if l.now.Doing != "" {
@@ -94,7 +94,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// fitted returns a line with as many of the fields as fit into the given number of columns. Fields are never
+// fitted returns a line with the largest number of fields that fits into some columns. Fields are never
 // truncated, and the line never wraps, because a wrapped line could not be drawn again in place.
 func fitted(fields []field, columns int) string {
 	for most := len(fields); most >= 0; most-- {

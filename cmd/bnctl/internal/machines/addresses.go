@@ -40,7 +40,7 @@ func Named(c *cli.Context) bool {
 	return c.IsSet("devices-file") || c.IsSet("discover") || strings.Contains(c.String("devices"), "tls://")
 }
 
-// Join sets in o the machines that the flags name. It is an error to use such machines with stages.
+// Join sets in o the machines that the flags name. It is an error to use these machines with stages.
 func Join(c *cli.Context, o *fleet.Options) error {
 	file, name := c.String("devices-file"), c.String("discover")
 	switch {
@@ -138,7 +138,7 @@ type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 }
 
-// lookUp returns the addresses of the host name. For a name that does not exist, such as the name of a
+// lookUp returns the addresses of the host name. For a name that does not exist, like the name of a
 // headless service without pods, it returns neither an address nor an error.
 func lookUp(ctx context.Context, r resolver, host, port string) (addresses []string, err error) {
 	found, err := r.LookupHost(ctx, host)

@@ -121,7 +121,7 @@ func TestWrongBitsAreFoundAtTheHandshake(t *testing.T) {
 	}
 }
 
-// failing is a device on which every run fails.
+// failing is a device where every run fails.
 type failing struct{ device.Device }
 
 func (d failing) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {

@@ -273,7 +273,7 @@ type names struct {
 
 func (n names) LookupHost(context.Context, string) ([]string, error) { return n.found, n.err }
 
-// A name stands for the machines at all of its addresses. If it has no addresses, there are no machines. If
+// A name represents the machines at all of its addresses. If it has no addresses, there are no machines. If
 // the name server does not answer, this is an error.
 func TestLookUp(t *testing.T) {
 	for _, c := range []struct {

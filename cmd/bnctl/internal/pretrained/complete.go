@@ -40,7 +40,7 @@ func (w *Weights) complete(o *modelfile.Options, withArch bool) {
 	}
 }
 
-// isUnset reports whether no option says how pictures become the input.
+// isUnset reports whether no option states how pictures become the input.
 func isUnset(p modelfile.Preprocess) bool {
 	return p.Name == "" && p.Mean == nil && p.Std == nil && p.Interpolation == ""
 }

@@ -27,7 +27,7 @@ type config struct {
 // maxConfig is the largest accepted size of a config, in bytes.
 const maxConfig = 4 << 20
 
-// configOf reads the configs of a repository of the hub. It returns nil if there are none.
+// configOf reads the configs of a repository of the hub. It returns nil without any.
 func configOf(source string) (*config, error) {
 	owner, rest, _ := strings.Cut(source, "/")
 	name, _, _ := strings.Cut(rest, "/")

@@ -36,7 +36,7 @@ const (
 	vitPreprocessor = `{"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "resample": 2, "size": 384}`
 )
 
-// startHub starts a server that stands for the hub, and makes URLs of the hub open its files.
+// startHub starts a server that represents the hub, and makes URLs of the hub open its files.
 func startHub(t *testing.T, files map[string]string) *storetest.Hub {
 	t.Helper()
 	all := map[string][]byte{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestRecipeBombs checks text for which a YAML parser would need minutes or all memory. It must be refused
+// TestRecipeBombs checks text where a YAML parser would need minutes or all memory. It must be refused
 // quickly, with a reason.
 func TestRecipeBombs(t *testing.T) {
 	laughs := "recipe:\n  a: &a [1, 1, 1, 1, 1, 1, 1, 1]\n"

@@ -58,7 +58,7 @@ func ofModel(path string) (f File, err error) {
 	return File{Recipe: optionsOf(r, m)}, nil
 }
 
-// otherFields are fields of a recipe that are not options, or that optionsOf handles in its own way.
+// otherFields are fields of a recipe that are not options, or that optionsOf handles separately.
 var otherFields = []string{"release", "graph", "init", "data", "validation", "val_split", "mask_ignore",
 	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling", "decoder", "most_boxes"}
 

@@ -73,7 +73,7 @@ func (e *evaluated) boxesSection() *classesSection {
 	return s
 }
 
-// precisionText returns a figure of COCO as text. It is -1 if there is no object for it.
+// precisionText returns a figure of COCO as text. It is -1 without an object for it.
 func precisionText(v float64) string {
 	if v < 0 {
 		return "–"

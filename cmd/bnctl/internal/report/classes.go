@@ -104,7 +104,7 @@ func (e *evaluated) exclusiveSection() *classesSection {
 	return s
 }
 
-// confusionTable returns the table of the most frequent confusions, or nil if there are none.
+// confusionTable returns the table of the most frequent confusions, or nil without any.
 func (e *evaluated) confusionTable() *table {
 	const most = 15
 	if len(e.Confusions) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// chartsOf returns the charts of the runs for which there are figures. With one run, training and validation
+// chartsOf returns the charts of the runs that have figures. With one run, training and validation
 // have different colours. With several runs, each run has one colour, and the curves of training are dashed.
 func chartsOf(runs []*Run) []chart.Chart {
 	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
@@ -131,7 +131,7 @@ func drawn(c *chart.Chart) drawing {
 	return drawing{Title: c.Title, SVG: chart.PageOf(c)}
 }
 
-// curvesSVG returns the charts of runs as one SVG file, or nil if there are no curves.
+// curvesSVG returns the charts of runs as one SVG file, or nil without curves.
 func curvesSVG(runs ...*Run) []byte {
 	var panels []chart.Panel
 	for _, c := range chartsOf(distinct(runs)) {

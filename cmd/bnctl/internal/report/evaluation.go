@@ -33,7 +33,7 @@ type evaluated struct {
 	Key      []predict.MaskClass `json:"mistakes_key,omitempty"`
 
 	// Labels is set if labels do not exclude each other, and Targets if the model predicts numbers. Judged is
-	// the number of samples, and Exact the number of samples for which all labels are predicted correctly.
+	// the number of samples, and Exact the number of samples where all labels are predicted correctly.
 	Labels  []Element `json:"labels,omitempty"`
 	Exact   int       `json:"exact,omitempty"`
 	Judged  int       `json:"judged,omitempty"`
@@ -52,7 +52,7 @@ type Class struct {
 	Predicted int    `json:"predicted"`
 }
 
-// Confusion says that for N labels of one class another class was predicted.
+// Confusion states that for N labels of one class another class was predicted.
 type Confusion struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`

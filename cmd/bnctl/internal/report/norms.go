@@ -72,7 +72,7 @@ func (r *Run) normsSection() *normsSection {
 }
 
 // lossByStatistics returns a chart with two losses of one batch: normalised with the statistics of the batch,
-// and with the running statistics. It returns nil if there are no figures.
+// and with the running statistics. It returns nil without figures.
 func (r *Run) lossByStatistics() *chart.Chart {
 	c := chart.Chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
 	batch, running := chart.Curve{Name: "of the batch", Colour: 0}, chart.Curve{Name: "running", Colour: 1}
@@ -95,7 +95,7 @@ type normHeat struct {
 	caption string
 }
 
-// heats returns the heat maps for which there are values. They show layers over epochs.
+// heats returns the heat maps that have values. They show layers over epochs.
 func (r *Run) heats() []normHeat {
 	if len(r.norms) < 1 {
 		return nil

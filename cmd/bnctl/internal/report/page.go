@@ -45,7 +45,7 @@ type drawing struct {
 	SVG            template.HTML
 }
 
-// table is a table on a page. Texts says which columns have text, not numbers.
+// table is a table on a page. Texts states which columns have text, not numbers.
 type table struct {
 	Label, Note string
 	Heads       []string

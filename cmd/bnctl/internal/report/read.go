@@ -95,7 +95,7 @@ func (r *Run) readFolder(path string) error {
 var logName = regexp.MustCompile(`^metrics(?:-([0-9]+))?\.jsonl$`)
 
 // newestLog returns the path of that log in a folder which was written last, the number of its run, counted
-// from 1, and the number of other logs. path is "" if there is no log.
+// from 1, and the number of other logs. path is "" without a log.
 func newestLog(folder string) (path string, number, others int, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

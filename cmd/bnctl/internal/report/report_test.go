@@ -152,7 +152,7 @@ func TestPageRefersToNoOtherFile(t *testing.T) {
 }
 
 // The page about a run of 100 epochs and 1,000 classes has at most 5 MB. A page about 10,000 classes is
-// truncated, and says so.
+// truncated, and states so.
 func TestPageSize(t *testing.T) {
 	e := evaluationOf(1000)
 	for i := range 24 {
@@ -393,7 +393,7 @@ func pictures(t *testing.T) data.Source {
 	return src
 }
 
-// Labels that do not exclude each other, and predicted numbers, have tables of their own and no confusions. A
+// Labels that do not exclude each other, and predicted numbers, have their own tables and no confusions. A
 // label that never occurs has no recall, and a constant number has no R2.
 func TestPageOfElements(t *testing.T) {
 	labels := &evaluation.Evaluation{MultiLabel: true}

@@ -175,7 +175,7 @@ type finished struct {
 // field is an entry of a recipe.
 type field struct{ Name, Value string }
 
-// best returns the epoch with the best score, or nil if there are no epochs.
+// best returns the epoch with the best score, or nil without epochs.
 func (r *Run) best() *epoch {
 	var best *epoch
 	for i := range r.epochs {

@@ -74,8 +74,8 @@ func (r *Run) story() []string {
 	return out
 }
 
-// stages returns sentences about the layers of each stage. If the run has ended, they also say how long each
-// stage waited.
+// stages returns sentences about the layers of each stage. If the run has ended, they also state how long
+// each stage waited.
 func (r *Run) stages() (out []string) {
 	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
 	if ended {

@@ -90,8 +90,8 @@ func (r *Run) together() *timeRow {
 	return &v
 }
 
-// portions returns the table of devices or ranks, or nil if there are none. input is the share of the time
-// for which they waited for input. It is used for devices that do not report this share themselves.
+// portions returns the table of devices or ranks, or nil without any. input is the share of the time
+// that they waited for input. It is used for devices that do not report this share themselves.
 func portions(title string, of []portion, input float64) *times {
 	if len(of) == 0 {
 		return nil

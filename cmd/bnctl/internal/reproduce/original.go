@@ -27,7 +27,7 @@ type original struct {
 	template *models.Model
 	sum      string // SHA-256 of the template; "" if the file is a checkpoint before the end
 	recipe   *recipe.Recipe
-	chain    *chain.Chain   // nil if there is no file of the chain
+	chain    *chain.Chain   // nil without a file of the chain
 	paths    progress.Paths // paths in the checkpoint of the run, if it exists
 }
 

@@ -71,7 +71,7 @@ func hidden(url string) string {
 	return url
 }
 
-// Printed returns a message in which the paths of copies in the cache are replaced by their URLs.
+// Printed returns a message where the paths of copies in the cache are replaced by their URLs.
 func Printed(text string) string {
 	if s := installed(); s != nil {
 		return s.Printed(text)
@@ -79,7 +79,7 @@ func Printed(text string) string {
 	return text
 }
 
-// Notes returns a function that calls note with messages in which the paths of copies in the cache are
+// Notes returns a function that calls note with messages where the paths of copies in the cache are
 // replaced by their URLs.
 func Notes(note func(format string, args ...any)) func(format string, args ...any) {
 	return func(format string, args ...any) {

@@ -16,7 +16,7 @@ type Finding struct {
 	Details  []string `json:"details"` // supporting figures
 }
 
-// Findings returns those questions for which there are enough results, with answers. Every difference is
+// Findings returns those questions that the results suffice for, with answers. Every difference is
 // between runs with the same seed, and has a 95 % confidence interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
@@ -43,7 +43,7 @@ func (r *Results) setting(a Arm, perReplica int) Setting {
 	return Setting{a, perReplica, r.Batch / perReplica}
 }
 
-// best returns the statistics with the lowest mean loss in the runs of a setting, or "" if there are no runs.
+// best returns the statistics with the lowest mean loss in the runs of a setting, or "" without runs.
 func (r *Results) best(s Setting) string {
 	best, least := "", math.Inf(1)
 	for _, name := range r.statistics(s) {
@@ -99,7 +99,7 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// syncAnswers has a sentence for each verdict on sync batch norm, in the order in which the answer mentions
+// syncAnswers has a sentence for each verdict on sync batch norm, in the order that the answer mentions
 // them.
 var syncAnswers = []struct {
 	verdict verdict

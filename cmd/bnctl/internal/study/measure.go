@@ -2,7 +2,7 @@ package study
 
 import "strings"
 
-// fraction returns the measure by which a score is judged: the mean intersection over union of masks, the
+// fraction returns the measure that judges a score: the mean intersection over union of masks, the
 // average precision of boxes, or accuracy.
 func (s Score) fraction() float64 {
 	switch {
@@ -14,12 +14,12 @@ func (s Score) fraction() float64 {
 	return s.Accuracy
 }
 
-// fraction returns the measure by which an epoch is judged, like Score.fraction.
+// fraction returns the measure that judges an epoch, like Score.fraction.
 func (e Epoch) fraction() float64 {
 	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU, AP50: e.AP50}.fraction()
 }
 
-// worded returns text with "accuracy" replaced by the name of the measure by which the runs are judged.
+// worded returns text with "accuracy" replaced by the name of the measure that judges the runs.
 func (r *Results) worded(text string) string {
 	measure := ""
 	switch {

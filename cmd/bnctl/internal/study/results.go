@@ -18,7 +18,7 @@ const (
 	Frozen  Arm = "frozen"  // constant statistics, from the initial weights; one replica
 )
 
-// DefaultArms returns the ways that a study compares if the user selects none.
+// DefaultArms returns the ways that a study compares if the user selects no others.
 func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
 
 // Setting is a way of training together with the number of replicas that share the batch. For Single and
@@ -65,7 +65,7 @@ type Score struct {
 	AP50 *float64 `json:"ap50,omitempty"`
 }
 
-// Refusal says that a setting cannot be trained, and why.
+// Refusal states that a setting cannot be trained, and why.
 type Refusal struct {
 	Setting
 	Reason string `json:"reason"`
@@ -86,7 +86,7 @@ type Speed struct {
 	Threads    int     `json:"threads"` // threads of each CPU device
 	Steps      int     `json:"steps"`
 	Throughput float64 `json:"images_per_s"`
-	Sync       float64 `json:"sync_wait"` // share of the time for which devices wait in exchanges
+	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
 }
 
 // Sampling measures by how much the variance of a few samples is below the variance of all samples. For each

@@ -65,7 +65,7 @@ func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.B
 // fewest is the number of groups that are needed for a ratio to be an estimate.
 const fewest = 32
 
-// ends returns two ratios: of the smallest groups, and of the largest groups for which the samples make at
+// ends returns two ratios: of the smallest groups, and of the largest groups where the samples make at
 // least fewest groups.
 func (l Layer) ends(samples int) (small, large Ratio) {
 	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// made returns results in which replica batch norm with 2 samples loses drop points, and rule first loses the
+// made returns results where replica batch norm with 2 samples loses drop points, and rule first loses the
 // same again. The results of different seeds differ by up to noise points.
 func made(drop, noise float64) *Results {
 	r := &Results{Model: "m", Data: "d", Batch: 32, PerReplica: []int{2, 16}, Seeds: []uint64{1, 2, 3},
@@ -45,7 +45,7 @@ func made(drop, noise float64) *Results {
 	return r
 }
 
-// law returns a layer in which a sample has m effective values.
+// law returns a layer where a sample has m effective values.
 func law(name string, elements int, m float64) Layer {
 	l := Layer{Name: name, Elements: elements}
 	for _, k := range []int{2, 4, 8} {

@@ -43,7 +43,7 @@ func numbers(text string) (out []float64) {
 	return out
 }
 
-// read reads an SVG file of package chart, in which groups may be moved, but nothing is turned.
+// read reads an SVG file of package chart, where groups may be moved, but nothing is turned.
 func read(t *testing.T, svg []byte) picture {
 	t.Helper()
 	var out picture
@@ -80,7 +80,7 @@ func read(t *testing.T, svg []byte) picture {
 	}
 }
 
-// boxOf returns the box of a text before its letters are known. left is the anchor of the text. right says
+// boxOf returns the box of a text before its letters are known. left is the anchor of the text. right states
 // where the anchor is: 0 at the beginning of the text, -1 in the middle, and -2 at the end.
 func boxOf(a map[string]string, p [2]float64) box {
 	const capital = 0.72 * 12 // height of a capital letter
@@ -95,7 +95,7 @@ func boxOf(a map[string]string, p [2]float64) box {
 	return b
 }
 
-// say sets the width of a box to that of a text. It uses the same widths of letters as package chart.
+// say sets the width of a box to a text's width. It uses the same widths of letters as package chart.
 func (b *box) say(text string) {
 	width := 6.8 * float64(len([]rune(text)))
 	switch b.right {

@@ -17,7 +17,7 @@ type Row struct {
 	Accuracy   Figure  `json:"accuracy"` // percent
 	Loss       Figure  `json:"loss"`
 	Throughput float64 `json:"images_per_s"` // 0: not measured
-	Sync       float64 `json:"sync_wait"`    // share of the time for which devices wait
+	Sync       float64 `json:"sync_wait"`    // share of the time that devices wait
 }
 
 // Figure is a mean over the seeds, and the standard deviation between them. With one seed the deviation is 0.

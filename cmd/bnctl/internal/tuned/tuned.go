@@ -123,7 +123,7 @@ func (o *Options) writeCalibrated(out Output, m *models.Model, d *predict.Detail
 	return err
 }
 
-// half is the threshold for labels for which no threshold meets the goal.
+// half is the threshold for labels where no threshold meets the goal.
 const half = 0.5
 
 // stored is the event for a written model with thresholds.

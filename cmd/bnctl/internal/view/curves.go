@@ -15,7 +15,7 @@ const (
 	errorColumns  = 15 // "  error 12.34 %"
 )
 
-// curve returns the lines of a curve. The last line ends with behind if there is room for it.
+// curve returns the lines of a curve. The last line ends with behind if it fits.
 func (d *drawing) curve(name, figure string, values []float64, k style, behind ...span) []line {
 	width := d.size.Columns - nameColumns - figureColumns - 1
 	if w := (line)(behind).columns(); width-w >= 8 {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// times says for which activities a device or a rank uses its time.
+// times states how a device or a rank uses its time.
 type times struct {
 	name, count          string
 	compute, wait, input float64 // shares of the time
@@ -43,7 +43,7 @@ func (d *drawing) deviceLines(rows int) []line {
 	return out
 }
 
-// allTimes returns the times of the devices, and then those of the ranks.
+// allTimes returns the times of the devices, and then the ones of the ranks.
 func (d *drawing) allTimes() []times {
 	var all []times
 	for _, v := range d.devices {

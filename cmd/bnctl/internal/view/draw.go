@@ -99,7 +99,7 @@ func lines(all []section) []line {
 	return out
 }
 
-// changing returns the lines about devices and events, of which there may be many, in at most rows rows.
+// changing returns the lines about devices and events, even if there are many, in at most rows rows.
 func (d *drawing) changing(rows int) []line {
 	devices, events := len(d.devices)+len(d.ranks), len(d.happened)
 	if d.started == nil || rows < 2 {

@@ -82,7 +82,7 @@ func replayed(t *testing.T, path string) *State {
 	return s
 }
 
-// value returns an event as a value, the form in which runs report it.
+// value returns an event as a value, the form that runs report.
 func value(e train.Event) train.Event {
 	switch e := e.(type) {
 	case *train.Started:

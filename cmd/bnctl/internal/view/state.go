@@ -130,7 +130,7 @@ func (s *State) Moment(m train.Moment, at time.Duration) {
 	s.times(m.InputWait, m.Devices, m.Ranks)
 }
 
-// times stores for which activities devices and ranks use their time.
+// times stores how devices and ranks use their time.
 func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.RankShare) {
 	s.starved, s.ranks = input, ranks
 	for _, d := range devices {
@@ -175,7 +175,7 @@ func lostText(e train.DeviceLost) string {
 
 func (s *State) takeBack(name string) { s.deviceNamed(name).lost = "" }
 
-// deviceNamed returns the device with a name. If there is none, it adds one.
+// deviceNamed returns the device with a name. If it is missing, it is added.
 func (s *State) deviceNamed(name string) *device {
 	name = legible.Text(name)
 	for i := range s.devices {

@@ -28,7 +28,7 @@ type View struct {
 	began time.Time
 }
 
-// New starts to show a run, of which only the title is known. The caller must stop the view.
+// New starts to show a run, with only its title known. The caller must stop the view.
 func New(to io.Writer, title string, colours bool) *View {
 	v := &View{look: Look{Unicode: waiting.Unicode(os.Getenv), Colours: colours}, began: time.Now()}
 	v.state.Title = title

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// Size of the smallest terminal on which a run is shown without a request.
+// Size of the smallest terminal where a run is shown without a request.
 const (
 	leastColumns = 80
 	leastRows    = 20

@@ -118,7 +118,7 @@ func Summary(m *models.Model) string {
 	return strings.Join(fields, " · ")
 }
 
-// Recipe returns the way in which the authors of a network trained it, as a recipe file.
+// Recipe returns how the authors of a network trained it, as a recipe file.
 func Recipe(d models.Description) (string, error) {
 	if d.Paper == nil {
 		return "", problem.New("recipe", "", "no recipe was published for "+d.Name,

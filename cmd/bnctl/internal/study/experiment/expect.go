@@ -64,8 +64,8 @@ func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err
 	return "", errors.Join(session.Close(), devices.Close())
 }
 
-// durationOf returns the expected duration of a run, in which a step takes step seconds. It assumes that
-// evaluating a sample takes a third of the time of training on it.
+// durationOf returns the expected duration of a run, where a step needs step seconds. It assumes that
+// evaluating a sample needs a third of the time of training on it.
 func (s *runner) durationOf(at study.Setting, step float64) study.Duration {
 	r, evaluations := s.recipe, 1
 	if r.Epochs > 0 {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small returns the options of a study that takes a second.
+// small returns the options of a study that lasts about a second.
 func small(t *testing.T) Options {
 	t.Helper()
 	open := func(spec string, split data.Split) data.Source {
@@ -49,7 +49,7 @@ func small(t *testing.T) Options {
 		Precise: 32, SamplingSamples: 32, SpeedSteps: 1, Folder: t.TempDir()}
 }
 
-// If a study is stopped, it can be continued from its folder. The results are the same as those of an
+// If a study is stopped, it can be continued from its folder. The results are the same as the ones of an
 // undisturbed study.
 func TestGoesOn(t *testing.T) {
 	whole, err := Run(t.Context(), small(t))

@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// control is a network in which each batch norm has one value per sample, so that the number of values is
+// control is a network where each batch norm has one value per sample, so that the number of values is
 // known.
 const control = "mlp-bn"
 

@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// trainAll makes the runs that are missing. It makes all runs of a seed before those of the next seed.
+// trainAll makes the runs that are missing. It makes all runs of a seed before the ones of the next seed.
 func (s *runner) trainAll(ctx context.Context) error {
 	if err := s.expectAll(ctx); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 	return run, s.score(ctx, session, made, run)
 }
 
-// freezesLater reports whether the runs of a setting begin with some epochs in which statistics are not
+// freezesLater reports whether the runs of a setting begin with some epochs where statistics are not
 // frozen.
 func (s *runner) freezesLater(at study.Setting) bool {
 	return at.Arm == study.Frozen && s.o.FrozenAfter > 0

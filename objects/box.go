@@ -36,7 +36,7 @@ func (b Box) Clip(width, height int) Box {
 	return Box{min(max(b.X1, 0), w), min(max(b.Y1, 0), h), min(max(b.X2, 0), w), min(max(b.Y2, 0), h)}
 }
 
-// outsideBy is the number of pixels by which rounding may move a box out of its picture. Fractions with six
+// outsideBy is how many pixels rounding may move a box out of its picture. Fractions with six
 // decimals may be wrong by 0.01 pixels in a picture of 10,000 pixels.
 const outsideBy = 0.01
 

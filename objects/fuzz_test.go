@@ -2,7 +2,7 @@ package objects
 
 import "testing"
 
-// checkObjects checks what all readers must guarantee: boxes are finite and not reversed, and every fault has
+// checkObjects checks the guarantees of all readers: boxes are finite and not reversed, and every fault has
 // a file and a text.
 func checkObjects(t *testing.T, all []Object, found *faults) {
 	for _, o := range all {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// roundingError is the largest number by which a fraction may exceed 1 without being a fault: labels are
+// roundingError is the largest excess of a fraction over 1 that is not a fault: labels are
 // rounded to six decimals.
 const roundingError = 1e-5
 

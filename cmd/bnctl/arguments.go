@@ -41,8 +41,7 @@ func fullName(c *cli.Context) string {
 	return name
 }
 
-// wantExtension returns an error if the path of -o does not end with one of the extensions that a command can
-// write.
+// wantExtension returns an error unless the path of -o ends with one of the extensions.
 func wantExtension(command, path string, extensions ...string) error {
 	if path == "" {
 		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(extensions, ", "))
@@ -54,8 +53,7 @@ func wantExtension(command, path string, extensions ...string) error {
 	return nil
 }
 
-// onlyWith returns an error if one of the flags is given, but not the switch need, without which they have no
-// effect.
+// onlyWith returns an error if one of the flags is given without the switch need, which they depend on.
 func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	for _, f := range flags {
 		if name := f.Names()[0]; c.IsSet(name) && !c.Bool(need) {

@@ -33,8 +33,7 @@ func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
 		Columns: c.String("csv-columns")}, err
 }
 
-// exifFlag returns the flag that determines whether pictures are turned by their EXIF orientation. otherwise
-// describes the default.
+// exifFlag returns the flag about the EXIF orientation of pictures. otherwise describes the default.
 func exifFlag(otherwise string) cli.Flag {
 	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation in picture files, or ignore it",
 		DefaultText: otherwise}

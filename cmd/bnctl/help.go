@@ -15,8 +15,7 @@ import (
 // leastColumns is the number of columns of the narrowest terminal where help is folded.
 const leastColumns = 40
 
-// foldHelp makes help fit into the columns of the terminal that it is written to, or into COLUMNS if that is
-// set.
+// foldHelp fits help into the columns of the terminal that it is written to, or into COLUMNS.
 func foldHelp() {
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		var text bytes.Buffer

@@ -29,8 +29,7 @@ func fileFlags() []cli.Flag {
 	}
 }
 
-// preprocessFlags are flags that determine how pictures become the input of a model that does not define this
-// itself.
+// preprocessFlags are flags that determine how pictures become the input, if the model does not say.
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",

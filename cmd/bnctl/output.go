@@ -19,8 +19,7 @@ type lines = legible.Lines
 
 func legibly(text string) string { return legible.Text(text) }
 
-// output prints the messages of a command. It prints results to stdout, as text or as JSON lines, and notes
-// and progress to stderr.
+// output prints results of a command to stdout, as text or JSON lines, and notes and progress to stderr.
 type output struct {
 	stdout, stderr    io.Writer
 	json              bool
@@ -62,16 +61,14 @@ func (o *output) waiting() *waiting.Line {
 	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)
 }
 
-// result prints a line of text, unless results are JSON. Control characters in the arguments are made
-// legible.
+// result prints a line of text, unless results are JSON. Control characters in args are made legible.
 func (o *output) result(format string, args ...any) {
 	if !o.json {
 		fmt.Fprintln(o.stdout, legible.Sprintf(format, args...))
 	}
 }
 
-// event prints v as a line of JSON, if results are JSON. The first fields are the name of the event and the
-// schema.
+// event prints v as a line of JSON, if results are JSON. The event's name and the schema come first.
 func (o *output) event(name string, v any) {
 	if !o.json {
 		return
@@ -97,8 +94,7 @@ func (o *output) line(text string) {
 // plural returns a number with a noun that has a regular plural.
 func plural(n int, thing string) string { return problem.Plural(n, thing) }
 
-// note prints a message for the user, unless --quiet is given. Control characters in the arguments are made
-// legible.
+// note prints a message for the user, unless --quiet is given. It makes the arguments legible.
 func (o *output) note(format string, args ...any) {
 	if o.quiet {
 		return

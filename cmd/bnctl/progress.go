@@ -9,8 +9,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// progress shows a training run: as JSON lines, as a view or a live line on a terminal, and as plain lines
-// elsewhere.
+// progress shows a training run: as JSON lines, as a view or a live line on a terminal, or as plain lines.
 type progress struct {
 	out  *output
 	live display // nil if nothing is drawn

@@ -12,8 +12,7 @@ import (
 	"github.com/bnctl/bnctl/server"
 )
 
-// servedFlags are the flags that determine which versions of models are served, and how requests are
-// collected into batches.
+// servedFlags are the flags for the served versions of models, and for the batching of requests.
 func servedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},

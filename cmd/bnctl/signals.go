@@ -19,8 +19,7 @@ const grace = 8 * time.Second
 // patience is how long the program waits for its display to be removed, if it must end at once.
 const patience = 100 * time.Millisecond
 
-// logsSignals is set by a command that writes a log. The log then also records that a signal ended the
-// command.
+// logsSignals is set by a command whose log also records that a signal ended it.
 var logsSignals atomic.Bool
 
 // withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second signal ends the
@@ -55,8 +54,7 @@ func signalCode(ctx context.Context) int {
 	return exitInterrupt
 }
 
-// codeOfSignal returns the exit code for the signal s. If the terminal was closed, it is the same as for
-// SIGTERM.
+// codeOfSignal returns the exit code for a signal. A closed terminal has the code of SIGTERM.
 func codeOfSignal(s interrupt.Signal) int {
 	if s == interrupt.Signal(syscall.SIGINT) {
 		return exitInterrupt

@@ -9,8 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// orTensors returns an error of strip. If no template can be made, it adds advice: a command that needs no
-// architecture.
+// orTensors adds to an error of strip a command that needs no architecture, if no template can be made.
 func orTensors(ctx context.Context, err error, o strip.Options) error {
 	var no *strip.NoTemplate
 	if !errors.As(err, &no) || code(ctx, err) == exitMisused {

@@ -13,8 +13,7 @@ func (o *output) golden() golden.Output {
 	return golden.Output{Result: o.result, Event: o.event, Verbose: o.verbose}
 }
 
-// runVectors returns a function that can be used in place of judgePlugin: it runs the golden vectors of a
-// folder on a plugin.
+// runVectors returns a function in place of judgePlugin. It runs the golden vectors of a folder.
 func runVectors(folder string) func(context.Context, *output, remote.Command, conformance.Options) (int,
 	error) {
 	return func(ctx context.Context, o *output, command remote.Command, options conformance.Options) (int,

@@ -22,10 +22,9 @@ type outcome struct {
 	memory []float64 // memory of the server in MiB, every second
 }
 
-// load sends requests at a rate for the time long, and returns when all have ended. At the beginning, it sends
-// several requests at once: first is their number. All answers must equal want; nil permits any answer. It
-// records the memory of s every second, which keeps a core busy for milliseconds, so s is nil where latency is
-// measured.
+// load sends requests at a rate for the time long, and returns when all have ended. It sends first requests
+// at once. All answers must equal want; nil permits any answer. It records the memory of s every second,
+// which keeps a core busy for milliseconds. s is nil where latency is measured.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup

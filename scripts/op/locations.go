@@ -3,7 +3,7 @@ package main
 // location is a file or a folder that must mention every operation.
 type location struct {
 	path string
-	what string // what the place states about an operation
+	what string // content of the place about an operation
 	when func(operation) bool
 	// note is a condition in words, for a place that only some operations need, if no rule can decide which
 	// ones. It is empty for a place that is required.

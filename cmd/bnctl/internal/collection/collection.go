@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// smallHeap is the number of bytes below which Go does not collect garbage. A command keeps what it
-	// allocates first, for example the plan of a network. So a collection in that phase frees nothing and only
+	// smallHeap is the number of bytes below which Go does not collect garbage. A command keeps its
+	// first allocations, for example the plan of a network. So a collection in that phase frees nothing and only
 	// occupies a core. Later, a collection needs as long as several predictions of a small network.
 	smallHeap = 64 << 20
 	// leastHeld is the size of live memory that Go assumes at least.

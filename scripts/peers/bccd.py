@@ -2,7 +2,7 @@
 """bccd.py BNCTL ARCHIVE FOLDER PEER...: yolox-nano on pictures of blood cells, by bnctl and by PyTorch, one recipe.
 
 ARCHIVE is ../shared/data/bccd.tar.gz. PEER is a command that runs detector.py; its last word is the name that FOLDER has
-for it. Both sides train from random weights on the part train with the seeds 1 to SEEDS (3) and EPOCHS (30), and bnctl
+for it. Both sides train from random weights on the part train with the seeds 1 to SEEDS (3) and EPOCHS (90), and bnctl
 data eval computes the average precision of their boxes on the part test. A finished run goes to FOLDER/lines and into the
 table of the file JSON (docs/results/bccd.json), and is not run again if one of them has it. A run of bnctl goes on from
 its checkpoint in FOLDER. SIDES=bnctl or SIDES=PyTorch trains one side alone, and SEEDS=0 writes the table again.
@@ -18,7 +18,7 @@ import tarfile
 import time
 from pathlib import Path
 
-HEIGHT, WIDTH, EPOCHS, SEEDS = 192, 256, int(os.environ.get("EPOCHS", 30)), int(os.environ.get("SEEDS", 3))
+HEIGHT, WIDTH, EPOCHS, SEEDS = 192, 256, int(os.environ.get("EPOCHS", 90)), int(os.environ.get("SEEDS", 3))
 RECIPE = ["--augment", "flip jitter:0.4", *("--model yolox-nano --loss yolox --optimizer adamw --lr 0.002 --weight-decay 0.0005 "
           "--warmup 2 --schedule cosine --batch 8 --ema 0.99 --eval-every 10 --save last").split()]
 T975 = [math.nan, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31]  # Student's t for 95 %, by degrees of freedom

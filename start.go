@@ -74,7 +74,8 @@ func (r *Run) trainsInt8(ctx context.Context, m *models.Model, drawn bool) (*mod
 
 // slowSmallWeights gives weights that are much smaller than the others a lower rate. The steps of Adam have
 // one length for all weights, and those of SGD grow as the weights of a layer become smaller and its operands
-// larger. LARS scales its steps itself. Rules of the user come after these, and so count more.
+// larger. LARS scales its steps itself. Rules of the user come after these, and so count more. The recipe of
+// a resumed run has the rules already.
 func (r *Run) slowSmallWeights(m *models.Model) error {
 	if r.recipe.Optimizer == "lars" {
 		return nil
@@ -95,7 +96,9 @@ func (r *Run) slowSmallWeights(m *models.Model) error {
 				w.Name, factor)
 		}
 	}
-	r.recipe.LROf = append(rules, r.recipe.LROf...)
+	if !slices.Equal(r.recipe.LROf[:min(len(rules), len(r.recipe.LROf))], rules) {
+		r.recipe.LROf = append(rules, r.recipe.LROf...)
+	}
 	return nil
 }
 

@@ -37,6 +37,8 @@ func init() {
 	addSigns(64, ".f64")
 	add("min.f32", single2(func(x, y float32) float32 { return float32(lesser(float64(x), float64(y))) }))
 	add("max.f32", single2(func(x, y float32) float32 { return float32(-lesser(-float64(x), -float64(y))) }))
+	add("min.NaN.f32", orNaN(lesser))
+	add("max.NaN.f32", orNaN(func(x, y float64) float64 { return -lesser(-x, -y) }))
 	add("min.f64", double2(lesser))
 	add("max.f64", double2(func(x, y float64) float64 { return -lesser(-x, -y) }))
 	add("fma.rn.f32", form{out: 32, in: []int{32, 32, 32}, three: func(x, y, z uint64) uint64 {
@@ -91,4 +93,15 @@ func odd(p, z, s float64) float64 {
 		return math.Float64frombits(b + 1)
 	}
 	return math.Float64frombits(b - 1)
+}
+
+// orNaN returns a form that is f, or NaN (0x7fffffff) if one of the operands is NaN.
+func orNaN(f func(x, y float64) float64) form {
+	return two(32, func(x, y uint64) uint64 {
+		a, b := f32ToF64(x), f32ToF64(y)
+		if a != a || b != b {
+			return 0x7fffffff
+		}
+		return single(float32(f(a, b)))
+	})
 }

@@ -34,6 +34,8 @@ func (c *compiler) instruction(st statement) (op, error) {
 		return c.store(st, strings.Split(rest, "."))
 	case family == "cvta":
 		st.op = "mov.u64" // an address is the same in all memory spaces
+	case family == "mma":
+		return c.mma(st, rest)
 	}
 	f, ok := forms[st.op]
 	if !ok {

@@ -79,7 +79,7 @@ func (m *Machine) directive(mod *Module, l *lines, s string, n int) error {
 	word, rest, _ := strings.Cut(s, " ")
 	switch word {
 	case ".version", ".address_size":
-		return expect(rest, map[string]string{".version": "5.0 6.0", ".address_size": "64"}[word], n)
+		return expect(rest, map[string]string{".version": "5.0 6.0 6.5 7.0", ".address_size": "64"}[word], n)
 	case ".target":
 		mod.Target = rest
 		return nil

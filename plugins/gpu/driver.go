@@ -20,6 +20,8 @@ type Driver interface {
 	// Launch runs a kernel on groups[0] by groups[1] groups of Threads threads, after
 	// all earlier launches. An argument is a Buffer, an int32 or a float64.
 	Launch(kernel string, groups [2]int, args []any) error
+	// Has reports whether there is a kernel with this name. Kernels that need matrix units are optional.
+	Has(kernel string) bool
 	// Wait waits for all launches.
 	Wait() error
 	// Mark returns a mark for the moment after all earlier launches.

@@ -89,6 +89,10 @@ func buildSumsInt8(c *compiler) {
 		c.launch("conv_int8", y.Kind, y.count, append(args, rounding[1:]...)...)
 		return
 	}
+	if c.matrixUnits(l) {
+		c.sumsInt8ByUnits(l, t, rounding[2:])
+		return
+	}
 	channels, taps := l.C/l.Groups, l.Kernel[0]*l.Kernel[1]
 	quads := (channels + 3) / 4
 	words := l.O * taps * quads

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles kernels/*.cl to kernels.ptx, and the kernels that multiply blocks of bytes to dot.ptx,
-# which uses the dot products of sm_61. It needs Debian's clang-14 (apt-get install
-# --no-install-recommends clang-14) and no files from NVIDIA.
+# which uses the dot products of sm_61, and to mma75.ptx and mma80.ptx, which use the matrix units of
+# sm_75 and sm_80. It needs Debian's clang-14 (apt-get install --no-install-recommends clang-14) and no
+# files from NVIDIA.
 set -eu
 cd "$(dirname "$0")"
 
@@ -16,3 +17,9 @@ ptx() {
 cat kernels/*.cl | ptx sm_60 >kernels.ptx
 cd kernels
 cat 00_dialect.cl 28_geometry.cl 29_block.cl 89_steps.cl 91_int8_block.cl | ptx sm_61 -DDOT >../dot.ptx
+mma() {
+	cat 00_dialect.cl 28_geometry.cl 29_block.cl 89_steps.cl 92_int8_mma.cl |
+		ptx "sm_$1" -DMMA="$1" -Xclang -target-feature -Xclang "+ptx$2" >"../mma$1.ptx"
+}
+mma 75 65
+mma 80 70

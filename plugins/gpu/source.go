@@ -30,3 +30,11 @@ var PTX string
 //
 //go:embed dot.ptx
 var DotPTX string
+
+// MMA75PTX and MMA80PTX have kernels that multiply bytes with the matrix units of sm_75, and of sm_80.
+var (
+	//go:embed mma75.ptx
+	MMA75PTX string
+	//go:embed mma80.ptx
+	MMA80PTX string
+)

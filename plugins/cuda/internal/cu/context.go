@@ -28,12 +28,24 @@ type module struct {
 	handle uintptr
 }
 
+// A Module is PTX for devices with a compute capability, times ten, of at least From and less than Below. A
+// bound that is 0 does not apply.
+type Module struct {
+	PTX         string
+	From, Below int
+}
+
+func (m Module) suits(capability int) bool {
+	return capability >= m.From && (m.Below == 0 || capability < m.Below)
+}
+
 // mostArgs is the maximum number of arguments of a kernel.
 const mostArgs = 32
 
-// Open creates a context on the GPU with this UUID and loads PTX, which the driver compiles for the
-// GPU. If it cannot, the error has the compiler's message.
-func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
+// Open creates a context on the GPU with this UUID, and loads the modules for it, which the driver compiles.
+// Kernels are taken from the first module that has them. A module for some devices is left out if the driver
+// does not compile it. If it does not compile the one for all, the error has the compiler's message.
+func (c *CUDA) Open(uuid string, modules ...Module) (*Context, error) {
 	device, err := c.find(uuid)
 	if err == nil {
 		err = c.suits(device)
@@ -54,10 +66,15 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 		if err := x.pinned.take(c); err != nil {
 			return err
 		}
-		if c.dots(device) {
-			_ = x.load(dot) // if the driver cannot compile dot, kernels of ptx are used
+		for _, m := range modules {
+			if !m.suits(c.capability(device)) {
+				continue
+			}
+			if err := x.load(m.PTX); err != nil && m.From == 0 {
+				return err
+			}
 		}
-		return x.load(ptx)
+		return nil
 	})
 	if err != nil {
 		_ = x.Close()

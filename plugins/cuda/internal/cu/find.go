@@ -87,13 +87,13 @@ func (c *CUDA) find(uuid string) (int32, error) {
 	return 0, fmt.Errorf("libcuda sees %d GPUs, and %s is none of them", n, uuid)
 }
 
-// dots reports whether a device can compute dot products of bytes: sm_61 and later.
-func (c *CUDA) dots(device int32) bool {
+// capability returns the compute capability of a device times ten, or 0 if the driver does not know it.
+func (c *CUDA) capability(device int32) int {
 	var major, minor int32
 	if c.attribute(&major, capabilityMajor, device) != 0 || c.attribute(&minor, capabilityMinor, device) != 0 {
-		return false
+		return 0
 	}
-	return major > leastMajor || major == leastMajor && minor > 0
+	return int(major*10 + minor)
 }
 
 // unavailable returns an error that explains why a context cannot be created.

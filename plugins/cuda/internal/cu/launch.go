@@ -15,10 +15,8 @@ func (x *Context) kernel(name string) (uintptr, error) {
 	}
 	var k uintptr
 	of := x.modules[len(x.modules)-1]
-	for _, m := range slices.Backward(x.modules) {
-		if strings.Contains(m.text, ".entry "+name+"(") {
-			of = m
-		}
+	if i := x.moduleOf(name); i >= 0 {
+		of = x.modules[i]
 	}
 	err := x.c.check("cuModuleGetFunction", x.c.function(&k, of.handle, &append([]byte(name), 0)[0]))
 	if err != nil {
@@ -27,6 +25,15 @@ func (x *Context) kernel(name string) (uintptr, error) {
 	x.kernels[name] = k
 	return k, nil
 }
+
+// moduleOf returns the number of the first module that has a kernel, or -1.
+func (x *Context) moduleOf(name string) int {
+	has := func(m module) bool { return strings.Contains(m.text, ".entry "+name+"(") }
+	return slices.IndexFunc(x.modules, has)
+}
+
+// Has reports whether a module that the driver has loaded has a kernel with this name.
+func (x *Context) Has(name string) bool { return x.moduleOf(name) >= 0 }
 
 // Launch launches groups[0] by groups[1] groups of the given number of threads. An argument is passed
 // as its bits, in one word.

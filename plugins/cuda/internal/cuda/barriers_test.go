@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,21 +11,19 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
-	"github.com/bnctl/bnctl/plugins/cuda/internal/ptx"
 	"github.com/bnctl/bnctl/plugins/gpu"
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// A barrier is a bar.sync instruction of a kernel, which is in kernels.ptx (for all GPUs) or in dot.ptx.
+// A barrier is a bar.sync instruction of a kernel.
 type barrier struct {
 	kernel string
-	dots   bool
 	text   string // a module with this kernel alone
 	line   int    // line of text, from 0
 }
 
 // barriers returns the barriers of a module.
-func barriers(text string, dots bool) (list []barrier) {
+func barriers(text string) (list []barrier) {
 	lines := strings.Split(text, "\n")
 	for begins, s := range lines {
 		m := entry.FindStringSubmatch(s)
@@ -36,7 +33,7 @@ func barriers(text string, dots bool) (list []barrier) {
 		text := alone(lines, begins)
 		for i, s := range strings.Split(text, "\n") {
 			if strings.HasPrefix(s, "\tbar.sync") {
-				list = append(list, barrier{m[1], dots, text, i})
+				list = append(list, barrier{m[1], text, i})
 			}
 		}
 	}
@@ -52,10 +49,8 @@ func (b barrier) with(line string) string {
 
 // field runs cases on the PTX machine with one modified kernel.
 type field struct {
-	machine *ptx.Machine
-	module  *ptx.Module
-	dots    *ptx.Module
-	trials  map[string][]trial // trials by their kernels, those with the fewest threads first
+	machine
+	trials map[string][]trial // trials by their kernels, those with the fewest threads first
 }
 
 // A trial runs a case on a driver.
@@ -65,16 +60,15 @@ type trial struct {
 	threads int
 }
 
-func newField(t *testing.T) *field {
+func newField(t *testing.T, capability string, list []trial) *field {
 	t.Helper()
-	d, err := newMachine()
+	m, err := machineOf(capability)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := d.(machine)
-	f := &field{m.Machine, m.module, m.dots, map[string][]trial{}}
-	for _, try := range trials(t) {
-		n := noted{map[string]int{}, new(gpu.Buffer)}
+	f := &field{m, map[string][]trial{}}
+	for _, try := range list {
+		n := noted{map[string]int{}, new(gpu.Buffer), m.Has}
 		_ = try.run(n) // an error does not matter, because nothing is computed
 		for _, count := range n.threads {
 			try.threads += count
@@ -126,13 +120,12 @@ func run(ctx context.Context, c bitwise.Case, d gpu.Driver) error {
 // fault returns the first case that fails with the kernel of text, and its error.
 func (f *field) fault(t *testing.T, kernel, text string) (by string, _ error) {
 	t.Helper()
-	other, err := f.machine.Load(text)
+	other, err := f.Load(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dots := &ptx.Module{Entries: map[string]*ptx.Entry{kernel: other.Entries[kernel]}}
 	for _, try := range f.trials[kernel] {
-		if err := try.run(machine{f.machine, f.module, dots}); err != nil {
+		if err := try.run(f.instead(kernel, other)); err != nil {
 			return try.name, err
 		}
 	}
@@ -143,27 +136,34 @@ func (f *field) fault(t *testing.T, kernel, text string) (by string, _ error) {
 // BNCTL_PTX=mutants it removes all barriers, one by one. With BNCTL_PTX=few or full it removes one of each
 // kernel.
 func TestBarriers(t *testing.T) {
-	all := plantsAll(t)
-	f, count, kernels := newField(t), map[string]int{}, map[string]int{}
-	for i, b := range slices.Concat(barriers(gpu.PTX, false), barriers(gpu.DotPTX, true)) {
-		name := fmt.Sprintf("%s, dots %v", b.kernel, b.dots)
-		if kernels[name]++; kernels[name] > 1 && !all {
-			continue
-		}
-		by, err := f.fault(t, b.kernel, b.with(""))
-		switch {
-		case err != nil && strings.Contains(err.Error(), "race: "):
-			count["races"]++
-			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
-		case err != nil: // for example a read of memory that was never written
-			count["other faults"]++
-			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
-		default:
-			t.Errorf("%s, barrier %d (%d of all): its absence is not found", name, kernels[name], i)
-		}
+	all, list := plantsAll(t), trials(t)
+	count, kernels := map[string]int{}, map[string]int{}
+	for _, of := range []struct{ capability, text string }{
+		{"6.0", gpu.PTX}, {"6.1", gpu.DotPTX}, {"7.5", gpu.MMA75PTX}, {"8.0", gpu.MMA80PTX},
+	} {
+		t.Run(of.capability, func(t *testing.T) {
+			f := newField(t, of.capability, list)
+			for i, b := range barriers(of.text) {
+				name := b.kernel + " of " + of.capability
+				if kernels[name]++; kernels[name] > 1 && !all {
+					continue
+				}
+				by, err := f.fault(t, b.kernel, b.with(""))
+				switch {
+				case err != nil && strings.Contains(err.Error(), "race: "):
+					count["races"]++
+					t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
+				case err != nil: // for example a read of memory that was never written
+					count["other faults"]++
+					t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
+				default:
+					t.Errorf("%s, barrier %d (%d of all): its absence is not found", name, kernels[name], i)
+				}
+			}
+		})
 	}
-	if len(kernels) < 17 {
-		t.Errorf("%d kernels with barriers, want 17 at least", len(kernels))
+	if len(kernels) < 25 {
+		t.Errorf("%d kernels with barriers, want 25 at least", len(kernels))
 	}
 	t.Log(count)
 }

@@ -9,15 +9,18 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 )
 
-// TestWithoutDots checks that products of bytes have the same bits on a GPU without dot products.
-func TestWithoutDots(t *testing.T) {
-	j := newJudge(t, nil)
-	for _, c := range devicetest.Cases() {
-		if c.Name != "conv_int8: 3x3, padding, zero of x" && c.Name != "dense_int8: long sums" {
-			continue
-		}
-		if j.fails(t, c, "", "") {
-			t.Errorf("%s fails", c.Name)
+// TestOtherCapabilities checks that products of bytes have the same bits on GPUs of all compute
+// capabilities. The other tests have 8.0.
+func TestOtherCapabilities(t *testing.T) {
+	for _, capability := range []string{"6.0", "6.1", "7.5"} {
+		j := newJudge(t, capability, nil)
+		for _, c := range devicetest.Cases() {
+			if c.Name != "conv_int8: 3x3, padding, zero of x" && c.Name != "dense_int8: long sums" {
+				continue
+			}
+			if j.fails(t, c, "", "") {
+				t.Errorf("%s: %s fails", capability, c.Name)
+			}
 		}
 	}
 }

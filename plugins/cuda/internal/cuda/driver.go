@@ -25,7 +25,9 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.Open(uuid, gpu.PTX, gpu.DotPTX)
+	x, err := c.Open(uuid, cu.Module{PTX: gpu.MMA80PTX, From: 80},
+		cu.Module{PTX: gpu.MMA75PTX, From: 75, Below: 80}, cu.Module{PTX: gpu.DotPTX, From: 61},
+		cu.Module{PTX: gpu.PTX})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +78,8 @@ func (d driver) Launch(kernel string, groups [2]int, args []any) error {
 	}
 	return nil
 }
+
+func (d driver) Has(kernel string) bool { return d.x.Has(kernel) }
 
 // words returns the bits of the arguments, one word for each.
 func words(args []any) []uint64 {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
 // A mutant is a kernel with one instruction changed.
@@ -16,6 +14,7 @@ type mutant struct {
 	line   int // line of the PTX, from 1
 	what   string
 	text   string // a module with this kernel alone
+	of     string // the module without a fault
 }
 
 var (
@@ -24,6 +23,7 @@ var (
 	stored   = regexp.MustCompile(`^(\t(?:@\S+ )?st\.global\.)[fu](8|32|64)( \t\[[^\]]+\], )%\w+;$`)
 	source   = regexp.MustCompile(`%\w+;$`)
 	computed = regexp.MustCompile(`^\t(?:add|sub|mul|fma|div)\.rn\.f32 \t(%f\d+), `)
+	product  = regexp.MustCompile(`^\tmma\.sync\S+ \{%\w+.*\}, \{(%r\d+).*\}, \{(%r\d+).*\}, \{`)
 	literal  = regexp.MustCompile(`\b0f([0-9A-F]{8})\b`)
 )
 
@@ -33,6 +33,7 @@ var guards = []string{"winograd_even", "winograd_suspects", "channel_uneven"}
 
 // planted is a place in the PTX where mutants are made.
 type planted struct {
+	of     string
 	lines  []string
 	kernel string
 	begins int // line of the kernel
@@ -41,9 +42,9 @@ type planted struct {
 
 // mutants returns one mutant for every value that a kernel stores, with the last bit
 // flipped (one step of a byte). For guards it also returns one for every sum and for every
-// number except 0.
-func mutants() (all []mutant) {
-	p := planted{lines: strings.Split(gpu.PTX, "\n")}
+// number except 0, and for products of matrices one with another byte of each matrix.
+func mutants(of string) (all []mutant) {
+	p := planted{of: of, lines: strings.Split(of, "\n")}
 	for i, s := range p.lines {
 		p.at = i
 		if m := entry.FindStringSubmatch(s); m != nil {
@@ -57,6 +58,13 @@ func mutants() (all []mutant) {
 func (p planted) instruction(s string) (all []mutant) {
 	if m := stored.FindStringSubmatch(s); m != nil {
 		all = append(all, p.store(m[1], m[2], m[3], strings.TrimSuffix(source.FindString(s), ";"), 0))
+	}
+	if m := product.FindStringSubmatch(s); m != nil {
+		r := p.free("%r")
+		for _, of := range m[1:] {
+			flip := fmt.Sprintf("\txor.b32 %s, %s, 65536;", r[0], of) // the last bit of the third byte
+			all = append(all, p.with("a byte", flip, strings.Replace(s, "{"+of, "{"+r[0], 1)))
+		}
 	}
 	if !slices.Contains(guards, p.kernel) {
 		return all
@@ -89,7 +97,7 @@ func (p planted) store(head, width, to, from string, bit int) mutant {
 
 // place returns the place in the original PTX where m differs.
 func (m mutant) place() planted {
-	p := planted{lines: strings.Split(gpu.PTX, "\n"), kernel: m.kernel, at: m.line - 1}
+	p := planted{of: m.of, lines: strings.Split(m.of, "\n"), kernel: m.kernel, at: m.line - 1}
 	p.begins = slices.Index(p.lines, ".visible .entry "+m.kernel+"(")
 	return p
 }
@@ -135,7 +143,7 @@ func (p planted) with(what string, other ...string) mutant {
 			lines[p.begins+i] = fmt.Sprintf("%s%d>;", m[1], n+2)
 		}
 	}
-	return mutant{p.kernel, p.at + 1, what, alone(lines, p.begins)}
+	return mutant{p.kernel, p.at + 1, what, alone(lines, p.begins), p.of}
 }
 
 // alone returns a module with only one of its kernels: the one that begins at line begins.

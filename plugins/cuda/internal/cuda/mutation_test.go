@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,13 @@ import (
 type noted struct {
 	threads map[string]int
 	buffers *gpu.Buffer
+	has     func(kernel string) bool
 }
+
+// withoutUnits reports false. It is Has of a device without matrix units.
+func withoutUnits(string) bool { return false }
+
+func (n noted) Has(kernel string) bool { return n.has(kernel) }
 
 func (n noted) Alloc(bytes int) (gpu.Buffer, error) {
 	*n.buffers++
@@ -58,13 +65,13 @@ type use struct {
 	threads map[string]int
 }
 
-// uses lists, for each kernel, the cases that launch it. Cases with the fewest threads come first. The
-// launches depend only on shapes, so nothing has to be computed.
-func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.Case {
+// uses lists, for each kernel, the cases that launch it on a device with the kernels that has reports. Cases
+// with the fewest threads come first. The launches depend only on shapes, so nothing has to be computed.
+func uses(ctx context.Context, cases []devicetest.Case, has func(string) bool) map[string][]devicetest.Case {
 	var all []use
 	ctx = devicetest.WithZeros(ctx)
 	for _, c := range cases {
-		n := noted{map[string]int{}, new(gpu.Buffer)}
+		n := noted{map[string]int{}, new(gpu.Buffer), has}
 		open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, n), nil }
 		c.Judge(ctx, open, device.F32)
 		all = append(all, use{c, n.threads})
@@ -106,16 +113,14 @@ func patient(t *testing.T) context.Context {
 	return devicetest.WithPatience(t.Context(), 20*time.Minute)
 }
 
-// newJudge returns a judge with cases, on the machine for all GPUs.
-func newJudge(t *testing.T, cases []devicetest.Case) *judge {
+// newJudge returns a judge with cases, on the machine of a compute capability.
+func newJudge(t *testing.T, capability string, cases []devicetest.Case) *judge {
 	t.Helper()
-	d, err := newMachine()
+	m, err := machineOf(capability)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := d.(machine)
-	m.dots = nil
-	return &judge{machine: m, by: uses(t.Context(), cases), sound: map[string]bool{}}
+	return &judge{machine: m, by: uses(t.Context(), cases, m.Has), sound: map[string]bool{}}
 }
 
 // fails reports whether a case fails on the PTX machine. If text is not empty, it replaces the kernel.
@@ -127,10 +132,16 @@ func (j *judge) fails(t *testing.T, c devicetest.Case, kernel, text string) bool
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.dots = &ptx.Module{Entries: map[string]*ptx.Entry{kernel: other.Entries[kernel]}}
+		m = m.instead(kernel, other)
 	}
 	open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, m), nil }
 	return c.Judge(patient(t), open, device.F32).Err != nil
+}
+
+// instead returns the machine with a kernel of another module.
+func (m machine) instead(kernel string, of *ptx.Module) machine {
+	one := &ptx.Module{Entries: map[string]*ptx.Entry{kernel: of.Entries[kernel]}}
+	return machine{m.Machine, append([]*ptx.Module{one}, m.modules...)}
 }
 
 // finds reports whether a case fails on a device with a mutated kernel. The next call tries this case
@@ -183,7 +194,8 @@ func plantsAll(t *testing.T) bool {
 
 // TestMutants checks that the conformance cases find an error of one ulp in anything that a kernel stores.
 // They must also find errors in the sums that decide which Winograd tiles are precise enough (guards).
-// BNCTL_PTX=mutants plants all errors, and BNCTL_PTX=few or full plants a few.
+// In products of matrices they must find another byte. BNCTL_PTX=mutants plants all errors, and BNCTL_PTX=few
+// or full plants a few.
 func TestMutants(t *testing.T) {
 	all := plantsAll(t)
 	var cases []devicetest.Case
@@ -193,9 +205,25 @@ func TestMutants(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	j, of := newJudge(t, cases), map[string][]mutant{}
-	for i, m := range mutants() {
-		if all || i%53 == 0 {
+	var ofBytes []devicetest.Case
+	for _, c := range cases {
+		if productsOfBytes.MatchString(c.Name) {
+			ofBytes = append(ofBytes, c)
+		}
+	}
+	for _, of := range []struct {
+		capability, text string
+		cases            []devicetest.Case
+	}{{"6.0", gpu.PTX, cases}, {"7.5", gpu.MMA75PTX, ofBytes}, {"8.0", gpu.MMA80PTX, ofBytes}} {
+		t.Run(of.capability, func(t *testing.T) { plantIn(t, of.capability, of.text, of.cases, all) })
+	}
+}
+
+// plantIn plants the mutants of a module, on the machine of a compute capability.
+func plantIn(t *testing.T, capability, text string, cases []devicetest.Case, all bool) {
+	j, of := newJudge(t, capability, cases), map[string][]mutant{}
+	for i, m := range mutants(text) {
+		if all || i%53 == 0 || len(of[m.kernel]) == 0 && text != gpu.PTX {
 			of[m.kernel] = append(of[m.kernel], m)
 		}
 	}
@@ -209,3 +237,6 @@ func TestMutants(t *testing.T) {
 	t.Logf("%d found, and %d float64 that only differ as float32; no case comes to %d", j.found, j.coarse,
 		j.unreached)
 }
+
+// productsOfBytes matches the cases of products of bytes.
+var productsOfBytes = regexp.MustCompile("^(conv_int8|dense_int8)")

@@ -80,7 +80,7 @@ func TestPool(t *testing.T) {
 	created, buffers, broken := 0, 0, false
 	p := pool{create: func(string) (gpu.Driver, error) {
 		created++
-		return counted{noted{map[string]int{}, new(gpu.Buffer)}, &buffers, &broken}, nil
+		return counted{noted{map[string]int{}, new(gpu.Buffer), withoutUnits}, &buffers, &broken}, nil
 	}}
 	open := func(context.Context, string) (device.Device, error) {
 		d, err := p.open("")

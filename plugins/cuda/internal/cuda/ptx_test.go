@@ -11,12 +11,31 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
-// machine adapts the PTX machine to package gpu.
+// machine adapts the PTX machine to package gpu. A kernel is taken from the first module that has it.
 type machine struct {
 	*ptx.Machine
-	module *ptx.Module
-	dots   *ptx.Module // kernels to prefer; nil: no such module
+	modules []*ptx.Module
 }
+
+// modulesOf has the modules of devices by compute capability, as openDriver loads them.
+var modulesOf = map[string][]string{
+	"8.0": {gpu.MMA80PTX, gpu.DotPTX, gpu.PTX},
+	"7.5": {gpu.MMA75PTX, gpu.DotPTX, gpu.PTX},
+	"6.1": {gpu.DotPTX, gpu.PTX},
+	"6.0": {gpu.PTX},
+}
+
+// entry returns a kernel, or nil if no module has it.
+func (m machine) entry(kernel string) *ptx.Entry {
+	for _, mod := range m.modules {
+		if e := mod.Entries[kernel]; e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (m machine) Has(kernel string) bool { return m.entry(kernel) != nil }
 
 func (m machine) Alloc(bytes int) (gpu.Buffer, error) {
 	return gpu.Buffer(m.Machine.Alloc((bytes + 3) / 4 * 4)), nil // whole words: see Write
@@ -40,11 +59,7 @@ func (m machine) Copy(to, from gpu.Buffer, n int) error {
 }
 
 func (m machine) Launch(kernel string, groups [2]int, args []any) error {
-	entry := m.module.Entries[kernel]
-	if m.dots != nil && m.dots.Entries[kernel] != nil {
-		entry = m.dots.Entries[kernel]
-	}
-	return m.Machine.Launch(entry, [3]int{groups[0], groups[1], 1}, [3]int{gpu.Threads, 1, 1},
+	return m.Machine.Launch(m.entry(kernel), [3]int{groups[0], groups[1], 1}, [3]int{gpu.Threads, 1, 1},
 		words(args)...)
 }
 
@@ -66,15 +81,20 @@ func onMachine(t *testing.T) Provider {
 	return Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) { return newMachine() }}
 }
 
-// newMachine returns a machine with the kernels.
-func newMachine() (gpu.Driver, error) {
-	m := ptx.New()
-	module, err := m.Load(gpu.PTX)
-	if err != nil {
-		return nil, err
+// newMachine returns a machine with the kernels of compute capability 8.0.
+func newMachine() (gpu.Driver, error) { return machineOf("8.0") }
+
+// machineOf returns a machine with the kernels of a compute capability.
+func machineOf(capability string) (machine, error) {
+	m := machine{Machine: ptx.New()}
+	for _, text := range modulesOf[capability] {
+		module, err := m.Load(text)
+		if err != nil {
+			return m, err
+		}
+		m.modules = append(m.modules, module)
 	}
-	dots, err := m.Load(gpu.DotPTX)
-	return machine{m, module, dots}, err
+	return m, nil
 }
 
 // openMachine opens a device on the PTX machine.

@@ -81,6 +81,9 @@ func (d driver) set(kernel uintptr, i int, a any) error {
 	panic(fmt.Sprintf("opencl: argument %d is a %T", i, a))
 }
 
+// Has returns false, because kernels for matrix units are written in PTX.
+func (d driver) Has(string) bool { return false }
+
 func (d driver) Wait() error { return kind(d.Queue.Wait()) }
 
 func (d driver) Mark() (gpu.Mark, error) {

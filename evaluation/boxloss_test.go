@@ -116,7 +116,7 @@ func main(x rows f32[2]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: parallel.BoxLoss, Trained: []string{"w"}})
+	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: parallel.Loss{Of: parallel.BoxLoss}, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,8 +80,8 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: parallel.YOLOXLoss, Objects: g.Most,
-		Maps: grid.Sides(), Trained: []string{"w"}})
+	f, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: []string{"w"},
+		Loss: parallel.Loss{Of: parallel.YOLOXLoss, Objects: g.Most, Maps: grid.Sides()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // BoxLoss is the loss of a detector in which the labels alone determine which cell predicts which
@@ -28,49 +27,28 @@ const rowsOfBox = 4
 // boxWeight is the weight of the loss of a box.
 const boxWeight = 5.0
 
-// boxLoss adds the nodes of BoxLoss. Its elements are [2+C, A]: the loss of the box, of the presence of
-// an object, and of each class.
-func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
-	switch form := t.From.BoxForm(); {
-	case form == graph.FCOSForm:
-		return t.fcosLoss(outputs, shape)
-	case form == graph.RetinaNetForm, form == graph.RetinaNetV2Form:
-		return t.retinaNetLoss(outputs, shape, form)
-	case form == graph.SSDForm:
-		return t.ssdLoss(outputs, shape)
-	case len(shape) != 2 || shape[0] <= rowsOfBox+1:
+// cellLoss returns BoxLoss for an output of graph.YOLOXForm. Its elements are [2+C, A]: the loss of the
+// box, of the presence of an object, and of each class.
+func (t *tape) cellLoss(outputs graph.Value, shape []int) (n Nodes, err error) {
+	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
 		return n, notBoxes(t, outputs)
 	}
-	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	n.Of, n.Hits, n.Partners, n.Positives = "moments", graph.None, graph.None, graph.None
+	inverse := t.inverse()
 	logits := t.rows("loss.logits", outputs, rowsOfBox, shape[0])
 	l, boxes := t.binaryCrossEntropy("loss", logits), t.boxElements(outputs, shape[1], boxWeight)
-	all := t.step(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)
-	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{all})
-	n.seed = func(name string, of graph.Value) graph.Value {
-		if of != outputs {
-			t.Builder.Fail(fmt.Errorf("graph %s: auxiliary heads have no loss of boxes", t.From.Name))
-			return graph.None
-		}
-		seeds := map[graph.Value]graph.Value{
-			logits: t.step(graph.Mul, name+".logits", []graph.Value{l.slope, inverse}),
-			boxes: t.step(graph.Mul, name+".boxes", []graph.Value{
-				t.input(InputMask, []int{1, shape[1]}), inverse}),
-		}
-		grads, err := graph.Gradient(t.Builder, seeds, []graph.Value{outputs})
-		if err != nil {
-			t.Builder.Fail(err)
-			return graph.None
-		}
-		return grads[outputs]
+	all := t.op(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)
+	n.Sum = t.op(graph.Moments, "loss.moments", []graph.Value{all})
+	n.Seed = func(name string, of graph.Value) graph.Value {
+		return t.gradient(of, outputs, func() map[graph.Value]graph.Value {
+			return map[graph.Value]graph.Value{
+				logits: t.op(graph.Mul, name+".logits", []graph.Value{l.slope, inverse}),
+				boxes: t.op(graph.Mul, name+".boxes", []graph.Value{
+					t.input(InputMask, []int{1, shape[1]}), inverse}),
+			}
+		})
 	}
 	return n, nil
-}
-
-// rows returns the rows [from, to) of x, which is [rows, A].
-func (t *trainBuilder) rows(name string, x graph.Value, from, to int) graph.Value {
-	s := t.Builder.Type(x).Shape
-	return t.step(graph.Slice, name, []graph.Value{x}, "begin", []int{from, 0}, "end", []int{to, s[1]})
 }
 
 // boxParts holds the intermediate values of the losses of boxes for all cells: [1, A], or [2, A]
@@ -85,9 +63,9 @@ type boxParts struct {
 // boxParts compares predictions, the first four rows of the output, with InputBoxes. In cells without
 // an object the prediction is replaced by 0 and compared with a box of zeros. The overlap is then 1
 // and there is no gradient, whatever the prediction is.
-func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
+func (t *tape) boxParts(raw graph.Value, cells int) (b boxParts) {
 	b.op = func(op graph.Op, name string, in ...graph.Value) graph.Value {
-		return t.step(op, "loss.box."+name, in)
+		return t.op(op, "loss.box."+name, in)
 	}
 	b.area = func(name string, sides graph.Value) graph.Value {
 		return b.op(graph.Mul, name, t.rows("loss.box."+name+".w", sides, 0, 1),
@@ -97,7 +75,7 @@ func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
 	raw = b.op(graph.Mul, "masked", raw, mask)
 	size := b.op(graph.Exp, "size", t.rows("loss.box.logs", raw, 2, 4))
 	centre := t.rows("loss.box.centre", raw, 0, 2)
-	half := t.step(graph.Affine, "loss.box.half", []graph.Value{size}, "by", 0.5)
+	half := t.op(graph.Affine, "loss.box.half", []graph.Value{size}, "by", 0.5)
 	b.low, b.high = b.op(graph.Sub, "low", centre, half), b.op(graph.Add, "high", centre, half)
 	b.targetLow = t.rows("loss.box.target.low", target, 0, 2)
 	b.targetHigh = t.rows("loss.box.target.high", target, 2, 4)
@@ -111,11 +89,17 @@ func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
 }
 
 // boxElements returns weight*(1 - GIoU) = weight*(2 - IoU - union/enclosing box) for each cell, [1, A].
-func (t *trainBuilder) boxElements(outputs graph.Value, cells int, weight float64) graph.Value {
+func (t *tape) boxElements(outputs graph.Value, cells int, weight float64) graph.Value {
 	b := t.boxParts(t.rows("loss.box.raw", outputs, 0, rowsOfBox), cells)
 	enclosing := b.area("enclosing", b.op(graph.Sub, "reach", b.op(graph.Max, "far", b.high, b.targetHigh),
 		b.op(graph.Min, "near", b.low, b.targetLow)))
 	sum := b.op(graph.Add, "sum", b.op(graph.Div, "iou", b.common, b.union),
 		b.op(graph.Div, "share", b.union, enclosing))
-	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -weight, "add", 2*weight)
+	return t.op(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -weight, "add", 2*weight)
+}
+
+// notBoxes is the error for an output without boxes.
+func notBoxes(t *tape, outputs graph.Value) error {
+	return fmt.Errorf("output %s of graph %s is %v; a loss of boxes needs rows for cells: a box of four, "+
+		"the presence of an object, and classes", t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
 }

@@ -1,11 +1,6 @@
 package parallel
 
-import (
-	"fmt"
-
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
-)
+import "github.com/bnctl/bnctl/graph"
 
 // rowOfCentre is the row of the centre-ness logit in the output of graph.FCOSForm.
 const rowOfCentre = 4
@@ -19,7 +14,7 @@ type lossTerm struct{ elements, weights graph.Value }
 // fcosLoss returns BoxLoss for an output of graph.FCOSForm: the focal loss of the classes (Lin et al.
 // 2017), 1 - GIoU of the box of each slot (an anchor of the detector) with an object, and the binary
 // cross-entropy of its centre-ness. Package objects/anchors has the targets.
-func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, error) {
+func (t *tape) fcosLoss(outputs graph.Value, shape []int) (Nodes, error) {
 	rows, slots := shape[0], shape[1]
 	mask := t.input(InputMask, []int{1, slots})
 	logits := t.rows("loss.logits", outputs, rowOfCentre, rows)
@@ -39,7 +34,7 @@ func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, er
 // retinaNetLoss returns BoxLoss for an output of graph.RetinaNetForm: the focal loss of the classes
 // (Lin et al. 2017), and for each slot (an anchor of the detector) with an object the sum of the
 // absolute errors of its box, or 1 - GIoU in graph.RetinaNetV2Form.
-func (t *trainBuilder) retinaNetLoss(outputs graph.Value, shape []int, form graph.BoxForm) (lossNodes,
+func (t *tape) retinaNetLoss(outputs graph.Value, shape []int, form graph.BoxForm) (Nodes,
 	error) {
 	rows, slots := shape[0], shape[1]
 	mask, weights := t.input(InputMask, []int{1, slots}), []int{rows - rowsOfBox, slots}
@@ -56,65 +51,56 @@ func (t *trainBuilder) retinaNetLoss(outputs graph.Value, shape []int, form grap
 
 // absoluteElements returns the sum of the absolute errors of the first four rows, [1, A]. Slots without an
 // object have a prediction of 0.
-func (t *trainBuilder) absoluteElements(outputs, mask graph.Value, slots int) graph.Value {
-	raw := t.step(graph.Mul, "loss.box.masked",
+func (t *tape) absoluteElements(outputs, mask graph.Value, slots int) graph.Value {
+	raw := t.op(graph.Mul, "loss.box.masked",
 		[]graph.Value{t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask})
-	wrong := t.step(graph.Sub, "loss.box.error",
+	wrong := t.op(graph.Sub, "loss.box.error",
 		[]graph.Value{raw, t.input(InputBoxes, []int{rowsOfBox, slots})})
-	opposite := t.step(graph.Affine, "loss.box.opposite", []graph.Value{wrong}, "by", -1.0)
-	all := t.step(graph.Max, "loss.box.absolute", []graph.Value{wrong, opposite})
+	opposite := t.op(graph.Affine, "loss.box.opposite", []graph.Value{wrong}, "by", -1.0)
+	all := t.op(graph.Max, "loss.box.absolute", []graph.Value{wrong, opposite})
 	sum := t.rows("loss.box.first", all, 0, 1)
 	for k := 1; k < rowsOfBox; k++ {
-		sum = t.step(graph.Add, "loss.box.elements", []graph.Value{sum, t.rows("loss.box.next", all, k, k+1)})
+		sum = t.op(graph.Add, "loss.box.elements", []graph.Value{sum, t.rows("loss.box.next", all, k, k+1)})
 	}
 	return sum
 }
 
 // ofTerms adds a loss that is the sum of all elements times their weights, divided by the number of
 // slots with an object in the whole batch.
-func (t *trainBuilder) ofTerms(outputs graph.Value, terms []lossTerm) (n lossNodes, err error) {
-	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+func (t *tape) ofTerms(outputs graph.Value, terms []lossTerm) (n Nodes, err error) {
+	n.Of, n.Hits, n.Partners, n.Positives = "moments", graph.None, graph.None, graph.None
+	inverse := t.inverse()
 	var all []graph.Value
 	seeds := map[graph.Value]graph.Value{}
 	for _, p := range terms {
-		all = append(all, t.step(graph.Mul, "loss.weighted", []graph.Value{p.elements, p.weights}))
-		seeds[p.elements] = t.step(graph.Mul, "loss.seed", []graph.Value{p.weights, inverse})
+		all = append(all, t.op(graph.Mul, "loss.weighted", []graph.Value{p.elements, p.weights}))
+		seeds[p.elements] = t.op(graph.Mul, "loss.seed", []graph.Value{p.weights, inverse})
 	}
-	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{
-		t.step(graph.Concat, "loss.all", all, "axis", 0)})
-	n.seed = func(_ string, of graph.Value) graph.Value {
-		if of != outputs {
-			t.Builder.Fail(fmt.Errorf("graph %s: auxiliary heads have no loss of boxes", t.From.Name))
-			return graph.None
-		}
-		grads, err := graph.Gradient(t.Builder, seeds, []graph.Value{outputs})
-		if err != nil {
-			t.Builder.Fail(err)
-			return graph.None
-		}
-		return grads[outputs]
+	n.Sum = t.op(graph.Moments, "loss.moments", []graph.Value{
+		t.op(graph.Concat, "loss.all", all, "axis", 0)})
+	n.Seed = func(_ string, of graph.Value) graph.Value {
+		return t.gradient(of, outputs, func() map[graph.Value]graph.Value { return seeds })
 	}
 	return n, nil
 }
 
 // softplus returns the losses of logits for the label 1, softplus(-x), and for the label 0, softplus(x).
-func (t *trainBuilder) softplus(name string, x graph.Value) (missed, wrong graph.Value) {
-	opposite := t.step(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
-	return t.step(graph.Softplus, name+".missed", []graph.Value{opposite}),
-		t.step(graph.Softplus, name+".wrong", []graph.Value{x})
+func (t *tape) softplus(name string, x graph.Value) (missed, wrong graph.Value) {
+	opposite := t.op(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
+	return t.op(graph.Softplus, name+".missed", []graph.Value{opposite}),
+		t.op(graph.Softplus, name+".wrong", []graph.Value{x})
 }
 
 // focal returns the focal losses of logits for the label 1, alpha*(1-p)^2*softplus(-x), and for the label 0,
 // (1-alpha)*p^2*softplus(x), where p is the sigmoid of x.
-func (t *trainBuilder) focal(name string, x graph.Value) (hit, wrong graph.Value) {
+func (t *tape) focal(name string, x graph.Value) (hit, wrong graph.Value) {
 	missed, found := t.softplus(name, x)
-	opposite := t.step(graph.Affine, name+".minus", []graph.Value{x}, "by", -1.0)
+	opposite := t.op(graph.Affine, name+".minus", []graph.Value{x}, "by", -1.0)
 	of := func(what string, factor float64, logit, loss graph.Value) graph.Value {
-		p := t.step(graph.Sigmoid, name+"."+what, []graph.Value{logit})
-		square := t.step(graph.Mul, name+"."+what+".square", []graph.Value{p, p})
-		return t.step(graph.Affine, name+"."+what+".loss",
-			[]graph.Value{t.step(graph.Mul, name+"."+what+".product", []graph.Value{square, loss})}, "by", factor)
+		p := t.op(graph.Sigmoid, name+"."+what, []graph.Value{logit})
+		square := t.op(graph.Mul, name+"."+what+".square", []graph.Value{p, p})
+		return t.op(graph.Affine, name+"."+what+".loss",
+			[]graph.Value{t.op(graph.Mul, name+"."+what+".product", []graph.Value{square, loss})}, "by", factor)
 	}
 	return of("other", alpha, opposite, missed), of("p", 1-alpha, x, found)
 }
@@ -122,9 +108,9 @@ func (t *trainBuilder) focal(name string, x graph.Value) (hit, wrong graph.Value
 // distanceElements returns 1 - GIoU = 2 - IoU - union/enclosing box, [1, A], of boxes that are
 // given as the distances of their sides from a slot. Slots without an object have a prediction of
 // 0.
-func (t *trainBuilder) distanceElements(outputs, mask graph.Value, slots int) graph.Value {
+func (t *tape) distanceElements(outputs, mask graph.Value, slots int) graph.Value {
 	op := func(op graph.Op, name string, in ...graph.Value) graph.Value {
-		return t.step(op, "loss.box."+name, in)
+		return t.op(op, "loss.box."+name, in)
 	}
 	target := t.input(InputBoxes, []int{rowsOfBox, slots})
 	raw := op(graph.Mul, "masked", t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask)
@@ -139,5 +125,5 @@ func (t *trainBuilder) distanceElements(outputs, mask graph.Value, slots int) gr
 	both := op(graph.Add, "both", area("area", raw), area("target.area", target))
 	union := op(graph.Sub, "union", both, common)
 	sum := op(graph.Add, "sum", op(graph.Div, "iou", common, union), op(graph.Div, "share", union, enclosing))
-	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -1.0, "add", 2.0)
+	return t.op(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -1.0, "add", 2.0)
 }

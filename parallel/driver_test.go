@@ -27,7 +27,7 @@ func program(t *testing.T, m *models.Model, o Options) *graph.Program {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := TrainFunction(wrapped, Loss{Trained: trained})
+	train, err := TrainFunction(wrapped, Training{Trained: trained})
 	if err != nil {
 		t.Fatal(err)
 	}

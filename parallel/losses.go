@@ -4,18 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
-)
-
-// These are the values of Loss.Of. CrossEntropy is for exclusive classes. The others consist of
-// operations on single elements that every device has, with the same result on all: docs/numerics.md,
-// section 8, has their definitions.
-const (
-	CrossEntropy       = ""
-	BinaryCrossEntropy = "binary" // several labels may apply
-	SquaredError       = "squared"
-	AbsoluteError      = "absolute"
-	HuberError         = "huber"
 )
 
 // These inputs of the training function, other than labels, are rows f32 [K] for K outputs.
@@ -33,107 +21,92 @@ type elementLoss struct{ elements, slope graph.Value }
 
 // elementLoss returns a loss that is added up over the elements of outputs. Its sum follows from
 // the moments of the elements: for each of the K elements, the mean times the number of rows.
-func (t *trainBuilder) elementLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
+func (t *tape) elementLoss(outputs graph.Value, shape []int) (n Nodes, err error) {
 	if len(shape) != 1 {
 		return n, fmt.Errorf("output %s of graph %s is %v; a loss of single elements needs one axis",
 			t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
 	}
-	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
+	n.Of, n.Hits, n.Partners, n.Positives = "moments", graph.None, graph.None, graph.None
 	if t.loss.Of == BinaryCrossEntropy {
-		n.hits = t.metLabels(outputs, t.labels(shape))
+		n.Hits = t.metLabels(outputs, t.labels(shape))
 	}
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	inverse := t.inverse()
 	first := t.elements("loss", outputs)
-	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{first.elements})
-	n.seed = func(name string, of graph.Value) graph.Value {
+	n.Sum = t.op(graph.Moments, "loss.moments", []graph.Value{first.elements})
+	n.Seed = func(name string, of graph.Value) graph.Value {
 		l := first
 		if of != outputs {
 			l = t.elements(name, of)
 		}
-		return t.step(graph.Mul, name, []graph.Value{l.slope, inverse})
+		return t.op(graph.Mul, name, []graph.Value{l.slope, inverse})
 	}
 	return n, nil
 }
 
 // elements returns the loss of each element of outputs.
-func (t *trainBuilder) elements(name string, outputs graph.Value) elementLoss {
+func (t *tape) elements(name string, outputs graph.Value) elementLoss {
 	if t.loss.Of == BinaryCrossEntropy {
 		return t.binaryCrossEntropy(name, outputs)
 	}
 	return t.numberError(name, outputs)
 }
 
-// input declares rows f32 of a shape, once.
-func (t *trainBuilder) input(name string, shape []int) graph.Value {
-	v, ok := t.inputsOfLoss[name]
-	if !ok {
-		v = t.Builder.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: append([]int{}, shape...)})
-		t.inputsOfLoss[name] = v
-	}
-	return v
-}
-
-// step adds an operation of the loss.
-func (t *trainBuilder) step(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return t.Builder.Op(op, t.Builder.UniqueName(name), in, pairs...)
-}
-
 // binaryCrossEntropy computes positive*softplus(-x) + negative*softplus(x). Its derivative
 // is negative*sigmoid(x) - positive*sigmoid(-x).
-func (t *trainBuilder) binaryCrossEntropy(name string, x graph.Value) elementLoss {
+func (t *tape) binaryCrossEntropy(name string, x graph.Value) elementLoss {
 	shape := t.Builder.Type(x).Shape
 	positive, negative := t.input(InputPositive, shape), t.input(InputNegative, shape)
-	opposite := t.step(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
+	opposite := t.op(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
 	weighed := func(what string, of graph.Op) (graph.Value, graph.Value) {
-		missed := t.step(of, name+".missed."+what, []graph.Value{opposite})
-		wrong := t.step(of, name+".wrong."+what, []graph.Value{x})
-		return t.step(graph.Mul, name+".positive."+what, []graph.Value{positive, missed}),
-			t.step(graph.Mul, name+".negative."+what, []graph.Value{negative, wrong})
+		missed := t.op(of, name+".missed."+what, []graph.Value{opposite})
+		wrong := t.op(of, name+".wrong."+what, []graph.Value{x})
+		return t.op(graph.Mul, name+".positive."+what, []graph.Value{positive, missed}),
+			t.op(graph.Mul, name+".negative."+what, []graph.Value{negative, wrong})
 	}
 	p, n := weighed("loss", graph.Softplus)
 	dp, dn := weighed("slope", graph.Sigmoid)
-	return elementLoss{t.step(graph.Add, name+".elements", []graph.Value{p, n}),
-		t.step(graph.Sub, name+".slope", []graph.Value{dn, dp})}
+	return elementLoss{t.op(graph.Add, name+".elements", []graph.Value{p, n}),
+		t.op(graph.Sub, name+".slope", []graph.Value{dn, dp})}
 }
 
 // numberError computes the loss of r = (y - target)*scale: r*r, |r|, or r*r/2 up to HuberDelta and
 // linear from there on.
-func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
+func (t *tape) numberError(name string, y graph.Value) elementLoss {
 	shape := t.Builder.Type(y).Shape
 	target, scale := t.input(InputTarget, shape), t.input(InputScale, shape)
-	apart := t.step(graph.Sub, name+".apart", []graph.Value{y, target})
-	r := t.step(graph.Mul, name+".error", []graph.Value{apart, scale})
+	apart := t.op(graph.Sub, name+".apart", []graph.Value{y, target})
+	r := t.op(graph.Mul, name+".error", []graph.Value{apart, scale})
 	var l elementLoss
 	switch t.loss.Of {
 	case AbsoluteError:
-		opposite := t.step(graph.Affine, name+".opposite", []graph.Value{r}, "by", -1.0)
-		above := t.step(graph.Compare, name+".above", []graph.Value{r, graph.None}, "of", "greater")
-		below := t.step(graph.Compare, name+".below", []graph.Value{r, graph.None}, "of", "less")
-		l = elementLoss{t.step(graph.Max, name+".elements", []graph.Value{r, opposite}),
-			t.step(graph.Sub, name+".sign", []graph.Value{above, below})}
+		opposite := t.op(graph.Affine, name+".opposite", []graph.Value{r}, "by", -1.0)
+		above := t.op(graph.Compare, name+".above", []graph.Value{r, graph.None}, "of", "greater")
+		below := t.op(graph.Compare, name+".below", []graph.Value{r, graph.None}, "of", "less")
+		l = elementLoss{t.op(graph.Max, name+".elements", []graph.Value{r, opposite}),
+			t.op(graph.Sub, name+".sign", []graph.Value{above, below})}
 	case HuberError:
 		d := t.loss.HuberDelta
-		near := t.step(graph.Clip, name+".near", []graph.Value{r}, "min", -d, "max", d)
-		half := t.step(graph.Affine, name+".half", []graph.Value{near}, "by", 0.5)
-		rest := t.step(graph.Sub, name+".rest", []graph.Value{r, half})
-		l = elementLoss{t.step(graph.Mul, name+".elements", []graph.Value{near, rest}), near}
+		near := t.op(graph.Clip, name+".near", []graph.Value{r}, "min", -d, "max", d)
+		half := t.op(graph.Affine, name+".half", []graph.Value{near}, "by", 0.5)
+		rest := t.op(graph.Sub, name+".rest", []graph.Value{r, half})
+		l = elementLoss{t.op(graph.Mul, name+".elements", []graph.Value{near, rest}), near}
 	default:
-		l = elementLoss{t.step(graph.Mul, name+".elements", []graph.Value{r, r}),
-			t.step(graph.Affine, name+".twice", []graph.Value{r}, "by", 2.0)}
+		l = elementLoss{t.op(graph.Mul, name+".elements", []graph.Value{r, r}),
+			t.op(graph.Affine, name+".twice", []graph.Value{r}, "by", 2.0)}
 	}
-	l.slope = t.step(graph.Mul, name+".slope", []graph.Value{l.slope, scale})
+	l.slope = t.op(graph.Mul, name+".slope", []graph.Value{l.slope, scale})
 	return l
 }
 
 // metLabels counts the labels that x predicts correctly. The predicted label is 1 where x is above 0,
 // and 0 elsewhere: the first index of the maximum of the pair (0, x).
-func (t *trainBuilder) metLabels(x, labels graph.Value) graph.Value {
+func (t *tape) metLabels(x, labels graph.Value) graph.Value {
 	n := t.Builder.Type(x).Shape[0]
 	flat := func(name string, v graph.Value) graph.Value {
-		return t.step(graph.Reshape, name, []graph.Value{v}, "shape", []int{1, n})
+		return t.op(graph.Reshape, name, []graph.Value{v}, "shape", []int{1, n})
 	}
-	zero := t.step(graph.Compare, "correct.zero", []graph.Value{x, x}, "of", "less")
-	both := t.step(graph.Concat, "correct.logits",
+	zero := t.op(graph.Compare, "correct.zero", []graph.Value{x, x}, "of", "less")
+	both := t.op(graph.Concat, "correct.logits",
 		[]graph.Value{flat("correct.no", zero), flat("correct.yes", x)}, "axis", 0)
 	return t.Builder.Op(graph.Correct, "correct", []graph.Value{both, labels})
 }

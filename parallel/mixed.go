@@ -16,9 +16,9 @@ const (
 )
 
 // crossEntropy declares the inputs of the loss, and computes it from logits of that shape.
-func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
+func (t *tape) crossEntropy(logits graph.Value, shape []int) Nodes {
 	labels := t.labels(shape[1:])
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	inverse := t.inverse()
 	loss := func(name string, labels, weight graph.Value) graph.Value {
 		return t.Builder.Op(graph.SoftmaxXent, name, []graph.Value{logits, labels, weight}, t.lossAttrs()...)
 	}
@@ -27,7 +27,7 @@ func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
 			t.lossAttrs()...)
 	}
 	if !t.loss.Mixed {
-		return lossNodes{loss("loss", labels, graph.None), "sum", graph.None,
+		return Nodes{loss("loss", labels, graph.None), "sum", graph.None,
 			t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}), graph.None,
 			func(name string, logits graph.Value) graph.Value {
 				return gradient(name, logits, labels, graph.None)
@@ -36,7 +36,7 @@ func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
 	partners := t.Builder.Input(InputPartners, t.Builder.Type(labels))
 	perRow := graph.Type{Kind: graph.Rows, DType: tensor.F32}
 	fraction, rest := t.Builder.Input(InputFraction, perRow), t.Builder.Input(InputPartnersFraction, perRow)
-	return lossNodes{loss("loss", labels, fraction), "sum", loss("loss.partners", partners, rest),
+	return Nodes{loss("loss", labels, fraction), "sum", loss("loss.partners", partners, rest),
 		t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}), graph.None,
 		func(name string, logits graph.Value) graph.Value {
 			return t.Builder.Op(graph.Add, name, []graph.Value{gradient(name+".labels", logits, labels, fraction),
@@ -44,7 +44,7 @@ func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
 		}}
 }
 
-func (t *trainBuilder) lossAttrs() []any {
+func (t *tape) lossAttrs() []any {
 	return []any{"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
 		t.loss.weightsTargets()}
 }

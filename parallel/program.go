@@ -26,38 +26,26 @@ import (
 
 // Names of inputs and outputs of the training function.
 const (
-	InputLabels  = "labels"          // rows i32[...]: -1 is ignored
-	InputIdent   = "ident"           // rows i64[2]: epoch and sample, for dropout
-	InputInverse = step.InputInverse // whole f32[]: 1/denominator of the loss
-	OutputLoss   = step.OutputLoss   // whole f64[1] or f64[3]: see package step
-	OutputHits   = step.OutputHits   // whole f64[2]: see package step
+	InputIdent = "ident"         // rows i64[2]: epoch and sample, for dropout
+	OutputLoss = step.OutputLoss // whole f64[1] or f64[3]: see package step
+	OutputHits = step.OutputHits // whole f64[2]: see package step
 
 	gradientPrefix = "grad:"
 )
 
-// Loss is the loss that the training function minimises. CrossEntropy is softmax
-// cross-entropy over the classes, the first axis, of the graph's first output. If that
-// output is a softmax over the classes, its input is used: see graph.Function.OutputOp.
-// Other losses are means over the elements of the output that count.
-type Loss struct {
-	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
-	HuberDelta float64   // delta of HuberError: the loss is a line beyond this error
-	Smoothing  float64   // Smoothing, Weights and Mixed are for CrossEntropy only
-	Weights    []float64 // weights of the classes; nil: all 1
-	Mixed      bool      // a row has two labels, each with its fraction
+// Training describes a training function. It minimises Loss for the graph's first output. If that
+// output is a softmax over the classes or a sigmoid, and the loss includes it, its input is used: see
+// graph.Function.OutputOp.
+type Training struct {
+	Loss Loss
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
 	// a step reports the loss of the first output. 0: no auxiliary loss.
 	Auxiliary float64
-	Seed      int64
+	Seed      int64    // seed of the dropout
 	Trained   []string // the state tensors that get gradients
-	Objects   int      // for YOLOXLoss: the maximum number of objects of a row
-	Maps      [][2]int // for YOLOXLoss: rows and columns of each map of cells
 	// PerReplica returns the gradients of each replica instead of keeping their sums.
 	PerReplica bool
 }
-
-// weightsTargets reports whether the targets are weighted by class, as with smoothing.
-func (l *Loss) weightsTargets() bool { return l.Smoothing > 0 && len(l.Weights) > 0 }
 
 // Gradient returns the name of the whole gradient that the training function keeps for a
 // state tensor. The commit function reads it.
@@ -69,8 +57,8 @@ func momentsOf(layer string) string { return step.MomentsPrefix + layer }
 // TrainFunction returns the training function of a wrapped graph: the forward pass, the loss and the
 // hits, the gradients of the trained tensors (whole, kept on the device) and the moments of every
 // tracked batch norm for each replica. Its exchanges are reordered: see reorder.
-func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
-	t, err := forward(graph.Train, wrapped, l)
+func TrainFunction(wrapped *graph.Graph, o Training) (*graph.Function, error) {
+	t, err := forward(graph.Train, wrapped, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +75,7 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 // EstimateFunction returns a function with only the moments of every tracked batch norm as results,
 // computed by the forward pass of training. It is used to re-estimate the statistics for given weights.
 func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
-	t, err := forward(Estimate, wrapped, Loss{})
+	t, err := forward(Estimate, wrapped, Training{})
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +96,14 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 const Estimate = step.Estimate
 
 // forward starts a function with the training form of a wrapped graph.
-func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
+func forward(name string, wrapped *graph.Graph, o Training) (*trainBuilder, error) {
 	table := wrapped.State
 	layers, err := bn.Layers(wrapped.Main)
 	if err != nil {
 		return nil, err
 	}
-	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l,
-		ones: graph.None, layers: layers, inputsOfLoss: map[string]graph.Value{}}
+	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), training: o,
+		ones: graph.None, layers: layers}
 	t.inputs()
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
@@ -125,14 +113,12 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 
 type trainBuilder struct {
 	graph.Copier
-	loss    Loss
-	ident   graph.Value
-	streams int
-	ones    graph.Value // a 1 for each row; None until a node needs it
-	layers  []bn.Layer
-	moments []graph.Output
-
-	inputsOfLoss map[string]graph.Value // inputs of the loss, by name
+	training Training
+	ident    graph.Value
+	streams  int
+	ones     graph.Value // a 1 for each row; None until a node needs it
+	layers   []bn.Layer
+	moments  []graph.Output
 }
 
 func (t *trainBuilder) inputs() {
@@ -167,8 +153,8 @@ func (t *trainBuilder) node(n *graph.Node) {
 func (t *trainBuilder) dropout(n *graph.Node) {
 	name, x := t.From.NodeName(n), t.Value(n.In[0])
 	drop := func(name string, x graph.Value) graph.Value {
-		return t.Builder.Op(graph.Dropout, name, []graph.Value{x, t.ident}, "p", n.Float("p"), "seed", t.loss.Seed,
-			"stream", t.streams)
+		return t.Builder.Op(graph.Dropout, name, []graph.Value{x, t.ident}, "p", n.Float("p"),
+			"seed", t.training.Seed, "stream", t.streams)
 	}
 	if n.Text("each") == "sample" {
 		t.To[n.Out[0]] = t.Builder.Op(graph.Mul, name, []graph.Value{x, drop(name+".factor", t.one())})
@@ -216,7 +202,7 @@ func (t *trainBuilder) logits() (graph.Value, error) {
 	out := t.From.Outputs[0].Value
 	op, v := t.From.OutputOp(0)
 	if output := map[string]graph.Op{CrossEntropy: graph.Softmax, BinaryCrossEntropy: graph.Sigmoid}; op == 0 ||
-		op != output[t.loss.Of] {
+		op != output[t.training.Loss.Of] {
 		return t.Value(out), nil
 	}
 	shape, logits := t.From.Values[out].Type.Shape, t.Value(v)
@@ -236,20 +222,20 @@ func (t *trainBuilder) finish() error {
 		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes",
 			t.From.Outputs[0].Name, t.From.Name)
 	}
-	of, err := t.lossOf(logits, shape)
+	of, err := t.training.Loss.Add(t.Builder, t.From, logits, t.training.PerReplica)
 	if err != nil {
 		return err
 	}
-	seeds := map[graph.Value]graph.Value{logits: of.seed("loss.dlogits", logits)}
-	if t.loss.Auxiliary > 0 {
+	seeds := map[graph.Value]graph.Value{logits: of.Seed("loss.dlogits", logits)}
+	if t.training.Auxiliary > 0 {
 		outputs, err := t.auxiliary(shape)
 		if err != nil {
 			return err
 		}
 		for _, o := range outputs {
 			name, aux := "loss.d"+o.Name, t.Value(o.Value)
-			weighed := t.Builder.Op(graph.Affine, name, []graph.Value{of.seed(name+".whole", aux)},
-				"by", t.loss.Auxiliary)
+			weighed := t.Builder.Op(graph.Affine, name, []graph.Value{of.Seed(name+".whole", aux)},
+				"by", t.training.Auxiliary)
 			if other, ok := seeds[aux]; ok {
 				weighed = t.Builder.Op(graph.Add, "loss.both", []graph.Value{other, weighed})
 			}
@@ -257,38 +243,6 @@ func (t *trainBuilder) finish() error {
 		}
 	}
 	return t.reduce(of, seeds)
-}
-
-// lossNodes are the parts of the training function that depend on the loss.
-type lossNodes struct {
-	sum graph.Value // sum of the loss over the rows of each replica
-	of  string      // attribute of AllReduce: how sum is reduced
-	// partners is the sum for the second labels of mixed rows, of each replica; otherwise None.
-	partners graph.Value
-	hits     graph.Value // number of correct and of counted labels, of each replica; None for losses of numbers
-	// positives has the moments of the cells with an object, of each replica; None for other losses.
-	positives graph.Value
-	// seed returns the gradient of outputs.
-	seed func(name string, outputs graph.Value) graph.Value
-}
-
-func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, error) {
-	switch t.loss.Of {
-	case CrossEntropy:
-	case BoxLoss:
-		return t.boxLoss(outputs, shape)
-	case YOLOXLoss:
-		return t.yoloxLoss(outputs, shape)
-	default:
-		return t.elementLoss(outputs, shape)
-	}
-	return t.crossEntropy(outputs, shape), nil
-}
-
-// labels declares the labels of the rows.
-func (t *trainBuilder) labels(shape []int) graph.Value {
-	return t.Builder.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
-		Shape: append([]int{}, shape...)})
 }
 
 // auxiliary returns the auxiliary outputs, which have the shape of the logits.
@@ -310,9 +264,9 @@ func (t *trainBuilder) auxiliary(shape []int) (outputs []graph.Output, err error
 }
 
 // reduce appends the backward pass and the closing exchange.
-func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value) error {
+func (t *trainBuilder) reduce(loss Nodes, seeds map[graph.Value]graph.Value) error {
 	var wrt []graph.Value
-	for _, name := range t.loss.Trained {
+	for _, name := range t.training.Trained {
 		wrt = append(wrt, t.Builder.Read(name))
 	}
 	grads, err := graph.Gradient(t.Builder, seeds, wrt)
@@ -325,16 +279,16 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 		}
 		return t.Builder.Op(graph.AllReduce, t.Builder.UniqueName(name), []graph.Value{v}, pairs...)
 	}
-	lossSum, partnersSum := whole("loss.sum", loss.sum, "of", loss.of), whole("loss.partners.sum", loss.partners)
-	hitSum := whole("correct.sum", loss.hits)
-	positivesSum := whole("loss.positives.sum", loss.positives, "of", "moments")
+	lossSum, partnersSum := whole("loss.sum", loss.Sum, "of", loss.Of), whole("loss.partners.sum", loss.Partners)
+	hitSum := whole("correct.sum", loss.Hits)
+	positivesSum := whole("loss.positives.sum", loss.Positives, "of", "moments")
 	sums := make([]graph.Value, len(wrt))
-	for i, name := range t.loss.Trained {
+	for i, name := range t.training.Trained {
 		var ok bool
 		if sums[i], ok = grads[wrt[i]]; !ok {
 			return problem.Advise("freeze it", "graph %s: %s does not influence the loss", t.From.Name, name)
 		}
-		if !t.loss.PerReplica {
+		if !t.training.PerReplica {
 			sums[i] = whole(name+".grad", sums[i])
 		} else if t.Builder.Type(sums[i]).Kind != graph.Replica {
 			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.From.Name, name)
@@ -353,8 +307,8 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 	for _, m := range t.moments {
 		t.Builder.Output(m.Name, m.Value, false)
 	}
-	for i, name := range t.loss.Trained {
-		t.Builder.Output(Gradient(name), sums[i], !t.loss.PerReplica)
+	for i, name := range t.training.Trained {
+		t.Builder.Output(Gradient(name), sums[i], !t.training.PerReplica)
 	}
 	return t.Builder.Err()
 }

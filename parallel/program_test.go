@@ -105,7 +105,7 @@ func main(x rows f32[4]) {
 // as they draw elements, and the gradient ignores it. Prediction omits the dropout.
 func TestDropoutOfSamples(t *testing.T) {
 	text := strings.Replace(twoDropouts, "p=0.25", `p=0.25, each="sample"`, 1)
-	train, err := TrainFunction(wrapped(t, bn.Sync, text), Loss{Trained: []string{"fc.weight"}, Seed: 9})
+	train, err := TrainFunction(wrapped(t, bn.Sync, text), Training{Trained: []string{"fc.weight"}, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func main(x rows u8[2,2,3]) {
   return logits rows = logits
 }
 `
-	if _, err := TrainFunction(wrapped(t, bn.Sync, text), Loss{Trained: []string{"fc.weight"}}); err != nil {
+	if _, err := TrainFunction(wrapped(t, bn.Sync, text), Training{Trained: []string{"fc.weight"}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -157,7 +157,7 @@ func main(x rows u8[2,2,3]) {
 // TestDropoutsDrawApart: every dropout has separate draws, by epoch and sample, in
 // training, and is absent in prediction.
 func TestDropoutsDrawApart(t *testing.T) {
-	train, err := TrainFunction(wrapped(t, bn.Sync, twoDropouts), Loss{Trained: []string{"fc.weight"}, Seed: 9})
+	train, err := TrainFunction(wrapped(t, bn.Sync, twoDropouts), Training{Trained: []string{"fc.weight"}, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func main(x rows f32[4]) {
 // TestFrozenTrainsWithRunningStatistics: the forward pass of a frozen batch norm is the
 // same as in prediction.
 func TestFrozenTrainsWithRunningStatistics(t *testing.T) {
-	train, err := TrainFunction(wrapped(t, bn.Frozen, frozenNorm), Loss{Trained: []string{"fc.weight"}})
+	train, err := TrainFunction(wrapped(t, bn.Frozen, frozenNorm), Training{Trained: []string{"fc.weight"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestFrozenTrainsWithRunningStatistics(t *testing.T) {
 // and the function computes nothing else.
 func TestEstimateIsTraining(t *testing.T) {
 	g := wrapped(t, bn.Sync, frozenNorm)
-	train, err := TrainFunction(g, Loss{Trained: []string{"fc.weight"}})
+	train, err := TrainFunction(g, Training{Trained: []string{"fc.weight"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func main(x rows f32[4]) {
   return probabilities rows = flat
 }
 `)
-	f, err := TrainFunction(g, Loss{Trained: []string{"fc.weight"}})
+	f, err := TrainFunction(g, Training{Trained: []string{"fc.weight"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func main(x rows f32[4]) {
 	if !slices.Contains(opsOf(f), graph.SoftmaxXent) {
 		t.Errorf("it computes %v", opsOf(f))
 	}
-	got, want := lossOf(t, f), lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
+	got, want := lossOf(t, f), lossOf(t, trainsOf(t, twoOutputs, Training{Trained: []string{"fc.weight"}}))
 	if got[0].F64()[0] != want[0].F64()[0] || !tensor.Equal(got[2], want[2]) {
 		t.Errorf("loss %v, of logits %v", got[0].F64(), want[0].F64())
 	}
@@ -313,9 +313,9 @@ func main(x rows f32[4]) {
 `
 
 // trainsOf returns the training function of a graph over two replicas.
-func trainsOf(t *testing.T, text string, l Loss) *graph.Function {
+func trainsOf(t *testing.T, text string, o Training) *graph.Function {
 	t.Helper()
-	f, err := TrainFunction(wrapped(t, bn.Sync, text), l)
+	f, err := TrainFunction(wrapped(t, bn.Sync, text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,10 +339,10 @@ func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
 
 // The loss of an auxiliary output affects the gradient only, by its weight.
 func TestAuxiliaryLoss(t *testing.T) {
-	alone := lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
+	alone := lossOf(t, trainsOf(t, twoOutputs, Training{Trained: []string{"fc.weight"}}))
 	apart := strings.Replace(twoOutputs, "return aux rows = fc", "o = dense(x, @fc.weight)\n  return aux rows = o", 1)
 	for _, text := range []string{apart, twoOutputs} { // including an auxiliary loss of the logits themselves
-		both := lossOf(t, trainsOf(t, text, Loss{Trained: []string{"fc.weight"}, Auxiliary: 0.5}))
+		both := lossOf(t, trainsOf(t, text, Training{Trained: []string{"fc.weight"}, Auxiliary: 0.5}))
 		if !tensor.Equal(alone[0], both[0]) {
 			t.Errorf("loss %v, without it %v", both[0].F64(), alone[0].F64())
 		}
@@ -357,8 +357,8 @@ func TestAuxiliaryLoss(t *testing.T) {
 // With PerReplica, gradients are separate for each replica and are outputs; otherwise they
 // are summed and kept.
 func TestGradientsApart(t *testing.T) {
-	whole := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}})
-	apart := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}, PerReplica: true})
+	whole := trainsOf(t, twoOutputs, Training{Trained: []string{"fc.weight"}})
+	apart := trainsOf(t, twoOutputs, Training{Trained: []string{"fc.weight"}, PerReplica: true})
 	if o := whole.Outputs[2]; !o.Keep || whole.Values[o.Value].Type.Kind != graph.Whole {
 		t.Errorf("%+v of %v", o, whole.Values[o.Value].Type)
 	}
@@ -396,7 +396,7 @@ func TestPredictProgram(t *testing.T) {
 func TestStatisticsThatAreNoState(t *testing.T) {
 	text := strings.Replace(frozenNorm, "@n.bias, @n.running_mean,", "@n.bias, m,", 1)
 	g := wrapped(t, bn.Frozen, strings.Replace(text, "  n = ", "  m = relu(@n.running_mean)\n  n = ", 1))
-	_, err := TrainFunction(g, Loss{Trained: []string{"fc.weight"}})
+	_, err := TrainFunction(g, Training{Trained: []string{"fc.weight"}})
 	_, also := EstimateFunction(g)
 	for _, err := range []error{err, also} {
 		if err == nil || !strings.Contains(err.Error(), "are not state tensors") {
@@ -409,7 +409,7 @@ func TestStatisticsThatAreNoState(t *testing.T) {
 func TestTrainRefuses(t *testing.T) {
 	mute := wrapped(t, bn.Sync, twoOutputs)
 	mute.Main.Outputs = nil
-	_, err := TrainFunction(mute, Loss{})
+	_, err := TrainFunction(mute, Training{})
 	if err == nil || !strings.Contains(err.Error(), "no output to train") {
 		t.Errorf("a graph without outputs: %v", err)
 	}
@@ -417,17 +417,17 @@ func TestTrainRefuses(t *testing.T) {
 		"more = reshape(fc, shape=[3,1])\n  return aux rows = more", 1)
 	for _, c := range []struct {
 		text string
-		loss Loss
+		o    Training
 		want string
 	}{
-		{frozenNorm, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "has no output aux"},
-		{other, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "output aux of graph main has shape [3 1]"},
-		{frozenNorm, Loss{Trained: []string{"n.weight"}, PerReplica: true}, "n.weight exists over all replicas only"},
-		{frozenNorm, Loss{Trained: []string{"absent"}}, "state absent is not declared"},
+		{frozenNorm, Training{Trained: []string{"fc.weight"}, Auxiliary: 1}, "has no output aux"},
+		{other, Training{Trained: []string{"fc.weight"}, Auxiliary: 1}, "output aux of graph main has shape [3 1]"},
+		{frozenNorm, Training{Trained: []string{"n.weight"}, PerReplica: true}, "n.weight exists over all replicas only"},
+		{frozenNorm, Training{Trained: []string{"absent"}}, "state absent is not declared"},
 	} {
-		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), c.loss)
+		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v, want %q", c.loss, err, c.want)
+			t.Errorf("%+v: error %v, want %q", c.o, err, c.want)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
@@ -443,7 +443,7 @@ func main(x rows f32[4]) {
 }
 `, "other does not influence the loss"},
 	} {
-		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), Loss{Trained: []string{"other"}})
+		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), Training{Trained: []string{"other"}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}

@@ -26,7 +26,7 @@ func trainOf(t *testing.T, name string, mode bn.Mode) *graph.Function {
 			trained = append(trained, s.Name)
 		}
 	}
-	f, err := TrainFunction(wrapped, Loss{Trained: trained})
+	f, err := TrainFunction(wrapped, Training{Trained: trained})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const (
 // It has no gradient, because its operands are separate slices of the output. The loss does not
 // read these slices.
 type simOTA struct {
-	t                                       *trainBuilder
+	t                                       *tape
 	outputs                                 graph.Value // [5+C, A]
 	objects, cells                          graph.Value
 	maps                                    [][2]int // rows and columns of each map
@@ -42,7 +42,7 @@ type simOTA struct {
 }
 
 func (s *simOTA) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return s.t.step(op, "assign."+name, in, pairs...)
+	return s.t.op(op, "assign."+name, in, pairs...)
 }
 
 func (s *simOTA) two(op graph.Op, name string, a, b graph.Value) graph.Value {
@@ -74,7 +74,7 @@ func (s *simOTA) columns(name string, from, to int) graph.Value {
 }
 
 // newSimOTA declares the inputs.
-func (t *trainBuilder) newSimOTA(outputs graph.Value, shape []int) (*simOTA, error) {
+func (t *tape) newSimOTA(outputs graph.Value, shape []int) (*simOTA, error) {
 	m, c, a := t.loss.Objects, shape[0]-rowsOfBox-1, shape[1]
 	s := &simOTA{t: t, outputs: outputs, maps: t.loss.Maps, count: [3]int{m, c, a}}
 	cells, sides := 0, 0

@@ -9,26 +9,26 @@ const negativesOfPositive = 3.0
 // ssdLoss returns BoxLoss for an output of graph.SSDForm (Liu et al. 2016): for each slot with an object the
 // sum of the smooth absolute errors of its box and the cross-entropy of its class, and the cross-entropies of
 // the hardest slots of background in each picture. Package objects/anchors has the targets.
-func (t *trainBuilder) ssdLoss(outputs graph.Value, shape []int) (lossNodes, error) {
+func (t *tape) ssdLoss(outputs graph.Value, shape []int) (Nodes, error) {
 	rows, slots := shape[0], shape[1]
 	weights := []int{rows - rowsOfBox, slots}
 	mask := t.input(InputMask, []int{1, slots})
-	logs := t.step(graph.LogSoftmax, "loss.logs",
+	logs := t.op(graph.LogSoftmax, "loss.logs",
 		[]graph.Value{t.rows("loss.logits", outputs, rowsOfBox, rows)}, "axis", 0)
-	met := t.step(graph.Mul, "loss.met", []graph.Value{logs, t.input(InputPositive, weights)})
-	sum := t.step(graph.ReduceSum, "loss.met.sum", []graph.Value{met}, "axes", []int{0}, "keep", true)
-	losses := t.step(graph.Affine, "loss.crossentropy", []graph.Value{sum}, "by", -1.0)
+	met := t.op(graph.Mul, "loss.met", []graph.Value{logs, t.input(InputPositive, weights)})
+	sum := t.op(graph.ReduceSum, "loss.met.sum", []graph.Value{met}, "axes", []int{0}, "keep", true)
+	losses := t.op(graph.Affine, "loss.crossentropy", []graph.Value{sum}, "by", -1.0)
 	order := t.rows("loss.order", t.input(InputNegative, weights), 0, 1)
-	counted := t.step(graph.Add, "loss.counted", []graph.Value{mask, t.hardest(losses, order, mask, slots)})
+	counted := t.op(graph.Add, "loss.counted", []graph.Value{mask, t.hardest(losses, order, mask, slots)})
 	boxes := t.smoothElements(outputs, mask, slots)
 	return t.ofTerms(outputs, []lossTerm{{boxes, mask}, {losses, counted}})
 }
 
 // smoothElements returns the sum of the smooth absolute errors of the first four rows, [1, A]: x²/2 for
 // errors up to 1, and |x| - 1/2 above. Slots without an object have a prediction of 0.
-func (t *trainBuilder) smoothElements(outputs, mask graph.Value, slots int) graph.Value {
+func (t *tape) smoothElements(outputs, mask graph.Value, slots int) graph.Value {
 	op := func(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-		return t.step(op, "loss.box."+name, in, pairs...)
+		return t.op(op, "loss.box."+name, in, pairs...)
 	}
 	raw := op(graph.Mul, "masked", []graph.Value{t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask})
 	wrong := op(graph.Sub, "error", []graph.Value{raw, t.input(InputBoxes, []int{rowsOfBox, slots})})
@@ -43,12 +43,12 @@ func (t *trainBuilder) smoothElements(outputs, mask graph.Value, slots int) grap
 // result on every device. It computes a threshold digit by digit, and then the last slot that
 // counts among those that equal the threshold.
 type mining struct {
-	t    *trainBuilder
+	t    *tape
 	most graph.Value // [1, 1], the number of slots to be found
 }
 
 func (m *mining) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return m.t.step(op, "mining."+name, in, pairs...)
+	return m.t.op(op, "mining."+name, in, pairs...)
 }
 
 // scaled returns by*x + add.
@@ -77,7 +77,7 @@ func (m *mining) raise(values, current, next, number graph.Value) graph.Value {
 // selects three times as many slots as there are slots with an object, or all; of equal losses it
 // selects the first. order is A minus the index for a slot of background, and 0 for other slots.
 // Losses below 2^-32 are equal.
-func (t *trainBuilder) hardest(losses, order, mask graph.Value, slots int) graph.Value {
+func (t *tape) hardest(losses, order, mask graph.Value, slots int) graph.Value {
 	m := &mining{t: t}
 	m.most = m.scaled("most", m.count("positives", mask), negativesOfPositive, 0)
 	key := m.op(graph.Where, "key", []graph.Value{order,

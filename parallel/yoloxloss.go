@@ -20,7 +20,7 @@ const YOLOXLoss = "yolox"
 const OutputPositives = step.OutputPositives // whole f64[3]
 
 // yoloxLoss adds the nodes of YOLOXLoss.
-func (t *trainBuilder) yoloxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
+func (t *tape) yoloxLoss(outputs graph.Value, shape []int) (n Nodes, err error) {
 	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
 		return n, notBoxes(t, outputs)
 	}
@@ -30,40 +30,34 @@ func (t *trainBuilder) yoloxLoss(outputs graph.Value, shape []int) (n lossNodes,
 	}
 	s.assign()
 	mask := t.assigned(s)
-	n.of, n.hits, n.partners = "moments", graph.None, graph.None
-	n.positives = t.step(graph.Moments, "loss.positives", []graph.Value{mask})
+	n.Of, n.Hits, n.Partners = "moments", graph.None, graph.None
+	n.Positives = t.op(graph.Moments, "loss.positives", []graph.Value{mask})
 	inverse := t.inversePositives(mask)
 	raw := t.rows("loss.box.raw", outputs, 0, rowsOfBox)
 	l := t.binaryCrossEntropy("loss", t.rows("loss.logits", outputs, rowsOfBox, shape[0]))
 	boxes := t.overlapElements(raw, shape[1])
-	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{
-		t.step(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)})
-	n.seed = func(name string, of graph.Value) graph.Value {
+	n.Sum = t.op(graph.Moments, "loss.moments", []graph.Value{
+		t.op(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)})
+	n.Seed = func(name string, of graph.Value) graph.Value {
 		if of != outputs {
 			t.Builder.Fail(fmt.Errorf("graph %s: auxiliary heads have no loss of boxes", t.From.Name))
 			return graph.None
 		}
 		grads, err := graph.Gradient(t.Builder, map[graph.Value]graph.Value{
-			boxes: t.step(graph.Mul, name+".boxes", []graph.Value{mask, inverse})}, []graph.Value{raw})
+			boxes: t.op(graph.Mul, name+".boxes", []graph.Value{mask, inverse})}, []graph.Value{raw})
 		if err != nil {
 			t.Builder.Fail(err)
 			return graph.None
 		}
-		logits := t.step(graph.Mul, name+".logits", []graph.Value{l.slope, inverse})
-		return t.step(graph.Concat, name, []graph.Value{grads[raw], logits}, "axis", 0)
+		logits := t.op(graph.Mul, name+".logits", []graph.Value{l.slope, inverse})
+		return t.op(graph.Concat, name, []graph.Value{grads[raw], logits}, "axis", 0)
 	}
 	return n, nil
 }
 
-// notBoxes is the error for an output without boxes.
-func notBoxes(t *trainBuilder, outputs graph.Value) error {
-	return fmt.Errorf("output %s of graph %s is %v; a loss of boxes needs rows for cells: a box of four, "+
-		"the presence of an object, and classes", t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
-}
-
 // assigned computes the inputs of the loss from the assignment of SimOTA, so that the host need not
 // provide them. It returns InputMask.
-func (t *trainBuilder) assigned(s *simOTA) (mask graph.Value) {
+func (t *tape) assigned(s *simOTA) (mask graph.Value) {
 	mask = s.reduce(graph.ReduceMax, "mask", s.match, 0)
 	corners := s.op(graph.MatMul, "corners", []graph.Value{s.columns("objects", 0, 4), s.match},
 		"transpose_a", true)
@@ -81,31 +75,31 @@ func (t *trainBuilder) assigned(s *simOTA) (mask graph.Value) {
 	truth := s.two(graph.Mul, "truth", classes, overlap)
 	rest := s.two(graph.Mul, "background", s.affine("empty", mask, -1, 1),
 		t.rows("assign.ignored", s.cells, 4, 5))
-	t.inputsOfLoss[InputBoxes], t.inputsOfLoss[InputMask] = boxes, mask
-	t.inputsOfLoss[InputPositive] = s.op(graph.Concat, "positive", []graph.Value{mask, truth}, "axis", 0)
-	t.inputsOfLoss[InputNegative] = s.op(graph.Concat, "negative", []graph.Value{rest,
+	t.inputs[InputBoxes], t.inputs[InputMask] = boxes, mask
+	t.inputs[InputPositive] = s.op(graph.Concat, "positive", []graph.Value{mask, truth}, "axis", 0)
+	t.inputs[InputNegative] = s.op(graph.Concat, "negative", []graph.Value{rest,
 		s.two(graph.Sub, "others.classes", mask, truth)}, "axis", 0)
 	return mask
 }
 
 // inversePositives returns 1/max(1, cells with an object) of the whole batch, [1], or of a replica if
 // replicas have separate gradients.
-func (t *trainBuilder) inversePositives(mask graph.Value) graph.Value {
-	flat := t.step(graph.ReduceSum, "loss.cells", []graph.Value{mask}, "axes", []int{0, 1})
-	count := t.step(graph.SumRows, "loss.cells.sum", []graph.Value{
-		t.step(graph.Reshape, "loss.cells.flat", []graph.Value{flat}, "shape", []int{1})})
-	if !t.loss.PerReplica {
-		count = t.step(graph.AllReduce, "loss.cells.all", []graph.Value{count})
+func (t *tape) inversePositives(mask graph.Value) graph.Value {
+	flat := t.op(graph.ReduceSum, "loss.cells", []graph.Value{mask}, "axes", []int{0, 1})
+	count := t.op(graph.SumRows, "loss.cells.sum", []graph.Value{
+		t.op(graph.Reshape, "loss.cells.flat", []graph.Value{flat}, "shape", []int{1})})
+	if !t.perReplica {
+		count = t.op(graph.AllReduce, "loss.cells.all", []graph.Value{count})
 	}
-	some := t.step(graph.Clip, "loss.cells.some", []graph.Value{count}, "min", 1.0, "max", 1e30)
-	return t.step(graph.Div, "loss.inverse", []graph.Value{
-		t.step(graph.Affine, "loss.one", []graph.Value{some}, "by", 0.0, "add", 1.0), some})
+	some := t.op(graph.Clip, "loss.cells.some", []graph.Value{count}, "min", 1.0, "max", 1e30)
+	return t.op(graph.Div, "loss.inverse", []graph.Value{
+		t.op(graph.Affine, "loss.one", []graph.Value{some}, "by", 0.0, "add", 1.0), some})
 }
 
 // overlapElements returns 5*(1 - IoU^2) for each cell, [1, A]: 0 in cells without an object.
-func (t *trainBuilder) overlapElements(raw graph.Value, cells int) graph.Value {
+func (t *tape) overlapElements(raw graph.Value, cells int) graph.Value {
 	b := t.boxParts(raw, cells)
 	iou := b.op(graph.Div, "iou", b.common, b.union)
-	return t.step(graph.Affine, "loss.box.elements", []graph.Value{b.op(graph.Mul, "square", iou, iou)},
+	return t.op(graph.Affine, "loss.box.elements", []graph.Value{b.op(graph.Mul, "square", iou, iou)},
 		"by", -boxWeight, "add", boxWeight)
 }

@@ -63,7 +63,7 @@ func TestEndingsHaveOneLoss(t *testing.T) {
 // trainedLoss returns the sum of the loss in the training function.
 func trainedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 {
 	t.Helper()
-	f, err := parallel.TrainFunction(g, parallel.Loss{Trained: []string{"b"}})
+	f, err := parallel.TrainFunction(g, parallel.Training{Trained: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}

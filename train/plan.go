@@ -148,9 +148,9 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 			"it mixes samples of classes, and the loss of the labels is "+
 				r.Loss, "leave mixup and cutmix out")
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.Delta,
-		Smoothing: r.LabelSmoothing, Mixed: r.Augment.Mixes(),
-		Weights: classWeights, Auxiliary: r.AuxWeight, Objects: r.MostBoxes, Maps: mapsOf(l, template),
+	loss := parallel.Loss{Of: l.Of, HuberDelta: l.Delta, Smoothing: r.LabelSmoothing, Weights: classWeights,
+		Mixed: r.Augment.Mixes(), Objects: r.MostBoxes, Maps: mapsOf(l, template)}
+	train, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: loss, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func resnet20(t testing.TB, replicas int) (*models.Model, *graph.Program) {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, errTrain := parallel.TrainFunction(wrapped, parallel.Loss{Trained: trained})
+	train, errTrain := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
 	predict, errPredict := parallel.PredictFunction(m.Graph)
 	if err := errors.Join(errWrap, errTrain, errPredict, models.Init(m, 1)); err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func planOf(mode bn.Mode) (*plan, error) {
 			trained = append(trained, s.Name)
 		}
 	}
-	f, err := parallel.TrainFunction(w, parallel.Loss{Trained: trained})
+	f, err := parallel.TrainFunction(w, parallel.Training{Trained: trained})
 	if err != nil {
 		return nil, err
 	}

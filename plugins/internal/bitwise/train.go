@@ -95,7 +95,7 @@ func (r Run) program() (*graph.Program, *models.Model, error) {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Trained: trained})
+	train, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
 	if err != nil {
 		return nil, nil, err
 	}

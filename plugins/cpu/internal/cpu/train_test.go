@@ -37,7 +37,7 @@ func trainProgram(t testing.TB, name string, replicas int, input models.Size) (
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Trained: trained})
+	train, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
 	if err != nil {
 		t.Fatal(err)
 	}

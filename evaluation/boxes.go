@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/average"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -65,18 +65,18 @@ func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) ma
 	}
 	if l.IsMatched() {
 		grid := slots.(*cells.Grid)
-		fill(map[string][2]int{parallel.InputObjects: {m, cells.Columns}, parallel.InputClasses: {m, classes},
-			parallel.InputNear: {m, grid.AllSides()}, parallel.InputCells: {cells.PerCell, a}},
+		fill(map[string][2]int{losses.InputObjects: {m, cells.Columns}, losses.InputClasses: {m, classes},
+			losses.InputNear: {m, grid.AllSides()}, losses.InputCells: {cells.PerCell, a}},
 			func(of func(name string) []float32, objects []cells.Object) {
-				grid.FillCandidates(cells.Candidates{Objects: of(parallel.InputObjects),
-					Classes: of(parallel.InputClasses), Near: of(parallel.InputNear), Cells: of(parallel.InputCells)},
+				grid.FillCandidates(cells.Candidates{Objects: of(losses.InputObjects),
+					Classes: of(losses.InputClasses), Near: of(losses.InputNear), Cells: of(losses.InputCells)},
 					objects, classes)
 			})
 		return all
 	}
-	fill(map[string][2]int{parallel.InputBoxes: {4, a}, parallel.InputMask: {1, a},
-		parallel.InputPositive: {slots.TargetRows(classes), a},
-		parallel.InputNegative: {slots.TargetRows(classes), a}},
+	fill(map[string][2]int{losses.InputBoxes: {4, a}, losses.InputMask: {1, a},
+		losses.InputPositive: {slots.TargetRows(classes), a},
+		losses.InputNegative: {slots.TargetRows(classes), a}},
 		func(of func(name string) []float32, objects []cells.Object) {
 			slots.Fill(targetsIn(of), objects, classes)
 		})
@@ -84,8 +84,8 @@ func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) ma
 }
 
 func targetsIn(of func(name string) []float32) cells.Targets {
-	return cells.Targets{Boxes: of(parallel.InputBoxes), Mask: of(parallel.InputMask),
-		Positive: of(parallel.InputPositive), Negative: of(parallel.InputNegative)}
+	return cells.Targets{Boxes: of(losses.InputBoxes), Mask: of(losses.InputMask),
+		Positive: of(losses.InputPositive), Negative: of(losses.InputNegative)}
 }
 
 // BoxLosses returns the sum of the losses of predictions [N, R, A] for labels [N, M, BoxFields], and the

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -42,8 +43,8 @@ func readBoxLoss(t *testing.T) (g boxLossGolden) {
 func (g *boxLossGolden) targets() map[string]tensor.Tensor {
 	n, a := len(g.Outputs), len(g.Assigned[0])
 	all := map[string]tensor.Tensor{}
-	for name, rows := range map[string]int{parallel.InputBoxes: 4, parallel.InputMask: 1,
-		parallel.InputPositive: 1 + g.Classes, parallel.InputNegative: 1 + g.Classes} {
+	for name, rows := range map[string]int{losses.InputBoxes: 4, losses.InputMask: 1,
+		losses.InputPositive: 1 + g.Classes, losses.InputNegative: 1 + g.Classes} {
 		all[name] = tensor.New(tensor.F64, n, rows, a)
 	}
 	for i := range n {
@@ -72,20 +73,20 @@ func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, orig
 	switch k := g.Assigned[picture][at]; k {
 	case -2:
 	case -1:
-		set(parallel.InputNegative, 0, 1)
+		set(losses.InputNegative, 0, 1)
 	default:
-		set(parallel.InputMask, 0, 1)
-		set(parallel.InputPositive, 0, 1)
+		set(losses.InputMask, 0, 1)
+		set(losses.InputPositive, 0, 1)
 		o := g.All[picture][k]
 		for c := range g.Classes {
-			set(map[bool]string{true: parallel.InputPositive, false: parallel.InputNegative}[c == int(o[4])], 1+c, 1)
+			set(map[bool]string{true: losses.InputPositive, false: losses.InputNegative}[c == int(o[4])], 1+c, 1)
 		}
 		for j := range corners {
 			corners[j] = o[j]/stride - origin[j%2]
 		}
 	}
 	for j, v := range corners {
-		set(parallel.InputBoxes, j, v)
+		set(losses.InputBoxes, j, v)
 	}
 }
 
@@ -116,13 +117,13 @@ func main(x rows f32[2]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: parallel.Loss{Of: parallel.BoxLoss}, Trained: []string{"w"}})
+	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	inputs := g.targets()
 	inputs["x"] = tensor.Of([]float64{1, 0, 0, 1}, 2, 2)
-	inputs[parallel.InputInverse] = tensor.Scalar(1 / g.Positives)
+	inputs[losses.InputInverse] = tensor.Scalar(1 / g.Positives)
 	w := tensor.New(tensor.F64, 336, 2)
 	for k := range 336 {
 		w.F64()[2*k], w.F64()[2*k+1] = g.Outputs[0][k], g.Outputs[1][k]
@@ -163,8 +164,8 @@ func TestLossOfCellsAsPyTorch(t *testing.T) {
 	}
 	for i, rows := range g.Outputs {
 		sum += grid.Loss(single(tensor.Of(rows, 1, len(rows)), 0), cells.Targets{
-			Boxes: single(all[parallel.InputBoxes], i), Mask: single(all[parallel.InputMask], i),
-			Positive: single(all[parallel.InputPositive], i), Negative: single(all[parallel.InputNegative], i)})
+			Boxes: single(all[losses.InputBoxes], i), Mask: single(all[losses.InputMask], i),
+			Positive: single(all[losses.InputPositive], i), Negative: single(all[losses.InputNegative], i)})
 	}
 	if math.Abs(sum-g.Loss) > 1e-6*g.Loss {
 		t.Errorf("loss %v, want %v", sum, g.Loss)

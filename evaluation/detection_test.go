@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -142,7 +143,7 @@ var authors = map[graph.BoxForm]cells.Options{graph.FCOSForm: {Score: 0.2, Overl
 // of torchvision. Validation computes the same loss.
 func TestDetectionLossAsTorchvision(t *testing.T) {
 	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
-		l := Loss{Of: parallel.BoxLoss}
+		l := Loss{Of: losses.Boxes}
 		sum, positives := 0.0, 0.0
 		for n := range g.Outputs {
 			loss, found := l.BoxLosses(slots, g.scores(n), g.labels().Rows(n, n+1))
@@ -155,7 +156,7 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 		n, size := len(g.Outputs), len(g.Outputs[0])
 		f := g.function(t)
 		inputs := map[string]tensor.Tensor{"x": tensor.New(tensor.F64, n, n),
-			parallel.InputInverse: tensor.Scalar(1 / g.Positives)}
+			losses.InputInverse: tensor.Scalar(1 / g.Positives)}
 		for name, v := range l.BoxInputs(slots, g.labels(), g.Classes) {
 			inputs[name] = tensor.New(tensor.F64, v.Shape...)
 			for i, x := range v.F32() {
@@ -221,7 +222,7 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: parallel.Loss{Of: parallel.BoxLoss}, Trained: []string{"w"}})
+	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"math"
@@ -15,21 +15,21 @@ import (
 // Loss is the loss function of a model in training and evaluation, without the parts that only training has:
 // weights and smoothing. The zero value is cross-entropy.
 type Loss struct {
-	Of    string    // name of the loss: parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
-	Delta float64   // delta of parallel.HuberError
+	Of    string    // name of the loss: losses.CrossEntropy, losses.BinaryCrossEntropy and so on
+	Delta float64   // delta of losses.HuberError
 	Std   []float64 // deviation of each target, for losses of numbers; nil: 1
 }
 
 // IsNumeric reports whether l is a loss for data with numbers instead of labels.
 func (l Loss) IsNumeric() bool {
-	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy && !l.IsBoxes()
+	return l.Of != losses.CrossEntropy && l.Of != losses.BinaryCrossEntropy && !l.IsBoxes()
 }
 
 // IsBoxes reports whether l is a loss for data with boxes instead of labels.
-func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss || l.IsMatched() }
+func (l Loss) IsBoxes() bool { return l.Of == losses.Boxes || l.IsMatched() }
 
 // IsMatched reports whether l uses the predictions to assign objects to cells.
-func (l Loss) IsMatched() bool { return l.Of == parallel.YOLOXLoss }
+func (l Loss) IsMatched() bool { return l.Of == losses.YOLOX }
 
 // LossOf returns the loss in the recipe of a template. If the recipe has none, for example in a model of
 // another program, it returns the usual loss for the kind of labels in the data.
@@ -45,12 +45,12 @@ func LossOf(recipe json.RawMessage, info data.Info) Loss {
 	}
 	switch {
 	case info.Boxes && !l.IsBoxes():
-		l = Loss{Of: parallel.BoxLoss}
+		l = Loss{Of: losses.Boxes}
 	case info.Boxes:
 	case info.MultiLabel:
-		l = Loss{Of: parallel.BinaryCrossEntropy}
+		l = Loss{Of: losses.BinaryCrossEntropy}
 	case info.Targets != nil && l.Of == "":
-		l = Loss{Of: parallel.SquaredError}
+		l = Loss{Of: losses.SquaredError}
 	}
 	return l
 }
@@ -60,12 +60,12 @@ func ParseLoss(text string) (Loss, error) {
 	name, delta, given := strings.Cut(text, ":")
 	l := Loss{Of: name}
 	switch name {
-	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError,
-		parallel.BoxLoss, parallel.YOLOXLoss:
+	case losses.CrossEntropy, losses.BinaryCrossEntropy, losses.SquaredError, losses.AbsoluteError,
+		losses.Boxes, losses.YOLOX:
 		if !given {
 			return l, nil
 		}
-	case parallel.HuberError:
+	case losses.HuberError:
 		if l.Delta = 1; !given {
 			return l, nil
 		}
@@ -118,17 +118,17 @@ func (l Loss) Accuracy(met, counted float64) Figure {
 // that do not exclude each other.
 func (l Loss) Probabilities(g *graph.Graph) bool {
 	op, _ := g.Main.OutputOp(0)
-	return l.Of == parallel.CrossEntropy && op == graph.Softmax ||
-		l.Of == parallel.BinaryCrossEntropy && op == graph.Sigmoid
+	return l.Of == losses.CrossEntropy && op == graph.Softmax ||
+		l.Of == losses.BinaryCrossEntropy && op == graph.Sigmoid
 }
 
 // error returns the loss for the difference r of a prediction and its target. r is in units of the target's
 // deviation.
 func (l *Loss) error(r float64) float64 {
 	switch a := math.Abs(r); {
-	case l.Of == parallel.AbsoluteError:
+	case l.Of == losses.AbsoluteError:
 		return a
-	case l.Of != parallel.HuberError:
+	case l.Of != losses.HuberError:
 		return float64(r * r)
 	case a <= l.Delta:
 		return float64(r*r) / 2

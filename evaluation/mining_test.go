@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -92,7 +93,7 @@ func (c *minedCase) check(t *testing.T, classes int) {
 		return 0
 	})
 	hard := order[:min(len(order), 3*positives)]
-	l := Loss{Of: parallel.BoxLoss}
+	l := Loss{Of: losses.Boxes}
 	gradient, sum := g.gradient(t, l, slots, labels)
 	for i := range n {
 		moved := gradient[4*n+i] != 0 || gradient[5*n+i] != 0
@@ -112,7 +113,7 @@ func (g *detectionGolden) gradient(t *testing.T, l Loss, slots cells.Slots, labe
 	t.Helper()
 	f := g.function(t)
 	inputs := map[string]tensor.Tensor{"x": tensor.New(tensor.F64, 1, 1),
-		parallel.InputInverse: tensor.Scalar(1.)}
+		losses.InputInverse: tensor.Scalar(1.)}
 	inputs["x"].F64()[0] = 1
 	for name, v := range l.BoxInputs(slots, labels, g.Classes) {
 		inputs[name] = tensor.New(tensor.F64, v.Shape...)

@@ -2,7 +2,7 @@ package evaluation
 
 import (
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -44,9 +44,9 @@ func (j *TrainingLoss) Inputs(labels tensor.Tensor) map[string]tensor.Tensor {
 		}
 	}
 	if j.IsNumeric() {
-		return map[string]tensor.Tensor{parallel.InputTarget: a, parallel.InputScale: b}
+		return map[string]tensor.Tensor{losses.InputTarget: a, losses.InputScale: b}
 	}
-	return map[string]tensor.Tensor{parallel.InputPositive: a, parallel.InputNegative: b}
+	return map[string]tensor.Tensor{losses.InputPositive: a, losses.InputNegative: b}
 }
 
 // CountKnown returns the number of labels that are known.

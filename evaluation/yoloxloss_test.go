@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -81,7 +82,7 @@ func main(x rows f32[%d]) {
 		t.Fatal(err)
 	}
 	f, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: []string{"w"},
-		Loss: parallel.Loss{Of: parallel.YOLOXLoss, Objects: g.Most, Maps: grid.Sides()}})
+		Loss: losses.Loss{Of: losses.YOLOX, Objects: g.Most, Maps: grid.Sides()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestYOLOXLossAsPyTorch(t *testing.T) {
 	f := g.function(t, grid, 2)
 	n, size := len(g.Outputs), len(g.Outputs[0])
 	inputs := map[string]tensor.Tensor{"x": tensor.New(tensor.F64, n, n)}
-	for name, v := range (Loss{Of: parallel.YOLOXLoss}).BoxInputs(grid, g.labels(), g.Classes) {
+	for name, v := range (Loss{Of: losses.YOLOX}).BoxInputs(grid, g.labels(), g.Classes) {
 		inputs[name] = tensor.New(tensor.F64, v.Shape...)
 		for i, x := range v.F32() {
 			inputs[name].F64()[i] = float64(x)
@@ -126,7 +127,7 @@ func TestYOLOXLossAsPyTorch(t *testing.T) {
 	of := func(name string) []float64 {
 		return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
 	}
-	if p := of(parallel.OutputPositives); math.Abs(p[0]*p[1]-g.Positives) > 1e-6 {
+	if p := of(losses.OutputPositives); math.Abs(p[0]*p[1]-g.Positives) > 1e-6 {
 		t.Errorf("%v cells have an object, want %v", p[0]*p[1], g.Positives)
 	}
 	largest := 0.0
@@ -158,7 +159,7 @@ func TestMatchAsPyTorch(t *testing.T) {
 			t.Errorf("picture %d: objects %v, want %v", n, owner, g.Assigned[n])
 		}
 	}
-	sum, positives := Loss{Of: parallel.YOLOXLoss}.BoxLosses(grid, scores, labels)
+	sum, positives := Loss{Of: losses.YOLOX}.BoxLosses(grid, scores, labels)
 	if math.Abs(sum-g.Loss) > 1e-5*g.Loss || positives != g.Positives {
 		t.Errorf("loss %v of %v cells, want %v of %v", sum, positives, g.Loss, g.Positives)
 	}
@@ -174,7 +175,7 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	}
 	f, a := g.function(t, grid, 1), grid.Len()
 	inputs := map[string]tensor.Tensor{"x": tensor.Of([]float32{1}, 1, 1)}
-	for name, v := range (Loss{Of: parallel.YOLOXLoss}).BoxInputs(grid, g.labels(), g.Classes) {
+	for name, v := range (Loss{Of: losses.YOLOX}).BoxInputs(grid, g.labels(), g.Classes) {
 		inputs[name] = v
 	}
 	var in []tensor.Tensor

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -106,7 +107,7 @@ func batchOf(rows, replicas int, tail Tail, full int) Batch {
 		}
 		y.I32()[i] = int32(i % 3)
 	}
-	return Batch{Rows: map[string]tensor.Tensor{"x": x, InputLabels: y}, Inverse: 1 / float32(rows),
+	return Batch{Rows: map[string]tensor.Tensor{"x": x, losses.InputLabels: y}, Inverse: 1 / float32(rows),
 		Sizes: tail.Slice(rows, full, replicas).Sizes}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -64,7 +65,7 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 			want := make([]float64, r.Moments[0].Shape[1])
 			if n > 0 {
 				one := Batch{Rows: map[string]tensor.Tensor{"x": b.Rows["x"].Rows(from, from+n),
-					InputLabels: b.Rows[InputLabels].Rows(from, from+n)}, Inverse: b.Inverses[i], Sizes: []int{n}}
+					losses.InputLabels: b.Rows[losses.InputLabels].Rows(from, from+n)}, Inverse: b.Inverses[i], Sizes: []int{n}}
 				s, err := alone[i].Step(t.Context(), one)
 				if err == nil {
 					err = alone[i].Commit(t.Context(), device.Hyper{"lr": 0.1})

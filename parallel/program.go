@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -37,7 +38,7 @@ const (
 // output is a softmax over the classes or a sigmoid, and the loss includes it, its input is used: see
 // graph.Function.OutputOp.
 type Training struct {
-	Loss Loss
+	Loss losses.Loss
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
 	// a step reports the loss of the first output. 0: no auxiliary loss.
 	Auxiliary float64
@@ -201,8 +202,8 @@ func (t *trainBuilder) logits() (graph.Value, error) {
 	}
 	out := t.From.Outputs[0].Value
 	op, v := t.From.OutputOp(0)
-	if output := map[string]graph.Op{CrossEntropy: graph.Softmax, BinaryCrossEntropy: graph.Sigmoid}; op == 0 ||
-		op != output[t.training.Loss.Of] {
+	output := map[string]graph.Op{losses.CrossEntropy: graph.Softmax, losses.BinaryCrossEntropy: graph.Sigmoid}
+	if op == 0 || op != output[t.training.Loss.Of] {
 		return t.Value(out), nil
 	}
 	shape, logits := t.From.Values[out].Type.Shape, t.Value(v)
@@ -264,7 +265,7 @@ func (t *trainBuilder) auxiliary(shape []int) (outputs []graph.Output, err error
 }
 
 // reduce appends the backward pass and the closing exchange.
-func (t *trainBuilder) reduce(loss Nodes, seeds map[graph.Value]graph.Value) error {
+func (t *trainBuilder) reduce(loss losses.Nodes, seeds map[graph.Value]graph.Value) error {
 	var wrt []graph.Value
 	for _, name := range t.training.Trained {
 		wrt = append(wrt, t.Builder.Read(name))
@@ -299,10 +300,10 @@ func (t *trainBuilder) reduce(loss Nodes, seeds map[graph.Value]graph.Value) err
 		t.Builder.Output(OutputHits, hitSum, false)
 	}
 	if partnersSum != graph.None {
-		t.Builder.Output(OutputPartnersLoss, partnersSum, false)
+		t.Builder.Output(losses.OutputPartnersLoss, partnersSum, false)
 	}
 	if positivesSum != graph.None {
-		t.Builder.Output(OutputPositives, positivesSum, false)
+		t.Builder.Output(losses.OutputPositives, positivesSum, false)
 	}
 	for _, m := range t.moments {
 		t.Builder.Output(m.Name, m.Value, false)

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -290,7 +291,7 @@ func main(x rows f32[4]) {
 		t.Fatal(err)
 	}
 	for _, v := range f.Inputs {
-		if f.Values[v].Name == InputLabels && len(f.Values[v].Type.Shape) != 0 {
+		if f.Values[v].Name == losses.InputLabels && len(f.Values[v].Type.Shape) != 0 {
 			t.Errorf("a label has shape %v, want one number", f.Values[v].Type.Shape)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -33,14 +33,14 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 			return refuse("boxes")
 		}
 		if r.Loss == "" {
-			r.Loss = parallel.BoxLoss
+			r.Loss = losses.Boxes
 		}
-		if r.Loss == parallel.YOLOXLoss {
+		if r.Loss == losses.YOLOX {
 			r.MostBoxes = data.MostBoxes(info, r.Augment)
 		}
 	case info.Targets != nil:
 		if r.Loss == "" {
-			r.Loss = parallel.SquaredError
+			r.Loss = losses.SquaredError
 		} else if !l.IsNumeric() {
 			return refuse("numbers")
 		}
@@ -53,8 +53,8 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 		}
 	case info.MultiLabel:
 		if r.Loss == "" {
-			r.Loss = parallel.BinaryCrossEntropy
-		} else if l.Of != parallel.BinaryCrossEntropy {
+			r.Loss = losses.BinaryCrossEntropy
+		} else if l.Of != losses.BinaryCrossEntropy {
 			return refuse("labels that do not exclude each other")
 		}
 	case r.Loss != "":
@@ -132,14 +132,14 @@ func (r *Recipe) checkLoss() error {
 		return refuse("label-smoothing", fmt.Sprint(r.LabelSmoothing), "numbers", "leave it off")
 	case l.IsNumeric() && r.ClassWeights != "":
 		return refuse("class-weights", r.ClassWeights, "numbers", "leave it off")
-	case l.Of == parallel.BinaryCrossEntropy && r.ClassWeights != "":
+	case l.Of == losses.BinaryCrossEntropy && r.ClassWeights != "":
 		return refuse("class-weights", r.ClassWeights, "labels that do not exclude each other",
 			"weigh their positives with {pos-weights}")
-	case l.Of != parallel.BinaryCrossEntropy && r.PosWeights != "":
+	case l.Of != losses.BinaryCrossEntropy && r.PosWeights != "":
 		return refuse("pos-weights", r.PosWeights, "labels that exclude each other, or numbers", "leave it off")
 	case l.IsNumeric() && (r.Save == "best:accuracy" || r.Save == "best:miou"):
 		return refuse("save", r.Save, "numbers", "use best or best:loss")
-	case l.Of == parallel.BinaryCrossEntropy && r.Save == "best:miou":
+	case l.Of == losses.BinaryCrossEntropy && r.Save == "best:miou":
 		return refuse("save", r.Save, "labels that do not exclude each other", "use best or best:accuracy")
 	}
 	_, err = r.posWeights(0)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -28,7 +28,7 @@ func (r *Recipe) Criterion() evaluation.Criterion {
 	switch r.Loss {
 	case "":
 		return "accuracy"
-	case parallel.BoxLoss, parallel.YOLOXLoss:
+	case losses.Boxes, losses.YOLOX:
 		return "ap50"
 	}
 	return "loss"

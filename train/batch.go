@@ -3,6 +3,7 @@ package train
 import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -10,9 +11,9 @@ import (
 // the labels of the whole batch.
 func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 	rows := map[string]tensor.Tensor{
-		p.inputName():        repeatRows(b.X, sl.Repeated),
-		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
-		parallel.InputIdent:  repeatRows(b.Ident(), sl.Repeated),
+		p.inputName():       repeatRows(b.X, sl.Repeated),
+		losses.InputLabels:  repeatRows(b.Labels, sl.Repeated),
+		parallel.InputIdent: repeatRows(b.Ident(), sl.Repeated),
 	}
 	p.withLoss(rows)
 	if len(b.Partners.Shape) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -200,7 +201,7 @@ func TestMovesAreTold(t *testing.T) {
 // rounding of a mean.
 func TestLossOfLabels(t *testing.T) {
 	const labels = 49
-	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: tensor.New(tensor.I32, labels)}}
+	b := parallel.Batch{Rows: map[string]tensor.Tensor{losses.InputLabels: tensor.New(tensor.I32, labels)}}
 	result := parallel.Result{Loss: 1, Counted: labels}
 	if got := (&plan{}).perLabel(b, result).Loss; got != 1 {
 		t.Errorf("without weights %v, want 1", got)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -55,17 +55,17 @@ func mapsOf(l evaluation.Loss, template *graph.Graph) [][2]int {
 
 // withBoxes adds the inputs of the loss of boxes to rows.
 func (p *plan) withBoxes(rows map[string]tensor.Tensor) {
-	maps.Copy(rows, p.loss.BoxInputs(p.slots, rows[parallel.InputLabels], p.detected))
+	maps.Copy(rows, p.loss.BoxInputs(p.slots, rows[losses.InputLabels], p.detected))
 }
 
 // positives returns the number of slots with an object, and at least 1. It returns 1 if the prediction
 // determines which slots have an object.
 func positives(rows map[string]tensor.Tensor) float64 {
 	n := 0.0
-	if _, ok := rows[parallel.InputMask]; !ok {
+	if _, ok := rows[losses.InputMask]; !ok {
 		return 1
 	}
-	for _, v := range rows[parallel.InputMask].F32() {
+	for _, v := range rows[losses.InputMask].F32() {
 		n += float64(v)
 	}
 	return max(n, 1)

@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // Without weights this is the number of labels; for losses of single elements it is the number of known
 // elements. It does not depend on the order of labels.
 func (p *plan) denominator(labels tensor.Tensor) float64 {
-	if p.loss.Of != parallel.CrossEntropy {
+	if p.loss.Of != losses.CrossEntropy {
 		return p.loss.CountKnown(labels.I32())
 	}
 	if p.classWeights == nil {
@@ -37,7 +38,7 @@ func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
 	} else if p.loss.IsBoxes() {
 		r.Counted = positives(b.Rows)
 	} else if p.loss.IsNumeric() {
-		r.Counted = p.denominator(b.Rows[parallel.InputLabels])
+		r.Counted = p.denominator(b.Rows[losses.InputLabels])
 	} else if (p.classWeights != nil || isMixed(b.Rows)) && r.Counted > 0 {
 		r.Loss = ratio(r.Loss, p.weighed(b.Rows)) * r.Counted
 	}

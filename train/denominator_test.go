@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 	"math"
 	"testing"
@@ -12,7 +13,7 @@ func TestAllIgnored(t *testing.T) {
 	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
 	for _, weights := range [][]float64{nil, {1, 2}} {
 		p := &plan{classWeights: weights}
-		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
+		b := parallel.Batch{Rows: map[string]tensor.Tensor{losses.InputLabels: none}}
 		if got := inverse(p.denominator(none)); got != 0 {
 			t.Errorf("weights %v: inverse %v", weights, got)
 		}
@@ -25,7 +26,7 @@ func TestAllIgnored(t *testing.T) {
 // The mean of a loss is weighted by its labels. Labels beyond the classes do not count.
 func TestDenominator(t *testing.T) {
 	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // label 2 is beyond the two classes
-	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: labels}}
+	b := parallel.Batch{Rows: map[string]tensor.Tensor{losses.InputLabels: labels}}
 	for _, c := range []struct {
 		weights           []float64
 		denominator, loss float64

@@ -19,6 +19,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -192,7 +193,7 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 			y.I32()[i] = int32(word%uint32(g.classes+1)) - 1
 		}
 	}
-	rows := map[string]tensor.Tensor{"x": x, parallel.InputLabels: y,
+	rows := map[string]tensor.Tensor{"x": x, losses.InputLabels: y,
 		parallel.InputIdent: tensor.New(tensor.I64, goldenBatch, 2)}
 	if g.mixed {
 		partners := tensor.New(tensor.I32, y.Shape...)

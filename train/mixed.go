@@ -3,23 +3,23 @@ package train
 import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/evaluation"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // withPartners adds the inputs of mixed samples: the labels of partners, and the fractions of both labels. A
 // fraction is a multiple of 2^-24, so that the fraction and 1 minus the fraction are exact.
 func withPartners(rows map[string]tensor.Tensor, b *data.Batch, repeated int) {
-	rows[parallel.InputPartners] = repeatRows(b.Partners, repeated)
+	rows[losses.InputPartners] = repeatRows(b.Partners, repeated)
 	first, second := tensor.New(tensor.F32, b.X.Shape[0]+repeated), tensor.New(tensor.F32, b.X.Shape[0]+repeated)
 	for i := range first.F32() {
 		first.F32()[i], second.F32()[i] = b.Fraction, 1-b.Fraction
 	}
-	rows[parallel.InputFraction], rows[parallel.InputPartnersFraction] = first, second
+	rows[losses.InputFraction], rows[losses.InputPartnersFraction] = first, second
 }
 
 func isMixed(rows map[string]tensor.Tensor) bool {
-	_, ok := rows[parallel.InputPartners]
+	_, ok := rows[losses.InputPartners]
 	return ok
 }
 
@@ -35,27 +35,27 @@ func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
 // byFraction returns the result of sum for the labels of rows. For mixed rows it returns the sums for
 // both labels, weighted by their fractions, which are equal in all rows.
 func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) float64) float64 {
-	first := sum(rows[parallel.InputLabels])
-	fraction := rows[parallel.InputFraction]
+	first := sum(rows[losses.InputLabels])
+	fraction := rows[losses.InputFraction]
 	if !isMixed(rows) || fraction.Count() == 0 {
 		return first
 	}
 	by := float64(fraction.F32()[0])
-	return float64(by*first) + float64((1-by)*sum(rows[parallel.InputPartners]))
+	return float64(by*first) + float64((1-by)*sum(rows[losses.InputPartners]))
 }
 
 // lossInUse returns the training loss of scores, which come from a template in evaluation mode.
 func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (float64, error) {
 	if p.loss.IsBoxes() {
-		sum, n := p.loss.BoxLosses(p.slots, scores, rows[parallel.InputLabels])
+		sum, n := p.loss.BoxLosses(p.slots, scores, rows[losses.InputLabels])
 		return ratio(sum, n), nil
 	}
-	first, err := p.evaluated(scores, rows[parallel.InputLabels])
+	first, err := p.evaluated(scores, rows[losses.InputLabels])
 	if err != nil || !isMixed(rows) {
 		return first.Loss(), err
 	}
-	second, err := p.evaluated(scores, rows[parallel.InputPartners])
-	by := float64(rows[parallel.InputFraction].F32()[0])
+	second, err := p.evaluated(scores, rows[losses.InputPartners])
+	by := float64(rows[losses.InputFraction].F32()[0])
 	sum := float64(by*first.LossSum) + float64((1-by)*second.LossSum)
 	return ratio(sum, float64(by*first.WeightSum)+float64((1-by)*second.WeightSum)), err
 }

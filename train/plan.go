@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
@@ -143,12 +144,12 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 	if err != nil {
 		return nil, err
 	}
-	if r.Augment.Mixes() && l.Of != parallel.CrossEntropy {
+	if r.Augment.Mixes() && l.Of != losses.CrossEntropy {
 		return nil, problem.New("augment", r.Augment.String(),
 			"it mixes samples of classes, and the loss of the labels is "+
 				r.Loss, "leave mixup and cutmix out")
 	}
-	loss := parallel.Loss{Of: l.Of, HuberDelta: l.Delta, Smoothing: r.LabelSmoothing, Weights: classWeights,
+	loss := losses.Loss{Of: l.Of, HuberDelta: l.Delta, Smoothing: r.LabelSmoothing, Weights: classWeights,
 		Mixed: r.Augment.Mixes(), Objects: r.MostBoxes, Maps: mapsOf(l, template)}
 	train, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: loss, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -134,7 +135,7 @@ func BenchmarkRecovery(b *testing.B) {
 		}
 		batch := parallel.Batch{Sizes: parallel.Split(64, 8), Inverse: 1. / 64, Rows: map[string]tensor.Tensor{
 			m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name: tensor.New(tensor.U8, 64, 32, 32, 3),
-			parallel.InputLabels:                             tensor.New(tensor.I32, 64)}}
+			losses.InputLabels: tensor.New(tensor.I32, 64)}}
 		time.AfterFunc(20*time.Millisecond, func() {
 			killed = time.Now()
 			_ = syscall.Kill(second.Info().Process, syscall.SIGKILL)

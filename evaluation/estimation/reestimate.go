@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -75,7 +76,7 @@ func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation
 // f64 [R, 1+2C], a row for each replica.
 func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) (
 	[]tensor.Tensor, error) {
-	rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels,
+	rows := map[string]tensor.Tensor{r.Input: b.X, losses.InputLabels: b.Labels,
 		parallel.InputIdent: b.Ident()}
 	result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
 		Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})

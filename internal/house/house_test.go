@@ -89,22 +89,25 @@ serialize: bn graph models models/qat problem internal/regular serialize/chain t
 serialize/chain: problem
 parts:
 parallel: internal/awake bn device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step
+parallel: parallel/internal/placement parallel/losses parallel/pipeline parallel/stage parallel/step
+parallel/losses: graph parallel/step tensor
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
 parallel/step: device graph problem tensor
 parallel/pipeline: device device/collective device/fabric graph internal/memory parallel/stage parallel/step
 parallel/pipeline: problem tensor
-evaluation: data graph models parallel problem tensor objects objects/anchors objects/average objects/cells
-evaluation/estimation: bn data graph models parallel problem tensor
+evaluation: data graph models parallel/losses problem tensor objects objects/anchors objects/average
+evaluation: objects/cells
+evaluation/estimation: bn data graph models parallel parallel/losses problem tensor
 train/internal/tfevents:
-recipe: bn data data/augmentation device device/class evaluation graph models parallel parts problem tensor
+recipe: bn data data/augmentation device device/class evaluation graph models parallel parallel/losses parts
+recipe: problem tensor
 recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
 train: serialize/chain tensor objects/anchors objects/cells internal/regular
-train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
+train: parallel/losses train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
@@ -115,7 +118,7 @@ cmd/bnctl/internal/machines: device/machine device/serve fleet internal/memory p
 fleet: plugins/cpu problem
 modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
-cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train recipe
+cmd/bnctl/internal/bench: models parallel parallel/losses parallel/stage plugins/cpu problem tensor train recipe
 modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
 modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -182,7 +183,7 @@ func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 	b := parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(labels.Count()),
 		Rows: map[string]tensor.Tensor{
 			f.Values[f.Inputs[0]].Name: x,
-			parallel.InputLabels:       labels,
+			losses.InputLabels:         labels,
 			parallel.InputIdent:        tensor.New(tensor.I64, r.Batch, 2),
 		}}
 	return b, train.AddNoObjects(b.Rows, m, r)

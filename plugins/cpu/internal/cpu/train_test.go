@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -106,7 +107,7 @@ func newTrainer(t testing.TB, d device.Device, name string, batch, replicas int,
 	for _, id := range fn.Inputs {
 		v := fn.Values[id]
 		switch {
-		case v.Name == parallel.InputInverse:
+		case v.Name == losses.InputInverse:
 			tr.step.Inputs = append(tr.step.Inputs, tensor.Scalar(float32(1)/float32(batch)))
 		case v.Type.DType == tensor.I32:
 			labels := tensor.New(tensor.I32, batch)

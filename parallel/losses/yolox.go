@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import (
 	"fmt"
@@ -7,19 +7,19 @@ import (
 	"github.com/bnctl/bnctl/parallel/step"
 )
 
-// YOLOXLoss is the loss of YOLOX for an output of the form of BoxLoss. The prediction determines
+// YOLOX is the loss of YOLOX for an output of the form of Boxes. The prediction determines
 // which cell is assigned to which object (SimOTA). The loss is the sum of the binary cross-entropies
 // of the presence of an object in each cell. In cells with an object it also has the binary
 // cross-entropies of the classes, with the overlap of the prediction as target, and 5*(1 - IoU^2) of
 // the box. The sum is divided by the number of cells with an object in the whole batch, which is
 // added up over the replicas.
-const YOLOXLoss = "yolox"
+const YOLOX = "yolox"
 
 // OutputPositives has the moments of a mask over the cells: 1 for a cell with an object, otherwise
 // 0.
 const OutputPositives = step.OutputPositives // whole f64[3]
 
-// yoloxLoss adds the nodes of YOLOXLoss.
+// yoloxLoss adds the nodes of YOLOX.
 func (t *tape) yoloxLoss(outputs graph.Value, shape []int) (n Nodes, err error) {
 	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
 		return n, notBoxes(t, outputs)

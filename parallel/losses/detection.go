@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import "github.com/bnctl/bnctl/graph"
 
@@ -11,7 +11,7 @@ const alpha = 0.25
 // lossTerm is a term of a loss of boxes: rows f32 [R, A], with a weight for each element.
 type lossTerm struct{ elements, weights graph.Value }
 
-// fcosLoss returns BoxLoss for an output of graph.FCOSForm: the focal loss of the classes (Lin et al.
+// fcosLoss returns Boxes for an output of graph.FCOSForm: the focal loss of the classes (Lin et al.
 // 2017), 1 - GIoU of the box of each slot (an anchor of the detector) with an object, and the binary
 // cross-entropy of its centre-ness. Package objects/anchors has the targets.
 func (t *tape) fcosLoss(outputs graph.Value, shape []int) (Nodes, error) {
@@ -31,7 +31,7 @@ func (t *tape) fcosLoss(outputs graph.Value, shape []int) (Nodes, error) {
 	})
 }
 
-// retinaNetLoss returns BoxLoss for an output of graph.RetinaNetForm: the focal loss of the classes
+// retinaNetLoss returns Boxes for an output of graph.RetinaNetForm: the focal loss of the classes
 // (Lin et al. 2017), and for each slot (an anchor of the detector) with an object the sum of the
 // absolute errors of its box, or 1 - GIoU in graph.RetinaNetV2Form.
 func (t *tape) retinaNetLoss(outputs graph.Value, shape []int, form graph.BoxForm) (Nodes,

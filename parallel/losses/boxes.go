@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import (
 	"fmt"
@@ -6,15 +6,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// BoxLoss is the loss of a detector in which the labels alone determine which cell predicts which
+// Boxes is the loss of a detector in which the labels alone determine which cell predicts which
 // object. So the host knows, before the step, the assignment and the number of cells with an object
 // in the whole batch. The loss is a sum over the cells, divided by that number. For
 // graph.YOLOXForm, f32 [5+C, A] in the units of package objects/cells, the sum consists of the
 // binary cross-entropies of the logits of objects and classes, and of 5*(1 - GIoU) of the box of
 // each cell with an object. See fcosLoss, retinaNetLoss and ssdLoss for the other forms.
-const BoxLoss = "boxes"
+const Boxes = "boxes"
 
-// The training function for BoxLoss has these inputs, which are f32 rows. InputPositive and
+// The training function for Boxes has these inputs, which are f32 rows. InputPositive and
 // InputNegative are [1+C, A] in this loss.
 const (
 	InputBoxes = "boxes" // [4, A]: corners of the assigned box
@@ -27,7 +27,7 @@ const rowsOfBox = 4
 // boxWeight is the weight of the loss of a box.
 const boxWeight = 5.0
 
-// cellLoss returns BoxLoss for an output of graph.YOLOXForm. Its elements are [2+C, A]: the loss of the
+// cellLoss returns Boxes for an output of graph.YOLOXForm. Its elements are [2+C, A]: the loss of the
 // box, of the presence of an object, and of each class.
 func (t *tape) cellLoss(outputs graph.Value, shape []int) (n Nodes, err error) {
 	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {

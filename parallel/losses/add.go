@@ -1,10 +1,10 @@
-package parallel
+package losses
 
 import "github.com/bnctl/bnctl/graph"
 
 // Add adds the nodes of the loss to a function that b builds. outputs is the value that the loss is
 // computed from: the first output of the graph from, or the input of the softmax or sigmoid before it.
-// perReplica makes the denominator of YOLOXLoss separate for each replica.
+// perReplica makes the denominator of YOLOX separate for each replica.
 func (l *Loss) Add(b *graph.Builder, from *graph.Function, outputs graph.Value, perReplica bool) (
 	Nodes, error) {
 	t := &tape{Builder: b, From: from, loss: l, perReplica: perReplica, inputs: map[string]graph.Value{}}
@@ -12,15 +12,15 @@ func (l *Loss) Add(b *graph.Builder, from *graph.Function, outputs graph.Value, 
 	switch l.Of {
 	case CrossEntropy:
 		return t.crossEntropy(outputs, shape), nil
-	case BoxLoss:
+	case Boxes:
 		return t.boxLoss(outputs, shape)
-	case YOLOXLoss:
+	case YOLOX:
 		return t.yoloxLoss(outputs, shape)
 	}
 	return t.elementLoss(outputs, shape)
 }
 
-// boxLoss adds the nodes of BoxLoss for the form of the output.
+// boxLoss adds the nodes of Boxes for the form of the output.
 func (t *tape) boxLoss(outputs graph.Value, shape []int) (Nodes, error) {
 	switch form := t.From.BoxForm(); form {
 	case graph.FCOSForm:

@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import (
 	"github.com/bnctl/bnctl/graph"

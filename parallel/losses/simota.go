@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// The training function for YOLOXLoss has these inputs, f32 rows for M objects and A cells.
+// The training function for YOLOX has these inputs, f32 rows for M objects and A cells.
 // cells.Candidates computes them from labels.
 const (
 	InputObjects = "objects"      // [M, 6]
@@ -82,7 +82,7 @@ func (t *tape) newSimOTA(outputs graph.Value, shape []int) (*simOTA, error) {
 		cells, sides = cells+side[0]*side[1], sides+side[0]+side[1]
 	}
 	if m < 1 || cells != a {
-		return nil, fmt.Errorf("loss %s: %d objects and maps %v for an output of %d cells", YOLOXLoss, m, s.maps, a)
+		return nil, fmt.Errorf("loss %s: %d objects and maps %v for an output of %d cells", YOLOX, m, s.maps, a)
 	}
 	s.objects, s.cells = t.input(InputObjects, []int{m, 6}), t.input(InputCells, []int{5, a})
 	s.placeNear(t.input(InputNear, []int{m, sides}))

@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 // These are the values of Loss.Of. CrossEntropy is for exclusive classes. The others consist of
 // operations on single elements that every device has, with the same result on all: docs/numerics.md,
@@ -19,8 +19,8 @@ type Loss struct {
 	Smoothing  float64   // Smoothing, Weights and Mixed are for CrossEntropy only
 	Weights    []float64 // weights of the classes; nil: all 1
 	Mixed      bool      // a row has two labels, each with its fraction
-	Objects    int       // for YOLOXLoss: the maximum number of objects of a row
-	Maps       [][2]int  // for YOLOXLoss: rows and columns of each map of cells
+	Objects    int       // for YOLOX: the maximum number of objects of a row
+	Maps       [][2]int  // for YOLOX: rows and columns of each map of cells
 }
 
 // weightsTargets reports whether the targets are weighted by class, as with smoothing.

@@ -1,4 +1,4 @@
-package parallel
+package losses
 
 import "github.com/bnctl/bnctl/graph"
 
@@ -6,7 +6,7 @@ import "github.com/bnctl/bnctl/graph"
 // slot is an anchor of the detector.
 const negativesOfPositive = 3.0
 
-// ssdLoss returns BoxLoss for an output of graph.SSDForm (Liu et al. 2016): for each slot with an object the
+// ssdLoss returns Boxes for an output of graph.SSDForm (Liu et al. 2016): for each slot with an object the
 // sum of the smooth absolute errors of its box and the cross-entropy of its class, and the cross-entropies of
 // the hardest slots of background in each picture. Package objects/anchors has the targets.
 func (t *tape) ssdLoss(outputs graph.Value, shape []int) (Nodes, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -113,11 +113,11 @@ func main(x rows f32[2]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: 2, BN: bn.Sync})
+	wrapped, err := spmd.Wrap(net, spmd.Options{Replicas: 2, BN: bn.Sync})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
+	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func main(x rows f32[2]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == parallel.Gradient("w") })
+	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == spmd.Gradient("w") })
 	largest := 0.0
 	for k, got := range out[at].F64() {
 		want := g.Gradients[k%2][k/2]

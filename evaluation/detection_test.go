@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -181,7 +181,7 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 		of := func(name string) []float64 {
 			return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
 		}
-		moments, loss := of(parallel.OutputLoss), 0.0 // a count, and then one mean for each row of elements
+		moments, loss := of(spmd.OutputLoss), 0.0 // a count, and then one mean for each row of elements
 		for _, mean := range moments[1:][:len(moments)/2] {
 			loss += moments[0] * mean / g.Positives
 		}
@@ -189,7 +189,7 @@ func TestDetectionLossAsTorchvision(t *testing.T) {
 			t.Errorf("loss %v, want %v", loss, g.Loss)
 		}
 		largest := 0.0
-		for k, got := range of(parallel.Gradient("w")) {
+		for k, got := range of(spmd.Gradient("w")) {
 			want := g.Gradients[k%n][k/n]
 			largest = max(largest, math.Abs(got-want)/max(1e-4, math.Abs(want)))
 		}
@@ -218,11 +218,11 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: len(g.Outputs), BN: bn.Sync})
+	wrapped, err := spmd.Wrap(net, spmd.Options{Replicas: len(g.Outputs), BN: bn.Sync})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
+	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -133,9 +133,9 @@ func (g *detectionGolden) gradient(t *testing.T, l Loss, slots cells.Slots, labe
 	of := func(name string) []float64 {
 		return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
 	}
-	moments := of(parallel.OutputLoss)
+	moments := of(spmd.OutputLoss)
 	for _, mean := range moments[1:][:len(moments)/2] {
 		sum += moments[0] * mean
 	}
-	return of(parallel.Gradient("w")), sum
+	return of(spmd.Gradient("w")), sum
 }

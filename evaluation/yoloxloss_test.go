@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -77,11 +77,11 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: replicas, BN: bn.Sync})
+	wrapped, err := spmd.Wrap(net, spmd.Options{Replicas: replicas, BN: bn.Sync})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: []string{"w"},
+	f, err := spmd.TrainFunction(wrapped, spmd.Training{Trained: []string{"w"},
 		Loss: losses.Loss{Of: losses.YOLOX, Objects: g.Most, Maps: grid.Sides()}})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestYOLOXLossAsPyTorch(t *testing.T) {
 		t.Errorf("%v cells have an object, want %v", p[0]*p[1], g.Positives)
 	}
 	largest := 0.0
-	for k, got := range of(parallel.Gradient("w")) {
+	for k, got := range of(spmd.Gradient("w")) {
 		want := g.Gradients[k%n][k/n]
 		largest = max(largest, math.Abs(got-want)/max(1e-4, math.Abs(want)))
 	}
@@ -192,7 +192,7 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == parallel.Gradient("w") })
+	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == spmd.Gradient("w") })
 	grad := out[at].F64() // gradient of a logit: the probability minus the target
 	if slices.ContainsFunc(grad, math.IsNaN) {
 		t.Error("a gradient is NaN")

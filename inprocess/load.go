@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -55,7 +55,7 @@ func New(m *models.Model, o Options) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := parallel.PredictProgram(m.Graph)
+	program, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		return nil, err
 	}

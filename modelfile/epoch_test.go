@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -37,7 +37,7 @@ func checkpointOf(t *testing.T, save string, best bool) string {
 		return b
 	}
 	m.State[head[1]] = bias(1)
-	g, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: bn.Sync, Stats: bn.Pooled})
+	g, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 2, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -29,13 +30,13 @@ func TestNobodyIsLostWhoIsRight(t *testing.T) {
 	m := small(t)
 	for _, how := range []struct {
 		name    string
-		options Options
+		options spmd.Options
 		config  Config
 	}{
-		{"batch norm over the batch", Options{BN: bn.Sync}, Config{}},
-		{"batch norm of replicas", Options{BN: bn.Replica}, Config{}},
-		{"updates of one device", Options{BN: bn.Sync}, Config{Template: true}},
-		{"weights of their own", Options{BN: bn.Replica}, Config{Local: true}},
+		{"batch norm over the batch", spmd.Options{BN: bn.Sync}, Config{}},
+		{"batch norm of replicas", spmd.Options{BN: bn.Replica}, Config{}},
+		{"updates of one device", spmd.Options{BN: bn.Sync}, Config{Template: true}},
+		{"weights of their own", spmd.Options{BN: bn.Replica}, Config{Local: true}},
 	} {
 		var want map[string]tensor.Tensor
 		for _, foreign := range [][]bool{{false}, {false, true}, {true, true}, {true, false, true}} {

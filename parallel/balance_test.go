@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // paced is a device that reports a given time per row.
@@ -62,7 +63,7 @@ func balanced(t *testing.T, members []Member, c Config) (string, []int) {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 8, 24
-	d, err := Open(ctx, program(t, m, Options{Replicas: 8, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 8, BN: bn.Sync}), m.State, members, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestFasterDevicesGetMoreReplicas(t *testing.T) {
 func TestSlowAtFirstKeepsAReplica(t *testing.T) {
 	ctx, m := t.Context(), small(t)
 	members := pacedRefs(t, time.Millisecond, 1000*time.Millisecond)
-	d, err := Open(ctx, program(t, m, Options{Replicas: 8, BN: bn.Sync}), m.State, members,
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 8, BN: bn.Sync}), m.State, members,
 		Config{Replicas: 8, Batch: 24})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +175,7 @@ func TestPinnedPlacementGivesWayToLosses(t *testing.T) {
 
 func TestPlacementsThatDoNotFit(t *testing.T) {
 	m := small(t)
-	p := program(t, m, Options{Replicas: 8, BN: bn.Sync})
+	p := program(t, m, spmd.Options{Replicas: 8, BN: bn.Sync})
 	for _, c := range []struct {
 		placement []int
 		want      string

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -264,7 +265,7 @@ func TestCallsOfALocalStep(t *testing.T) {
 	members := refs(t, 2)
 	devices := tellers(members)
 	m := small(t)
-	d, err := Open(t.Context(), program(t, m, Options{Replicas: 5, BN: bn.Replica}), m.State, members,
+	d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica}), m.State, members,
 		Config{Replicas: 5, Batch: 20, Local: true})
 	if err != nil {
 		t.Fatal(err)

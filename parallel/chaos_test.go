@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -164,7 +165,7 @@ func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string
 		defer d.Close()
 		members = append(members, Member{Name: fmt.Sprintf("frail:%d", i), Device: d})
 	}
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members,
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members,
 		Config{Replicas: 5, Batch: 20, Reopen: h.reopen, Template: template, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,7 @@ func noDeviceComesBack(t *testing.T) {
 	}
 	m := small(t)
 	none := func(context.Context, string) (device.Device, error) { return nil, errors.New("not today") }
-	d, err := Open(context.Background(), program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members,
+	d, err := Open(context.Background(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members,
 		Config{Replicas: 5, Batch: 20, Reopen: none, Timeout: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

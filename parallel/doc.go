@@ -2,10 +2,9 @@
 //
 // Use it to run programs on devices directly; package train makes whole runs.
 //
-// Wrap adds the replica connections to a model's graph. TrainFunction and
-// EstimateFunction turn it into functions that devices run. R replicas, each with a
-// share of every batch (Tail), determine the result; the number of devices that hold
-// them determines only the speed.
+// Package spmd makes the programs from a model's graph. R replicas, each with a share of
+// every batch (Tail), determine the result; the number of devices that hold them
+// determines only the speed.
 //
 //	batch     | rows of r0 | rows of r1 | rows of r2 | rows of r3 |
 //	replicas        r0           r1           r2           r3        forward, backward

@@ -12,13 +12,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // program returns a training program with plain SGD for a small network.
-func program(t *testing.T, m *models.Model, o Options) *graph.Program {
+func program(t *testing.T, m *models.Model, o spmd.Options) *graph.Program {
 	t.Helper()
-	wrapped, err := Wrap(m.Graph, o)
+	wrapped, err := spmd.Wrap(m.Graph, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,15 +29,15 @@ func program(t *testing.T, m *models.Model, o Options) *graph.Program {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := TrainFunction(wrapped, Training{Trained: trained})
+	train, err := spmd.TrainFunction(wrapped, spmd.Training{Trained: trained})
 	if err != nil {
 		t.Fatal(err)
 	}
-	predict, err := PredictFunction(m.Graph)
+	predict, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
-	estimate, err := EstimateFunction(wrapped)
+	estimate, err := spmd.EstimateFunction(wrapped)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func commit(t *testing.T, m *models.Model, trained []string) *graph.Function {
 	lr := b.Input("lr", graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	for _, name := range trained {
 		w := b.Read(name)
-		g := b.Input(Gradient(name), b.Type(w))
+		g := b.Input(spmd.Gradient(name), b.Type(w))
 		b.Update(name, b.Op(graph.Sub, name+".next",
 			[]graph.Value{w, b.Op(graph.Mul, name+".scaled", []graph.Value{g, lr})}))
 	}
@@ -119,7 +120,7 @@ func TestSameBits(t *testing.T) {
 			var want string
 			for _, devices := range []int{1, 2, 3, 5} {
 				m := small(t)
-				d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: mode}), m.State, refs(t, devices),
+				d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: mode}), m.State, refs(t, devices),
 					Config{Replicas: 5, Batch: 20})
 				if err != nil {
 					t.Fatal(err)

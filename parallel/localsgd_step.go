@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -158,10 +159,10 @@ func (l *LocalSGD) result(all []advanced) Result {
 		t.Took += a.outcome.Took / time.Duration(len(l.driver.group.members))
 	}
 	sums := collective.Reduce(collective.Sum, collective.Root(len(outs)), func(r int) tensor.Tensor {
-		one := resultOf(f, outs[r:r+1], Timing{})
+		one := step.ResultOf(f, outs[r:r+1], Timing{})
 		return tensor.Of([]float64{one.Loss, one.Correct, one.Counted}, 3)
 	}).F64()
-	result := resultOf(f, outs, t)
+	result := step.ResultOf(f, outs, t)
 	result.Loss, result.Correct, result.Counted = sums[0], sums[1], sums[2]
 	return result
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -31,7 +32,7 @@ func ownBatch() Batch {
 func openLocal(t *testing.T, m *models.Model, members []Member, c Config) *Driver {
 	t.Helper()
 	c.Local = true
-	p := program(t, m, Options{Replicas: 5, BN: bn.Replica})
+	p := program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica})
 	d, err := Open(t.Context(), p, m.State, members, withSizes(c))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 	l := NewLocalSGD(openLocal(t, m, refs(t, 2), Config{}), m.State)
 	var alone []*Driver // replica r
 	for range b.Sizes {
-		d, err := Open(t.Context(), program(t, m, Options{Replicas: 1, BN: bn.Replica}), m.State, refs(t, 1),
+		d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 1, BN: bn.Replica}), m.State, refs(t, 1),
 			Config{Replicas: 1, Batch: 20})
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestTimingOfReplicas(t *testing.T) {
 func TestNoErrorOfReplicasIsPassedOver(t *testing.T) {
 	m := small(t)
 	callsOf(t, 1, false, func(member Member, _ int64) error {
-		d, err := Open(t.Context(), program(t, m, Options{Replicas: 5, BN: bn.Replica}), m.State, []Member{member},
+		d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica}), m.State, []Member{member},
 			withSizes(Config{Local: true}))
 		if err != nil {
 			return err

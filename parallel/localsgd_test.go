@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -21,7 +22,7 @@ func localSteps(t *testing.T, members []Member, c Config, steps int) string {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch, c.Local = 5, 20, true
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Replica}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica}), m.State, members, c)
 	if err != nil {
 		t.Fatal(err)
 	}

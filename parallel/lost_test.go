@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -20,7 +21,7 @@ import (
 func everything(t *testing.T, members []Member, c Config) (string, error) {
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 	if err != nil {
 		return "", err
 	}

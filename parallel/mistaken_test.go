@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -145,7 +146,7 @@ func TestNoErrorIsPassedOver(t *testing.T) {
 func mistakenSteps(t *testing.T, members []Member, c Config) error {
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -48,7 +49,7 @@ func smallModel(t *testing.T) (*models.Model, *graph.Program) {
 	if err := models.Init(m, 1); err != nil {
 		t.Fatal(err)
 	}
-	p, err := parallel.PredictProgram(g)
+	p, err := spmd.PredictProgram(g)
 	if err != nil {
 		t.Fatal(err)
 	}

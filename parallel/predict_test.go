@@ -12,13 +12,14 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // predicting opens a driver that predicts with the small model.
 func predicting(t *testing.T, members []Member, c Config) *Driver {
 	t.Helper()
 	m := small(t)
-	f, err := PredictFunction(m.Graph)
+	f, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // A device that comes back and cannot get the program and the state is lost once more. From
@@ -115,7 +116,7 @@ func rankEmptied(t *testing.T, c Config, first Member, meanwhile func(d *Driver)
 			members[0].Device = &mortal{Device: members[0].Device, dies: 2}
 			c.Lost = func(LostDevice) { lost++ }
 		}
-		d, err := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State, members, c)
+		d, err := Open(t.Context(), program(t, small(t), spmd.Options{Replicas: 5}), small(t).State, members, c)
 		if err != nil {
 			return "", err
 		}
@@ -197,7 +198,7 @@ func TestFabricThatEnds(t *testing.T) {
 	var err error
 	opened := make(chan struct{})
 	_, _ = onRanks(2, func(p *fabric.Peers) (string, error) {
-		d, failed := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State, refs(t, 1),
+		d, failed := Open(t.Context(), program(t, small(t), spmd.Options{Replicas: 5}), small(t).State, refs(t, 1),
 			withSizes(Config{Peers: p}))
 		if failed != nil {
 			return "", failed

@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/inprocess"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -42,7 +43,7 @@ func onRanks(size int, f func(p *fabric.Peers) (string, error)) ([]string, error
 func rankSteps(t *testing.T, members []Member, mode bn.Mode, c Config) (string, error) {
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: mode}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: mode}), m.State, members, c)
 	if err != nil {
 		return "", err
 	}
@@ -257,7 +258,7 @@ func TestReportThatIsNone(t *testing.T) {
 func TestSharesOfRanks(t *testing.T) {
 	b, size := batchOf(13, 5, Pad, 20), 2 // 4, 4, 4, 1 and 0
 	said, err := onRanks(size, func(p *fabric.Peers) (string, error) {
-		d, err := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State,
+		d, err := Open(t.Context(), program(t, small(t), spmd.Options{Replicas: 5}), small(t).State,
 			pacedRefs(t, time.Millisecond), withSizes(Config{Peers: p}))
 		if err != nil {
 			return "", err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,7 +28,7 @@ func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (
 		if err != nil {
 			return nil, err
 		}
-		r = resultOf(f, outs, t)
+		r = step.ResultOf(f, outs, t)
 		mine.RankStats = d.ranks.statsOf(b, t)
 		return r.Moments, nil
 	})

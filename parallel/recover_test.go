@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // mortal is a device that dies in run number dies or, with inCommit, in the commit after this run.
@@ -52,7 +53,7 @@ func trainSteps(t *testing.T, members []Member, c Config) (string, error) {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestRefusedNodesAreDecomposed(t *testing.T) {
 func TestRefusedNodesAreNamed(t *testing.T) {
 	members, m := refs(t, 2), small(t)
 	members[1].Device = &picky{members[1].Device, graph.Dense}
-	_, err := Open(context.Background(), program(t, m, Options{Replicas: 4, BN: bn.Sync}), m.State, members,
+	_, err := Open(context.Background(), program(t, m, spmd.Options{Replicas: 4, BN: bn.Sync}), m.State, members,
 		Config{Replicas: 4, Batch: 8})
 	if !errors.Is(err, device.Unsupported) || !strings.Contains(err.Error(), "fc1") ||
 		!strings.Contains(err.Error(), "ref1") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // Hangs count more than deaths, and only recent runs count.
@@ -43,7 +44,7 @@ func TestDeviceThatDiesAgainAndAgain(t *testing.T) {
 			}}
 		mine := &mortal{Device: refs(t, 1)[0].Device, dies: 2}
 		members := append(refs(t, 1), Member{Name: "mortal", Device: mine})
-		d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+		d, err := Open(ctx, program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // TestLostAtTheStart: one of three devices dies when the program is loaded.
@@ -61,7 +62,7 @@ func openOnly(t *testing.T, members []Member, c Config) error {
 	t.Helper()
 	m := small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(context.Background(), program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(context.Background(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 	if err == nil {
 		d.Close()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // mayfly is a device that is lost, or runs out of memory, after a number of runs.
@@ -71,7 +72,7 @@ func opened(t *testing.T, members []Member, c Config) *Driver {
 	t.Helper()
 	m := small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(context.Background(), program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	d, err := Open(context.Background(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 	if err != nil {
 		t.Fatal(err)
 	}

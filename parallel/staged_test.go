@@ -19,6 +19,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
@@ -92,7 +93,7 @@ func trainedModel(t testing.TB, text string, mode bn.Mode) (*models.Model, *grap
 	}
 	r := recipe.Default("staged")
 	r.BN, r.Replicas, r.Batch, r.AuxWeight, r.Seed, r.ClipNorm, r.EMA = mode, 4, 8, 0.3, 5, 0.1, 0.9
-	w, err := parallel.Wrap(g, parallel.Options{Replicas: r.Replicas, BN: r.BN})
+	w, err := spmd.Wrap(g, spmd.Options{Replicas: r.Replicas, BN: r.BN})
 	if err != nil {
 		t.Fatal(err)
 	}

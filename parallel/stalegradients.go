@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -125,7 +126,7 @@ func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) b
 
 // notFinite returns an error that describes the sum of the gradients of tensor i.
 func (l *StaleGradients) notFinite(i int, sum, gradients tensor.Tensor, take func(r int) bool) error {
-	name := Gradient(l.trained[i].Name)
+	name := step.GradientPrefix + l.trained[i].Name
 	for r := range gradients.Shape[0] {
 		if !take(r) {
 			continue

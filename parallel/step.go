@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/step"
 )
 
 // Step runs the training function on a batch. The gradients stay on the devices until Commit. If a
@@ -20,9 +21,9 @@ func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 	return r, err
 }
 
-// Moments runs the function Estimate on a batch: the result has moments only.
+// Moments runs the function step.Estimate on a batch: the result has moments only.
 func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
-	r, err := d.runToEnd(ctx, d.program.current.Function(Estimate), b)
+	r, err := d.runToEnd(ctx, d.program.current.Function(step.Estimate), b)
 	if err == nil {
 		d.recovery.progressed()
 	}
@@ -41,7 +42,7 @@ func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Resu
 		}
 		if err == nil {
 			d.retained = f.Name == graph.Train
-			return resultOf(f, outs, t), nil
+			return step.ResultOf(f, outs, t), nil
 		}
 		if err := d.recovery.after(ctx, err); err != nil {
 			return Result{}, err

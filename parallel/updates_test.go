@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -135,7 +136,7 @@ func TestARankIsEmptyAfterACommit(t *testing.T) {
 				if p.Rank() == 1 {
 					members[0].Device = &mortal{Device: members[0].Device, dies: at + 1, inCommit: true}
 				}
-				d, err := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State, members,
+				d, err := Open(t.Context(), program(t, small(t), spmd.Options{Replicas: 5}), small(t).State, members,
 					withSizes(config))
 				if err != nil {
 					return "", err

@@ -4,7 +4,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -14,7 +14,7 @@ import (
 // checked when the device loads the program. On systems other than Linux the limit is
 // unknown, and CheckBatch returns nil.
 func CheckBatch(m *models.Model, rows int) error {
-	program, err := parallel.PredictProgram(m.Graph)
+	program, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -132,7 +133,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if o.Batch < 1 {
 		return nil, problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
 	}
-	program, err := parallel.PredictProgram(m.Graph)
+	program, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		return nil, err
 	}

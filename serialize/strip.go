@@ -11,7 +11,7 @@ import (
 )
 
 // Strip returns the template of a checkpoint and a list of the removed parts: replica connections,
-// and everything that only training needs. It is the inverse of parallel.Wrap: it returns the graph
+// and everything that only training needs. It is the inverse of spmd.Wrap: it returns the graph
 // and state that Wrap received, without an auxiliary head. If the recipe saves the best epoch, the
 // template has the weights of that epoch. If the recipe averages weights, the template has the average, and
 // with it the statistics of SetEstimated. A checkpoint of quantisation-aware training becomes an int8

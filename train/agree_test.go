@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -151,7 +151,7 @@ func TestARankEndsTheOthers(t *testing.T) {
 func TestOpenEstimator(t *testing.T) {
 	b := newBench(t, 42)
 	c, m := b.config(2), b.model()
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Sync, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 4, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		t.Fatal(err)
 	}

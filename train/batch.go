@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -11,9 +12,9 @@ import (
 // the labels of the whole batch.
 func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 	rows := map[string]tensor.Tensor{
-		p.inputName():       repeatRows(b.X, sl.Repeated),
-		losses.InputLabels:  repeatRows(b.Labels, sl.Repeated),
-		parallel.InputIdent: repeatRows(b.Ident(), sl.Repeated),
+		p.inputName():      repeatRows(b.X, sl.Repeated),
+		losses.InputLabels: repeatRows(b.Labels, sl.Repeated),
+		spmd.InputIdent:    repeatRows(b.Ident(), sl.Repeated),
 	}
 	p.withLoss(rows)
 	if len(b.Partners.Shape) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -31,7 +32,7 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	of := b.Samples.I64()
-	got := out.Rows[parallel.InputIdent].I64()[:6]
+	got := out.Rows[spmd.InputIdent].I64()[:6]
 	if !slices.Equal(got, []int64{3, of[0], 3, of[1], 3, of[2]}) {
 		t.Errorf("epochs and samples %v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -130,7 +131,7 @@ func TestStripOfAnAverage(t *testing.T) {
 // evaluated evaluates a template by itself, on one device.
 func (b *bench) evaluated(m *models.Model) *evaluation.Evaluation {
 	b.t.Helper()
-	f, err := parallel.PredictFunction(m.Graph)
+	f, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -63,7 +63,7 @@ func TestEndingsHaveOneLoss(t *testing.T) {
 // trainedLoss returns the sum of the loss in the training function.
 func trainedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 {
 	t.Helper()
-	f, err := parallel.TrainFunction(g, parallel.Training{Trained: []string{"b"}})
+	f, err := spmd.TrainFunction(g, spmd.Training{Trained: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func trainedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 
 		t.Fatal(err)
 	}
 	for i, o := range f.Outputs {
-		if o.Name == parallel.OutputLoss {
+		if o.Name == spmd.OutputLoss {
 			return out[i].F64()[0]
 		}
 	}

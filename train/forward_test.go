@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,7 +47,7 @@ func TestPixelNetsAsInTorchvision(t *testing.T) {
 func (g *golden) logits(t *testing.T) []float32 {
 	t.Helper()
 	ctx, m := context.Background(), g.build(t)
-	f, err := parallel.PredictFunction(m.Graph)
+	f, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func (g *golden) logits(t *testing.T) []float32 {
 // refused, and the error names the layer.
 func TestPooledBranchIsRefused(t *testing.T) {
 	m := (&golden{model: "deeplabv3-resnet50", classes: 4, side: 64}).template(t)
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled})
 	if err != nil {
 		t.Fatal(err)
 	}

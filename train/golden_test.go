@@ -20,6 +20,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -194,7 +195,7 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 		}
 	}
 	rows := map[string]tensor.Tensor{"x": x, losses.InputLabels: y,
-		parallel.InputIdent: tensor.New(tensor.I64, goldenBatch, 2)}
+		spmd.InputIdent: tensor.New(tensor.I64, goldenBatch, 2)}
 	if g.mixed {
 		partners := tensor.New(tensor.I32, y.Shape...)
 		size := len(y.Bytes) / goldenBatch
@@ -224,7 +225,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 			t.Fatal(err)
 		}
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: replicas, BN: mode})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: replicas, BN: mode})
 	must(err)
 	trained, err := Trained(m.Graph, nil)
 	must(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -59,7 +59,7 @@ func MemoryOf(name string, size models.Size, batch int) (*Memory, error) {
 
 // sgdProgram returns the program that trains a graph with sgd and batch norm over the batch.
 func sgdProgram(g *graph.Graph) (*graph.Program, error) {
-	wrapped, err := parallel.Wrap(g, parallel.Options{Replicas: 1, BN: bn.Sync, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(g, spmd.Options{Replicas: 1, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		return nil, err
 	}

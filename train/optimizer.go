@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,7 +47,7 @@ func commitFunction(r *recipe.Recipe, table *[]graph.State, trained []string) (*
 			grads[i] = c.b.Declare(parallel.DueState(s))
 			continue
 		}
-		grads[i] = c.b.Input(parallel.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
+		grads[i] = c.b.Input(spmd.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
 	}
 	c.hyper = map[string]graph.Value{}
 	for _, factor := range append([]float64{1}, r.LRFactors()...) {

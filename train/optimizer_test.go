@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -73,7 +73,7 @@ func eightWeights(t *testing.T, r recipe.Recipe) func() []float32 {
 	table := []graph.State{{Name: "w", DType: tensor.F32, Shape: []int{8}, Role: graph.Weight}}
 	b := graph.NewBuilder(graph.Train, &table)
 	g := b.Input("g", graph.Type{Kind: graph.Whole, DType: tensor.F32, Shape: []int{8}})
-	b.Output(parallel.Gradient("w"), b.Op(graph.Affine, "kept", []graph.Value{g}), true)
+	b.Output(spmd.Gradient("w"), b.Op(graph.Affine, "kept", []graph.Value{g}), true)
 	train, err := b.Function()
 	must(err)
 	commit, err := commitFunction(&r, &table, []string{"w"})

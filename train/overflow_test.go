@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -90,7 +90,7 @@ func TestEstimateBeyondFloat32(t *testing.T) {
 	b := newBench(t, 64)
 	b.recipe.BNPrecise = 32
 	c := b.config(1)
-	p := &poisoner{Device: c.Devices[0].Device, function: parallel.Estimate, first: 2, value: 1e44}
+	p := &poisoner{Device: c.Devices[0].Device, function: spmd.Estimate, first: 2, value: 1e44}
 	c.Devices[0].Device = p
 	s, err := New(context.Background(), &b.recipe, b.model(), c)
 	if err != nil {

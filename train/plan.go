@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
@@ -55,7 +55,7 @@ func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) 
 	if p.schedule, err = recipe.NewSchedule(r); err != nil {
 		return nil, err
 	}
-	p.wrapped, err = parallel.Wrap(p.template.Graph, parallel.Options{Replicas: r.StepReplicas(),
+	p.wrapped, err = spmd.Wrap(p.template.Graph, spmd.Options{Replicas: r.StepReplicas(),
 		BN: r.BN, Stats: r.BNStats, MinRunning: r.BNMin == "running"})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 	}
 	loss := losses.Loss{Of: l.Of, HuberDelta: l.Delta, Smoothing: r.LabelSmoothing, Weights: classWeights,
 		Mixed: r.Augment.Mixes(), Objects: r.MostBoxes, Maps: mapsOf(l, template)}
-	train, err := parallel.TrainFunction(wrapped, parallel.Training{Loss: loss, Auxiliary: r.AuxWeight,
+	train, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: loss, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})
 	if err != nil {
 		return nil, err
@@ -164,13 +164,13 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 	if err != nil {
 		return nil, err
 	}
-	predict, err := parallel.PredictFunction(answers)
+	predict, err := spmd.PredictFunction(answers)
 	if err != nil {
 		return nil, err
 	}
 	p.Functions = []*graph.Function{train, commit, predict}
 	if r.BNPrecise > 0 || r.EMA > 0 || r.HasSeparateWeights() {
-		estimate, err := parallel.EstimateFunction(wrapped)
+		estimate, err := spmd.EstimateFunction(wrapped)
 		if err != nil {
 			return nil, err
 		}

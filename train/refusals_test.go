@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 )
 
@@ -86,7 +86,7 @@ func TestFunctionsOfAProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has := p.program.Function(parallel.Estimate) != nil
+		has := p.program.Function(spmd.Estimate) != nil
 		if has != c.estimate || p.program.Function(graph.Commit) == nil {
 			t.Errorf("%s: estimate %v", b.recipe.JSON(), has)
 		}
@@ -125,7 +125,7 @@ func TestWrappedAsTheRecipeSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled,
+		want, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled,
 			MinRunning: running})
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -32,7 +32,7 @@ func updated(t *testing.T, r recipe.Recipe, values, gradients [2]float32) (after
 	b := graph.NewBuilder(graph.Train, &table)
 	for _, name := range trained {
 		g := b.Input("g."+name, graph.Type{Kind: graph.Whole, DType: tensor.F32, Shape: []int{1}})
-		b.Output(parallel.Gradient(name), b.Op(graph.Affine, "kept."+name, []graph.Value{g}), true)
+		b.Output(spmd.Gradient(name), b.Op(graph.Affine, "kept."+name, []graph.Value{g}), true)
 	}
 	train, err := b.Function()
 	must(err)

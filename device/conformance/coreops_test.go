@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
@@ -18,7 +18,7 @@ func TestCoreOps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 8, BN: bn.Sync, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 8, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		t.Fatal(err)
 	}

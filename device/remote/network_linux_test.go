@@ -16,6 +16,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -27,15 +28,15 @@ func resnet20(t testing.TB, replicas int) (*models.Model, *graph.Program) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, errWrap := parallel.Wrap(m.Graph, parallel.Options{Replicas: replicas, BN: bn.Sync})
+	wrapped, errWrap := spmd.Wrap(m.Graph, spmd.Options{Replicas: replicas, BN: bn.Sync})
 	var trained []string
 	for _, s := range m.Graph.State {
 		if s.Role.Trained() {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, errTrain := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
-	predict, errPredict := parallel.PredictFunction(m.Graph)
+	train, errTrain := spmd.TrainFunction(wrapped, spmd.Training{Trained: trained})
+	predict, errPredict := spmd.PredictFunction(m.Graph)
 	if err := errors.Join(errWrap, errTrain, errPredict, models.Init(m, 1)); err != nil {
 		t.Fatal(err)
 	}

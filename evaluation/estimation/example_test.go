@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 // The statistics of a new model are estimated from 32 samples, in batches of two replicas.
@@ -23,7 +23,7 @@ func Example() {
 	m, err := fit.Zoo("mlp-bn", src.Info(), models.Options{})
 	must(err)
 	must(models.Init(m, 1))
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: bn.Sync})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 2, BN: bn.Sync})
 	must(err)
 	layers, err := bn.Layers(wrapped.Main)
 	must(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -27,7 +28,7 @@ type Estimator interface {
 // caller's.
 func Open(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,
 	batch, replicas int) (*parallel.Driver, error) {
-	estimate, err := parallel.EstimateFunction(wrapped)
+	estimate, err := spmd.EstimateFunction(wrapped)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation
 func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) (
 	[]tensor.Tensor, error) {
 	rows := map[string]tensor.Tensor{r.Input: b.X, losses.InputLabels: b.Labels,
-		parallel.InputIdent: b.Ident()}
+		spmd.InputIdent: b.Ident()}
 	result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
 		Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -211,7 +211,7 @@ func (s *sketch) compared(m *models.Model, got []tensor.Tensor, want answered) e
 
 // evalF32 returns the results of the reference device for x, in f32.
 func evalF32(m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
-	p, err := parallel.PredictProgram(m.Graph)
+	p, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		return nil, err
 	}

@@ -88,9 +88,10 @@ objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
-parallel: internal/awake bn device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/losses parallel/pipeline parallel/stage parallel/step
+parallel: internal/awake device/collective device device/fabric graph tensor problem
+parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step
 parallel/losses: graph parallel/step tensor
+parallel/spmd: bn graph parallel/losses parallel/step problem tensor
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
 parallel/step: device graph problem tensor
@@ -98,7 +99,7 @@ parallel/pipeline: device device/collective device/fabric graph internal/memory 
 parallel/pipeline: problem tensor
 evaluation: data graph models parallel/losses problem tensor objects objects/anchors objects/average
 evaluation: objects/cells
-evaluation/estimation: bn data graph models parallel parallel/losses problem tensor
+evaluation/estimation: bn data graph models parallel parallel/losses parallel/spmd problem tensor
 train/internal/tfevents:
 recipe: bn data data/augmentation device device/class evaluation graph models parallel parallel/losses parts
 recipe: problem tensor
@@ -107,7 +108,7 @@ internal/style:
 internal/chart: internal/style
 train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
 train: serialize/chain tensor objects/anchors objects/cells internal/regular
-train: parallel/losses train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
+train: parallel/losses parallel/spmd train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
@@ -118,6 +119,7 @@ cmd/bnctl/internal/machines: device/machine device/serve fleet internal/memory p
 fleet: plugins/cpu problem
 modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
+cmd/bnctl/internal/bench: parallel/spmd
 cmd/bnctl/internal/bench: models parallel parallel/losses parallel/stage plugins/cpu problem tensor train recipe
 modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
@@ -127,15 +129,15 @@ modelfile/export: modelfile/doctor fleet formats modelfile models objects/cells 
 modelfile/export: internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
 modelfile/inspect: models/qat recipe/progress
-modelfile/doctor: bn data fleet formats graph modelfile models parallel predict problem serialize
+modelfile/doctor: bn data fleet formats graph modelfile models parallel/spmd predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor evaluation/estimation recipe/progress
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
-predict: parallel parallel/stage problem tensor
+predict: parallel parallel/spmd parallel/stage problem tensor
 predict: internal/style predict/answer evaluation recipe internal/chart objects objects/average
 predict: objects/cells objects/detect
 bnctltest: inprocess tensor
 predict/answer: device graph models problem tensor
-inprocess: data device graph internal/memory modelfile models models/fit parallel plugins/cpu/local
+inprocess: data device graph internal/memory modelfile models models/fit parallel/spmd plugins/cpu/local
 inprocess: predict/answer problem tensor
 cmd/bnctl/internal/live: internal/waiting train evaluation
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train evaluation
@@ -158,7 +160,7 @@ cmd/bnctl/internal/zoo: cmd/bnctl/internal/recipefile models problem
 cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor evaluation
 cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet models models/fit parallel
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
-cmd/bnctl/internal/study/experiment: train evaluation/estimation recipe
+cmd/bnctl/internal/study/experiment: parallel/spmd train evaluation/estimation recipe
 
 formats/torch: formats/torch/internal/pickle formats/internal/foreign problem
 formats/torch: tensor
@@ -241,7 +243,7 @@ plugins/cpu/local: device graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
 plugins/gpu: device/collective device device/class device/lifecycle graph tensor problem
-plugins/internal/bitwise: bn device graph models parallel plugins/cpu tensor
+plugins/internal/bitwise: bn device graph models parallel parallel/spmd plugins/cpu tensor
 plugins/opencl/internal/cl: plugins/internal/library internal/regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
 plugins/opencl: device/serve plugins/opencl/internal/opencl
@@ -315,7 +317,7 @@ scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu
 scripts/results: scripts/internal/report
 scripts/slowlink:
-scripts/network: bn graph models parallel
+scripts/network: bn graph models parallel/spmd
 scripts/op: graph
 scripts/polynomials:
 scripts/plainsum: serialize recipe

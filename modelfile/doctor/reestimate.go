@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -36,8 +36,8 @@ type EstimateOptions struct {
 // accept the samples of src as input: fit.Model returns such a model.
 func Reestimate(ctx context.Context, m *models.Model, src data.Source, o EstimateOptions) (
 	map[string]tensor.Tensor, int, error) {
-	wrapped, err := parallel.Wrap(m.Graph,
-		parallel.Options{Replicas: estimateReplicas, BN: bn.Sync, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(m.Graph,
+		spmd.Options{Replicas: estimateReplicas, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		return nil, 0, err
 	}

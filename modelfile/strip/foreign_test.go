@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -111,7 +111,7 @@ func TestStaleStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: bn.Sync, Stats: bn.Pooled})
+	g, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 2, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/pipeline"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -59,7 +59,7 @@ func main(x rows f32[2]) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	program, err := parallel.PredictProgram(g)
+	program, err := spmd.PredictProgram(g)
 	if err != nil {
 		log.Fatal(err)
 	}

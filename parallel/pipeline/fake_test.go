@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/pipeline"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/recipe"
@@ -60,7 +60,7 @@ func program(t testing.TB) (*graph.Graph, *graph.Program, map[string]tensor.Tens
 	}
 	r := recipe.Default("three")
 	r.BN, r.Replicas, r.Batch, r.Seed, r.ClipNorm = bn.Replica, 4, 8, 5, 0.1
-	w, err := parallel.Wrap(g, parallel.Options{Replicas: r.Replicas, BN: r.BN})
+	w, err := spmd.Wrap(g, spmd.Options{Replicas: r.Replicas, BN: r.BN})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func program(t testing.TB) (*graph.Graph, *graph.Program, map[string]tensor.Tens
 	if err != nil {
 		t.Fatal(err)
 	}
-	estimate, err := parallel.EstimateFunction(w)
+	estimate, err := spmd.EstimateFunction(w)
 	if err != nil {
 		t.Fatal(err)
 	}

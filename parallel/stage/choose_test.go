@@ -9,7 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
@@ -78,7 +78,7 @@ func TestPlannedWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := parallel.PredictProgram(g)
+	p, err := spmd.PredictProgram(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestTimesCountWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := parallel.PredictProgram(g)
+	p, err := spmd.PredictProgram(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAutoFitsMemory(t *testing.T) {
 	g, r := parse(t, narrow), recipeOf(bn.Replica)
 	r.AuxWeight = 0
 	training, _ := programOf(t, g, r)
-	predict, err := parallel.PredictProgram(g)
+	predict, err := spmd.PredictProgram(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/recipe"
@@ -88,7 +88,7 @@ func programOf(t *testing.T, g *graph.Graph, r *recipe.Recipe) (*graph.Program, 
 			s.F32()[i] += float32(0.25 + d.Float64()/4)
 		}
 	}
-	w, err := parallel.Wrap(g, parallel.Options{Replicas: r.Replicas, BN: r.BN})
+	w, err := spmd.Wrap(g, spmd.Options{Replicas: r.Replicas, BN: r.BN})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func TestTheZooIsDivided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := parallel.PredictProgram(m.Graph)
+		p, err := spmd.PredictProgram(m.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -479,7 +479,7 @@ func main(x rows f32[4]) {
 	if _, err := d.Programs(p); err == nil || !strings.Contains(err.Error(), "stages 1 and 2 share weight,") {
 		t.Errorf("got %v, want a sentence on what is shared", err)
 	}
-	predict, err := parallel.PredictProgram(g)
+	predict, err := spmd.PredictProgram(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -499,7 +499,7 @@ func TestCutsAtBF16ChangeNoBit(t *testing.T) {
 	if err := models.Init(resnet, 1); err != nil {
 		t.Fatal(err)
 	}
-	p, err := parallel.PredictProgram(resnet.Graph)
+	p, err := spmd.PredictProgram(resnet.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
@@ -27,7 +27,7 @@ func main(x rows f32[4]) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	program, err := parallel.PredictProgram(g)
+	program, err := spmd.PredictProgram(g)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,4 +15,6 @@ const (
 	Estimate = "estimate"
 	// MomentsPrefix begins the names of the outputs with the moments of a batch norm; the layer follows.
 	MomentsPrefix = "moments:"
+	// GradientPrefix begins the names of the outputs with gradients; the state tensor follows.
+	GradientPrefix = "grad:"
 )

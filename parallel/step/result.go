@@ -19,7 +19,7 @@ type Result struct {
 	Correct float64         // number of labels that were predicted correctly
 	Counted float64         // number of labels that are not ignored
 	Moments []tensor.Tensor // f64 [R, 1+2C] for each tracked batch norm, in graph order
-	// Gradients are the gradients of the trained tensors, f32 [R, ...], if parallel.Training.PerReplica
+	// Gradients are the gradients of the trained tensors, f32 [R, ...], if spmd.Training.PerReplica
 	// is set.
 	Gradients []tensor.Tensor
 	Timing    Timing

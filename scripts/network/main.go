@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 )
 
 var (
@@ -51,7 +51,7 @@ func planOf(mode bn.Mode) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: mode, Stats: bn.Pooled})
+	w, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 2, BN: mode, Stats: bn.Pooled})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func planOf(mode bn.Mode) (*plan, error) {
 			trained = append(trained, s.Name)
 		}
 	}
-	f, err := parallel.TrainFunction(w, parallel.Training{Trained: trained})
+	f, err := spmd.TrainFunction(w, spmd.Training{Trained: trained})
 	if err != nil {
 		return nil, err
 	}

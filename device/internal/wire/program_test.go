@@ -8,7 +8,7 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -29,7 +29,7 @@ func programs(t testing.TB) []*graph.Program {
 		t.Fatal(err)
 	}
 	g := m.Graph
-	f, err := parallel.PredictFunction(g)
+	f, err := spmd.PredictFunction(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -153,7 +153,7 @@ func Model(name string, side int) (*graph.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn, err := parallel.PredictFunction(m.Graph)
+	fn, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		return nil, err
 	}

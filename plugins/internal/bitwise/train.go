@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -85,7 +86,7 @@ func (r Run) program() (*graph.Program, *models.Model, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: r.Replicas, BN: r.BN})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: r.Replicas, BN: r.BN})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func (r Run) program() (*graph.Program, *models.Model, error) {
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
+	train, err := spmd.TrainFunction(wrapped, spmd.Training{Trained: trained})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +130,7 @@ func descent(table *[]graph.State, trained []string) (*graph.Function, error) {
 		w := b.Read(s)
 		v := b.Declare(graph.State{Name: s + ".velocity", DType: tensor.F32, Shape: b.Type(w).Shape,
 			Role: graph.Optimizer})
-		g := b.Input(parallel.Gradient(s), b.Type(w))
+		g := b.Input(spmd.Gradient(s), b.Type(w))
 		next := b.Node(graph.SGD, s+".next", graph.Attrs{}.With("weight_decay", 1e-4), w, g, v, lr)
 		b.Update(s, next[0])
 		b.Update(s+".velocity", next[1])

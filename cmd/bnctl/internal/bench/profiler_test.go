@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -107,7 +108,7 @@ func TestBatchOfADetector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 1, BN: r.BN, Stats: r.BNStats})
+		wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 1, BN: r.BN, Stats: r.BNStats})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -40,7 +41,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	if err != nil {
 		return nil, err
 	}
-	program, err := parallel.PredictProgram(m.Graph)
+	program, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func StartTraining(ctx context.Context, r *recipe.Recipe, m *models.Model, membe
 	if err != nil {
 		return nil, err
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: r.Replicas, BN: r.BN, Stats: r.BNStats})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: r.Replicas, BN: r.BN, Stats: r.BNStats})
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 		Rows: map[string]tensor.Tensor{
 			f.Values[f.Inputs[0]].Name: x,
 			losses.InputLabels:         labels,
-			parallel.InputIdent:        tensor.New(tensor.I64, r.Batch, 2),
+			spmd.InputIdent:            tensor.New(tensor.I64, r.Batch, 2),
 		}}
 	return b, train.AddNoObjects(b.Rows, m, r)
 }

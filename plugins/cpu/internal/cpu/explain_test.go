@@ -10,7 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
@@ -76,7 +76,7 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := parallel.PredictProgram(m.Graph)
+	p, err := spmd.PredictProgram(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -28,7 +29,7 @@ func trainProgram(t testing.TB, name string, replicas int, input models.Size) (
 	if err := models.Init(m, 1); err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: replicas, BN: bn.Sync})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: replicas, BN: bn.Sync})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +39,11 @@ func trainProgram(t testing.TB, name string, replicas int, input models.Size) (
 			trained = append(trained, s.Name)
 		}
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Training{Trained: trained})
+	train, err := spmd.TrainFunction(wrapped, spmd.Training{Trained: trained})
 	if err != nil {
 		t.Fatal(err)
 	}
-	predict, err := parallel.PredictFunction(m.Graph)
+	predict, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func trainProgram(t testing.TB, name string, replicas int, input models.Size) (
 		w := b.Read(s)
 		v := b.Declare(graph.State{Name: s + ".velocity", DType: tensor.F32, Shape: b.Type(w).Shape,
 			Role: graph.Optimizer})
-		g := b.Input(parallel.Gradient(s), b.Type(w))
+		g := b.Input(spmd.Gradient(s), b.Type(w))
 		next := b.Node(graph.SGD, s+".next", graph.Attrs{}.With("weight_decay", 1e-4), w, g, v, lr)
 		b.Update(s, next[0])
 		b.Update(s+".velocity", next[1])

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -54,7 +54,7 @@ func workspaceOf(t *testing.T, m *models.Model, kernels string) (used, bound int
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := parallel.PredictProgram(m.Graph)
+		p, err := spmd.PredictProgram(m.Graph)
 		if err != nil {
 			t.Fatal(err)
 		}

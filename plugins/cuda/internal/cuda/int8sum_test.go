@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,7 +26,7 @@ func TestInt8Sum(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := opened.Model
-	fn, err := parallel.PredictFunction(m.Graph)
+	fn, err := spmd.PredictFunction(m.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -86,7 +86,7 @@ func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) err
 // are normalised with the statistics of the whole batch.
 func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	[]tensor.Tensor, []bn.Layer, error) {
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package parallel
+package spmd
 
 import (
 	"fmt"
@@ -30,8 +30,6 @@ const (
 	InputIdent = "ident"         // rows i64[2]: epoch and sample, for dropout
 	OutputLoss = step.OutputLoss // whole f64[1] or f64[3]: see package step
 	OutputHits = step.OutputHits // whole f64[2]: see package step
-
-	gradientPrefix = "grad:"
 )
 
 // Training describes a training function. It minimises Loss for the graph's first output. If that
@@ -50,7 +48,7 @@ type Training struct {
 
 // Gradient returns the name of the whole gradient that the training function keeps for a
 // state tensor. The commit function reads it.
-func Gradient(state string) string { return gradientPrefix + state }
+func Gradient(state string) string { return step.GradientPrefix + state }
 
 // momentsOf returns the name of the output with the moments of a batch norm.
 func momentsOf(layer string) string { return step.MomentsPrefix + layer }

@@ -1,4 +1,4 @@
-package parallel_test
+package spmd_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/spmd"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -23,7 +23,7 @@ func TestStripUndoesWrap(t *testing.T) {
 			for _, s := range m.Graph.State { // zeros suffice: Strip moves tensors without reading them
 				m.State[s.Name] = tensor.New(s.DType, s.Shape...)
 			}
-			for _, o := range []parallel.Options{
+			for _, o := range []spmd.Options{
 				{Replicas: 8, BN: bn.Sync}, {Replicas: 1, BN: bn.Sync}, {Replicas: 3, BN: bn.Frozen},
 				{Replicas: 4, BN: bn.Replica}, {Replicas: 4, BN: bn.Replica, Stats: bn.Mean},
 				{Replicas: 4, BN: bn.Replica, Stats: bn.First, MinRunning: true},
@@ -34,9 +34,9 @@ func TestStripUndoesWrap(t *testing.T) {
 	}
 }
 
-func checkStrip(t *testing.T, m *models.Model, o parallel.Options) {
+func checkStrip(t *testing.T, m *models.Model, o spmd.Options) {
 	t.Helper()
-	wrapped, err := parallel.Wrap(m.Graph, o)
+	wrapped, err := spmd.Wrap(m.Graph, o)
 	if err != nil {
 		t.Fatalf("%+v: %v", o, err)
 	}
@@ -72,7 +72,7 @@ func ExampleWrap() {
 		fmt.Println(err)
 		return
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Sync})
+	wrapped, err := spmd.Wrap(m.Graph, spmd.Options{Replicas: 4, BN: bn.Sync})
 	if err != nil {
 		fmt.Println(err)
 		return

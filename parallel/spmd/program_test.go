@@ -1,4 +1,4 @@
-package parallel
+package spmd
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/losses"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -373,7 +374,7 @@ func TestGradientsApart(t *testing.T) {
 			t.Errorf("gradient %d: %v and %v, the sum is %v", i, chunks[i], chunks[len(sum)+i], sum[i])
 		}
 	}
-	got := resultOf(apart, []device.Outcome{{Outputs: lossOf(t, apart)}}, Timing{})
+	got := step.ResultOf(apart, []device.Outcome{{Outputs: lossOf(t, apart)}}, step.Timing{})
 	want := []int{2, 3, 4}
 	if len(got.Gradients) != 1 || len(got.Moments) != 0 || !slices.Equal(got.Gradients[0].Shape, want) {
 		t.Errorf("result %+v", got)

@@ -39,8 +39,8 @@
 // # Weights
 //
 // A Driver keeps one set of weights and sums gradients along the canonical tree
-// of package collective. StaleGradients delays gradients by some steps; LocalSGD
-// gives each replica separate weights.
+// of package collective. LocalSGD gives each replica separate weights. Package
+// weightsync names the methods, and delays gradients.
 //
 // # Stages
 //

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
@@ -293,5 +294,16 @@ func TestPlace(t *testing.T) {
 	}
 	if got, err := placement.BySpeed(3, 3, nil, nil); err != nil || len(got) != 3 {
 		t.Errorf("a replica each: %v, %v", got, err)
+	}
+}
+
+// The number of ranks may equal the number of replicas.
+func TestAsManyRanksAsReplicas(t *testing.T) {
+	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
+		r, err := ranksOf(Config{Peers: p, Replicas: 3})
+		return fmt.Sprint(r.Range()), err
+	})
+	if want := []string{"0 1", "1 2", "2 3"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("%v, %v", said, err)
 	}
 }

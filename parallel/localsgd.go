@@ -20,10 +20,10 @@ import (
 //	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
 //	replica 2   w ---step--- w2 ---step--- w2' /
 
-// LocalSGD holds the replicas for Sync "periodic:K". Each replica trains separate weights on its rows,
-// and at intervals all of them are set to their average (local SGD). The host keeps the state of each
-// replica, and writes it to a device for a step. So a lost device does not lose any state, and only the
-// replicas that it had not finished are repeated.
+// LocalSGD holds the replicas for weightsync.Sync "periodic:K". Each replica trains separate weights on
+// its rows, and at intervals all of them are set to their average (local SGD). The host keeps the state
+// of each replica, and writes it to a device for a step. So a lost device does not lose any state, and
+// only the replicas that it had not finished are repeated.
 //
 // The Driver of a LocalSGD has Config.Local. Its Step and Commit are not called.
 type LocalSGD struct {

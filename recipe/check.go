@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -101,7 +102,7 @@ func (r *Recipe) checkNames() error {
 	_, mode := bn.ParseMode(string(r.BN))
 	_, rule := bn.ParseRule(string(r.BNStats))
 	_, update := bn.ParseUpdate(string(r.BNUpdate))
-	_, sync := parallel.ParseSync(string(r.WeightSync))
+	_, sync := weightsync.ParseSync(string(r.WeightSync))
 	for _, f := range []struct {
 		option string
 		err    error

@@ -5,6 +5,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 )
 
 // Release is the version of bnctl, as recipes name it: the same bits are
@@ -24,6 +25,6 @@ func Default(model string) *Recipe {
 	return &Recipe{Release: Release, Model: model, Init: Drawn,
 		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep,
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, BNMin: "refuse",
-		WeightSync: parallel.AllReduce, Optimizer: "sgd", LR: models.DefaultLR(model), Momentum: 0.9,
+		WeightSync: weightsync.AllReduce, Optimizer: "sgd", LR: models.DefaultLR(model), Momentum: 0.9,
 		WeightDecay: 1e-4, Schedule: "cosine", Precision: device.F32, Save: "last", EvalEvery: 1}
 }

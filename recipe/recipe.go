@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -67,9 +68,9 @@ type Recipe struct {
 	// BNPrecisePlain estimates on images without the augmentation of training.
 	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
-	WeightSync parallel.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
-	Optimizer  string        `json:"optimizer"`   // sgd, adamw or lars
-	LR         float64       `json:"lr"`          // largest rate of the schedule
+	WeightSync weightsync.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
+	Optimizer  string          `json:"optimizer"`   // sgd, adamw or lars
+	LR         float64         `json:"lr"`          // largest rate of the schedule
 	// LROf are factors of the learning rate of tensors by patterns of their names, "layer1.*=0.1x":
 	// the last that matches counts.
 	LROf           []string `json:"lr_of,omitempty"`
@@ -229,7 +230,7 @@ func (r *Recipe) JSON() json.RawMessage {
 func Parse(b []byte) (*Recipe, error) {
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()
-	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // older recipes lack these
+	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: weightsync.AllReduce} // older recipes lack these
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}

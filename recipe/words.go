@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -104,7 +104,7 @@ func (r *Recipe) KeepsTogether() string {
 	if s, ok := r.WeightSync.Span(); ok {
 		return fmt.Sprintf("gradients applied up to %s late", problem.Plural(s, "step"))
 	}
-	if r.WeightSync == parallel.Template {
+	if r.WeightSync == weightsync.Template {
 		return "one device makes every update and sends it to the others"
 	}
 	return ""

@@ -3,7 +3,7 @@ package train
 import (
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/recipe/progress"
 )
@@ -170,7 +170,7 @@ type EpochDone struct {
 	Merged     int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
 	Waited     int64              `json:"waited,omitempty"`  // total number of steps that Merged has waited
 
-	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // staleness, with Sync "async:S"
+	Staleness *weightsync.Staleness `json:"late_gradients,omitempty"` // staleness, with Sync "async:S"
 
 	Devices  []DeviceShare     `json:"devices,omitempty"` // how each device spent the time
 	Machines []MachineShare    `json:"machines,omitempty"`

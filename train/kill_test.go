@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -297,8 +298,8 @@ func TestKilledAtEveryCall(t *testing.T) {
 	for name, change := range map[string]func(*recipe.Recipe){
 		"allreduce, sync":    func(*recipe.Recipe) {},
 		"allreduce, replica": func(r *recipe.Recipe) { r.BN = bn.Replica },
-		"template, sync":     func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
-		"template, replica":  func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, parallel.Template },
+		"template, sync":     func(r *recipe.Recipe) { r.WeightSync = weightsync.Template },
+		"template, replica":  func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, weightsync.Template },
 		"async":              func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
 		"async, few rows":    func(r *recipe.Recipe) { r.BN, r.WeightSync, r.BNMin = bn.Replica, "async:1", "running" },
 		"periodic":           func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },

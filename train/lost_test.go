@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 )
 
@@ -82,7 +83,7 @@ func (b *bench) briefly(every int64) (Config, *int) {
 func TestTheOnlyDeviceIsLostInEveryMode(t *testing.T) {
 	for name, change := range map[string]func(*recipe.Recipe){
 		"allreduce":       func(*recipe.Recipe) {},
-		"template":        func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"template":        func(r *recipe.Recipe) { r.WeightSync = weightsync.Template },
 		"late gradients":  func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
 		"own weights":     func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
 		"late statistics": func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -127,7 +127,7 @@ func TestNoErrorIsPassedOver(t *testing.T) {
 	for name, change := range map[string]func(*recipe.Recipe){
 		"sync":     func(r *recipe.Recipe) { r.Save, r.Validation = "best:loss", r.Data },
 		"precise":  func(r *recipe.Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
-		"template": func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"template": func(r *recipe.Recipe) { r.WeightSync = weightsync.Template },
 		"running":  func(r *recipe.Recipe) { r.BN, r.BNMin = bn.Replica, "running" },
 		"late": func(r *recipe.Recipe) {
 			r.BN, r.WeightSync, r.BNUpdate = bn.Replica, "async:1", "async:1"

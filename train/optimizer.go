@@ -8,8 +8,8 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/spmd"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -44,7 +44,7 @@ func commitFunction(r *recipe.Recipe, table *[]graph.State, trained []string) (*
 	for i, name := range trained {
 		s := c.state(name)
 		if r.HasLateGradients() {
-			grads[i] = c.b.Declare(parallel.DueState(s))
+			grads[i] = c.b.Declare(weightsync.DueState(s))
 			continue
 		}
 		grads[i] = c.b.Input(spmd.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})

@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -125,7 +126,7 @@ func rankWays() map[string]func(*recipe.Recipe) {
 		"sync, repeat":     func(r *recipe.Recipe) { r.Tail = parallel.Repeat },
 		"sync, drop":       func(r *recipe.Recipe) { r.Tail = parallel.Drop },
 		"sync, accumulate": func(r *recipe.Recipe) { r.Accumulate, r.Replicas, r.Batch = 2, 4, 8 },
-		"sync, template":   func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"sync, template":   func(r *recipe.Recipe) { r.WeightSync = weightsync.Template },
 		"sync, precise":    func(r *recipe.Recipe) { r.BNPrecise = 30 },
 		"sync, ema, adamw": func(r *recipe.Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
 		"sync, bf16":       func(r *recipe.Recipe) { r.Precision = "bf16" },

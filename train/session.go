@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
@@ -170,7 +171,7 @@ func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
 	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,
 		Joins: s.devices.joins, Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
-		Template: r.WeightSync == parallel.Template, Local: r.HasSeparateWeights(),
+		Template: r.WeightSync == weightsync.Template, Local: r.HasSeparateWeights(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved,
 		Audit:   s.audits(),

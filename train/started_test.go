@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -106,7 +107,7 @@ func averaged(t *testing.T, lr float64) {
 
 // With the sync "template" one device makes every update, otherwise each device does.
 func TestWhoUpdates(t *testing.T) {
-	for sync, want := range map[parallel.Sync]bool{parallel.Template: false, parallel.AllReduce: true} {
+	for sync, want := range map[weightsync.Sync]bool{weightsync.Template: false, weightsync.AllReduce: true} {
 		b := newBench(t, 24)
 		b.recipe.WeightSync = sync
 		c := b.config(2)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -96,7 +96,7 @@ func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 // Statistics kept in addition to the recipe's can be evaluated after the run, whichever way weights are
 // kept.
 func TestEvaluationWithStatisticsBeside(t *testing.T) {
-	for _, sync := range []parallel.Sync{parallel.AllReduce, "periodic:2"} {
+	for _, sync := range []weightsync.Sync{weightsync.AllReduce, "periodic:2"} {
 		b := newReplicaBench(t, keepings[0])
 		b.recipe.WeightSync = sync
 		_, _, s := b.trainOnce(keepings[:3]...)

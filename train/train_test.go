@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -34,7 +35,7 @@ func newBench(t *testing.T, samples int) *bench {
 	return &bench{t, src, recipe.Recipe{Release: "test", Model: "dense", Init: "seed", Seed: 7,
 		Data:   recipe.Data{Kind: "glyphs", Samples: samples, Classes: len(src.Info().Classes)},
 		Epochs: 2, Batch: 16, Replicas: 4, Accumulate: 1, Tail: parallel.Keep,
-		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse",
+		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: weightsync.AllReduce, BNMin: "refuse",
 		Optimizer: "sgd", LR: 0.05, Momentum: 0.9, WeightDecay: 1e-4,
 		Schedule: "cosine", Precision: "f32", Save: "last", EvalEvery: 1}}
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// weights is the weights of a run, in one of the ways of parallel.Sync: in the driver alone
+// weights is the weights of a run, in one of the ways of weightsync.Sync: in the driver alone
 // (allReduceWeights), with gradients that come late (asyncWeights), or separate for each replica
 // (localWeights).
 type weights interface {
@@ -34,7 +35,7 @@ type weights interface {
 
 	// staleness counts the late gradients. It returns nil if gradients are never late, or
 	// before the first step.
-	staleness() *parallel.Staleness
+	staleness() *weightsync.Staleness
 	// pack adds to a checkpoint the data other than state that a resumed run needs.
 	pack(k *serialize.Checkpoint)
 	// restore is the inverse of pack, for a run at position p.
@@ -52,7 +53,7 @@ type optimizerStep struct {
 func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) weights {
 	all := allReduceWeights{d}
 	if span, stale := p.recipe.WeightSync.Span(); stale {
-		waiting := parallel.NewStaleGradients(p.trainedState(), p.recipe.Seed, span)
+		waiting := weightsync.NewStaleGradients(p.trainedState(), p.recipe.Seed, span)
 		return &asyncWeights{allReduceWeights: all, waiting: waiting}
 	}
 	if period, local := p.recipe.WeightSync.Period(); local {
@@ -90,6 +91,6 @@ func (w allReduceWeights) show(ctx context.Context, statistics map[string]tensor
 	return w.driver.Write(ctx, statistics)
 }
 
-func (w allReduceWeights) staleness() *parallel.Staleness                          { return nil }
+func (w allReduceWeights) staleness() *weightsync.Staleness                        { return nil }
 func (w allReduceWeights) pack(*serialize.Checkpoint)                              {}
 func (w allReduceWeights) restore(*serialize.Checkpoint, *progress.Position) error { return nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -31,8 +32,8 @@ func (p *plan) trainedState() []graph.State {
 // due in its step.
 type asyncWeights struct {
 	allReduceWeights
-	waiting *parallel.StaleGradients
-	counts  *parallel.Staleness // counts of waiting gradients; nil before the first step
+	waiting *weightsync.StaleGradients
+	counts  *weightsync.Staleness // counts of waiting gradients; nil before the first step
 }
 
 // commit makes the next version of the state from the gradients due in a step.
@@ -52,7 +53,7 @@ func (w *asyncWeights) commit(ctx context.Context, o optimizerStep, found parall
 	return nil
 }
 
-func (w *asyncWeights) staleness() *parallel.Staleness { return w.counts }
+func (w *asyncWeights) staleness() *weightsync.Staleness { return w.counts }
 
 // pack puts the gradients that wait into a checkpoint. Their counts are part of
 // the progress.

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -53,7 +54,7 @@ func (w *localWeights) show(ctx context.Context, statistics map[string]tensor.Te
 	return w.driver.Write(ctx, state)
 }
 
-func (w *localWeights) staleness() *parallel.Staleness { return nil }
+func (w *localWeights) staleness() *weightsync.Staleness { return nil }
 
 // pack adds the state of the replicas to a checkpoint.
 func (w *localWeights) pack(k *serialize.Checkpoint) {

@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
@@ -112,7 +113,7 @@ func grown(t *testing.T, withRef bool, change func(*recipe.Recipe), first, last 
 	r := &recipe.Recipe{Release: "test", Model: "small", Init: "seed",
 		Data: recipe.Data{Kind: "glyphs", Samples: 400, Classes: 10}, Steps: last, Batch: 16, Replicas: 4,
 		Accumulate: 1, Tail: parallel.Keep, BN: bn.Sync, BNStats: bn.Pooled,
-		BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: parallel.AllReduce,
+		BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: weightsync.AllReduce,
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, Schedule: "constant", Precision: "f32", Save: "last",
 		EvalEvery: 1}
 	change(r)

@@ -12,6 +12,7 @@ import (
 // stateful are packages with structs that have the state of a run, of a device or of a
 // program.
 var stateful = []string{"train", "parallel", "parallel/internal/placement", "parallel/pipeline", "parallel/step",
+	"parallel/weightsync",
 	"predict", "plugins/cpu/internal/cpu", "plugins/cpu/internal/plan",
 	"plugins/cpu/internal/run", "plugins/cpu/internal/arena", "plugins/cpu/internal/operations",
 	"plugins/cpu/internal/convolution", "plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",

@@ -14,6 +14,7 @@ import (
 // exact lists the packages with arithmetic that affects results.
 var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "data/augmentation",
 	"data/images", "models", "parallel", "parallel/losses", "parallel/pipeline", "parallel/spmd", "parallel/step",
+	"parallel/weightsync",
 	"train", "predict", "serialize", "models/fit", "modelfile/doctor", "modelfile/strip", "modelfile/export",
 	"formats", "formats/caffe", "formats/keras", "formats/onnx",
 	"formats/onnx/internal/batchaxis", "formats/onnx/internal/element",

@@ -91,6 +91,7 @@ parts:
 parallel: internal/awake device/collective device device/fabric graph tensor problem
 parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step
 parallel/losses: graph parallel/step tensor
+parallel/weightsync: device device/collective graph parallel/step tensor
 parallel/spmd: bn graph parallel/losses parallel/step problem tensor
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
@@ -102,13 +103,14 @@ evaluation: objects/cells
 evaluation/estimation: bn data graph models parallel parallel/losses parallel/spmd problem tensor
 train/internal/tfevents:
 recipe: bn data data/augmentation device device/class evaluation graph models parallel parallel/losses parts
-recipe: problem tensor
-recipe/progress: evaluation models parallel recipe serialize
+recipe: parallel/weightsync problem tensor
+recipe/progress: evaluation models parallel/weightsync recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
 train: serialize/chain tensor objects/anchors objects/cells internal/regular
-train: parallel/losses parallel/spmd train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
+train: parallel/losses parallel/spmd parallel/weightsync train/internal/tfevents
+train: evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
@@ -160,7 +162,7 @@ cmd/bnctl/internal/zoo: cmd/bnctl/internal/recipefile models problem
 cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor evaluation
 cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet models models/fit parallel
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
-cmd/bnctl/internal/study/experiment: parallel/spmd train evaluation/estimation recipe
+cmd/bnctl/internal/study/experiment: parallel/spmd parallel/weightsync train evaluation/estimation recipe
 
 formats/torch: formats/torch/internal/pickle formats/internal/foreign problem
 formats/torch: tensor

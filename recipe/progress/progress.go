@@ -3,7 +3,7 @@ package progress
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -24,8 +24,8 @@ type Position struct {
 	BestStep int     `json:"best_step"`          // step of the best evaluation; 0 before the first
 	Best     float64 `json:"best"`               // figure of the best evaluation
 
-	Plateau   *recipe.Plateau     `json:"plateau,omitempty"` // state of a plateau schedule
-	Staleness *parallel.Staleness `json:"late,omitempty"`    // staleness of gradients, with Sync "async:S"
+	Plateau   *recipe.Plateau       `json:"plateau,omitempty"` // state of a plateau schedule
+	Staleness *weightsync.Staleness `json:"late,omitempty"`    // staleness of gradients, with Sync "async:S"
 }
 
 // Reductions returns how often a plateau schedule has reduced the rate.

@@ -16,6 +16,7 @@ import (
 	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
@@ -88,7 +89,7 @@ func trainOn(t *testing.T, p *fabric.Peers, mode bn.Mode, done func(train.Steppe
 	}
 	recipe := recipe.Recipe{Release: "test", Model: *model, Init: "seed", Steps: 3, Batch: 16, Replicas: p.Size(),
 		Data: recipe.Data{Kind: "glyphs", Samples: 64, Classes: 10}, Accumulate: 1, Tail: parallel.Keep,
-		BN: mode, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce,
+		BN: mode, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: weightsync.AllReduce,
 		BNMin: "refuse", Optimizer: "sgd", LR: 0.05, Schedule: "constant", Precision: "f32", Save: "last", EvalEvery: 1}
 	s, err := train.New(context.Background(), &recipe, m, train.Config{Train: source, Peers: p, Workers: 1,
 		LogEvery: 1, Devices: []parallel.Member{{Name: fmt.Sprintf("ref:%d", p.Rank()), Device: d}},

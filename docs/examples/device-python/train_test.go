@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
@@ -69,7 +70,7 @@ func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 	r := &recipe.Recipe{Release: "test", Model: "lenet-bn", Init: "seed", Seed: 1,
 		Data:   recipe.Data{Kind: "glyphs", Samples: 40, Classes: classes},
 		Epochs: 1, Batch: 10, Replicas: 4, Accumulate: 1, Tail: parallel.Keep,
-		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse",
+		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: weightsync.AllReduce, BNMin: "refuse",
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, WeightDecay: 1e-4,
 		Schedule: "constant", Precision: "f32", Save: "last", EvalEvery: 1}
 	size := models.Size{Height: 28, Width: 28, Channels: 1}

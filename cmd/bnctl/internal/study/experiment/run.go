@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
@@ -196,7 +197,7 @@ func withDefaults(base *recipe.Recipe) *recipe.Recipe {
 	r := *base
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
 	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",
-		parallel.AllReduce
+		weightsync.AllReduce
 	return &r
 }
 

@@ -1,18 +1,10 @@
-package parallel
+package weightsync
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 )
-
-// The methods differ in when a gradient reaches the weights of a replica:
-//
-//	allreduce     at once, in every replica          one set of weights, one result
-//	template      at once, by one device's update    the same bits as allreduce
-//	async:S       up to S steps later                one set of weights, another result
-//	periodic:K    gradients of the replica at once,  R sets of weights, averaged
-//	              the others at the end of K steps
 
 // Sync is the method that synchronises the weights of the replicas: "allreduce",
 // "template", "periodic:K" with K steps between averages, or "async:S" with a span of S

@@ -1,12 +1,6 @@
-package parallel
+package weightsync
 
-import (
-	"fmt"
-	"slices"
-	"testing"
-
-	"github.com/bnctl/bnctl/device/fabric"
-)
+import "testing"
 
 // The limits of the numbers in a Sync are checked.
 func TestParseSyncEnds(t *testing.T) {
@@ -18,17 +12,6 @@ func TestParseSyncEnds(t *testing.T) {
 		if w, err := ParseSync(text); (err == nil) != ok || ok && string(w) != text {
 			t.Errorf("%s: %q, %v", text, w, err)
 		}
-	}
-}
-
-// The number of ranks may equal the number of replicas.
-func TestAsManyRanksAsReplicas(t *testing.T) {
-	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
-		r, err := ranksOf(Config{Peers: p, Replicas: 3})
-		return fmt.Sprint(r.Range()), err
-	})
-	if want := []string{"0 1", "1 2", "2 3"}; err != nil || !slices.Equal(said, want) {
-		t.Errorf("%v, %v", said, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel/spmd"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -72,9 +73,9 @@ func TestNobodyIsLostWhoIsRight(t *testing.T) {
 func advancedBy(t *testing.T, d *Driver, start map[string]tensor.Tensor, local bool, steps int) (
 	map[string]tensor.Tensor, error) {
 	t.Helper()
-	var l *LocalSGD
+	var l *weightsync.LocalSGD
 	if local {
-		l = NewLocalSGD(d, start)
+		l = weightsync.NewLocalSGD(d.OneByOne(), start)
 	}
 	for i := range steps {
 		b := batchOf(20-i%7, 5, Keep, 20)

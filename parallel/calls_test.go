@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/spmd"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -272,7 +273,7 @@ func TestCallsOfALocalStep(t *testing.T) {
 	}
 	defer d.Close()
 	say(t, "Open", devices, fmt.Sprintf("load 12x3, write %d", all), fmt.Sprintf("load 10x2, write %d", all))
-	l, b := NewLocalSGD(d, m.State), batchOf(13, 5, Pad, 20) // rows of the replicas: 4, 4, 4, 1, 0
+	l, b := weightsync.NewLocalSGD(d.OneByOne(), m.State), batchOf(13, 5, Pad, 20) // rows of the replicas: 4, 4, 4, 1, 0
 	b.Inverses = []float32{0.25, 0.25, 0.25, 1, 1}
 	for range 2 {
 		if _, err := l.Step(t.Context(), b, device.Hyper{"lr": 0.1}); err != nil {

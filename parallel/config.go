@@ -44,7 +44,7 @@ type Config struct {
 	BySpeed bool
 	// Template makes one device compute every update and send its state to the others.
 	Template bool
-	// Local gives each replica separate weights, which a LocalSGD keeps. The devices never
+	// Local gives each replica separate weights, which a weightsync.LocalSGD keeps. The devices never
 	// exchange values.
 	Local bool
 	// flows makes a run compute a single replica, so replicas run one after the other: see

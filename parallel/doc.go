@@ -39,8 +39,8 @@
 // # Weights
 //
 // A Driver keeps one set of weights and sums gradients along the canonical tree
-// of package collective. LocalSGD gives each replica separate weights. Package
-// weightsync names the methods, and delays gradients.
+// of package collective. Package weightsync has the other methods: it delays gradients,
+// or gives each replica separate weights.
 //
 // # Stages
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel/losses"
 	"github.com/bnctl/bnctl/parallel/spmd"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -44,7 +45,7 @@ func openLocal(t *testing.T, m *models.Model, members []Member, c Config) *Drive
 // Each replica equals a separate model trained on its rows; a step reports all replicas.
 func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 	m, b := small(t), ownBatch()
-	l := NewLocalSGD(openLocal(t, m, refs(t, 2), Config{}), m.State)
+	l := weightsync.NewLocalSGD(openLocal(t, m, refs(t, 2), Config{}).OneByOne(), m.State)
 	var alone []*Driver // replica r
 	for range b.Sizes {
 		d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 1, BN: bn.Replica}), m.State, refs(t, 1),
@@ -105,7 +106,8 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 // The time of a step is the time of a device that runs its replicas one after the other.
 func TestTimingOfReplicas(t *testing.T) {
 	m := small(t)
-	l := NewLocalSGD(openLocal(t, m, pacedRefs(t, time.Millisecond, time.Millisecond), Config{}), m.State)
+	d := openLocal(t, m, pacedRefs(t, time.Millisecond, time.Millisecond), Config{})
+	l := weightsync.NewLocalSGD(d.OneByOne(), m.State)
 	r, err := l.Step(t.Context(), ownBatch(), device.Hyper{"lr": 0.1})
 	if want := 2*time.Second + 6500*time.Microsecond; err != nil || r.Timing.Took != want {
 		t.Errorf("%v, %v, want %v", r.Timing.Took, err, want)
@@ -122,7 +124,7 @@ func TestNoErrorOfReplicasIsPassedOver(t *testing.T) {
 			return err
 		}
 		defer d.Close()
-		l := NewLocalSGD(d, m.State)
+		l := weightsync.NewLocalSGD(d.OneByOne(), m.State)
 		for range 2 {
 			if _, err := l.Step(t.Context(), ownBatch(), device.Hyper{"lr": 0.1}); err != nil {
 				return err
@@ -142,10 +144,16 @@ func TestUpdateOfAReplicaThatIsNotFinite(t *testing.T) {
 		if blind {
 			members[0].Device = careless{tellers(members)[0]}
 		}
-		l := NewLocalSGD(openLocal(t, m, members, Config{}), m.State)
+		l := weightsync.NewLocalSGD(openLocal(t, m, members, Config{}).OneByOne(), m.State)
 		_, err := l.Step(t.Context(), ownBatch(), device.Hyper{"lr": float32(math.Inf(1))})
-		if !errors.Is(err, device.NonFinite) || !strings.Contains(err.Error(), "replica 0: ") || l.next != nil {
-			t.Errorf("it does not look: %v: %v, %d replicas wait", blind, err, len(l.next))
+		if !errors.Is(err, device.NonFinite) || !strings.Contains(err.Error(), "replica 0: ") {
+			t.Errorf("it does not look: %v: %v", blind, err)
+		}
+		l.Commit()
+		for name, got := range l.State() {
+			if !tensor.Equal(got, m.State[name]) {
+				t.Errorf("it does not look: %v: %s has changed", blind, name)
+			}
 		}
 	}
 }
@@ -179,7 +187,7 @@ func TestUpdateOfAReplicaGoesToItsEnd(t *testing.T) {
 	members := refs(t, 1)
 	devices := tellers(members)
 	members[0].Device = ending{devices[0], end}
-	l := NewLocalSGD(openLocal(t, m, members, Config{}), m.State)
+	l := weightsync.NewLocalSGD(openLocal(t, m, members, Config{}).OneByOne(), m.State)
 	devices[0].text()
 	_, err := l.Step(ctx, ownBatch(), device.Hyper{"lr": 0.1})
 	_, updated := stateOf(t)
@@ -213,7 +221,8 @@ func TestReplicasAreProgress(t *testing.T) {
 		}
 		d := openLocal(t, m, members, Config{Placement: []int{1, 4}, Timeout: 15 * time.Second,
 			Lost: func(e LostDevice) { t.Errorf("%s is lost: %v", e.Device, e.Reason) }})
-		if _, err := NewLocalSGD(d, m.State).Step(t.Context(), ownBatch(), device.Hyper{"lr": 0.1}); err != nil {
+		l := weightsync.NewLocalSGD(d.OneByOne(), m.State)
+		if _, err := l.Step(t.Context(), ownBatch(), device.Hyper{"lr": 0.1}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel/spmd"
-	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 )
 
 // localSteps trains replicas with separate weights that are averaged every third step; one
@@ -27,7 +26,7 @@ func localSteps(t *testing.T, members []Member, c Config, steps int) string {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	l, got := NewLocalSGD(d, m.State), ""
+	l, got := weightsync.NewLocalSGD(d.OneByOne(), m.State), ""
 	for i := range steps {
 		b := batchOf(20-7*(i%2), 5, Pad, 20) // 20: four rows each; 13: 4, 4, 4, 1, 0
 		for _, n := range b.Sizes {
@@ -102,44 +101,5 @@ func replicasOnTheirOwnSurvive(t *testing.T) {
 	}
 	if h.deaths > 0 {
 		t.Errorf("%d deaths did not happen", h.deaths)
-	}
-}
-
-// The average is over all replicas, and restoring is exact.
-func TestReplicasMeetInTheirMean(t *testing.T) {
-	m := small(t)
-	d := opened(t, refs(t, 1), Config{Local: true})
-	l := NewLocalSGD(d, m.State)
-	if l.ReplicaStates() != nil {
-		t.Error("replicas that begin alike have something of their own")
-	}
-	var replicaTensors []map[string]tensor.Tensor
-	for r := range 5 {
-		state := l.changedOf(m.State)
-		state["bn1.bias"] = tensor.New(tensor.F32, m.State["bn1.bias"].Shape...)
-		for i := range state["bn1.bias"].F32() {
-			state["bn1.bias"].F32()[i] = float32(r * i)
-		}
-		replicaTensors = append(replicaTensors, state)
-	}
-	if err := l.Restore(replicaTensors, 2); err != nil {
-		t.Fatal(err)
-	}
-	l.Average()
-	for i, v := range l.State()["bn1.bias"].F32() {
-		if v != float32(2*i) {
-			t.Errorf("the mean of bias %d is %v, want %v", i, v, 2*i)
-		}
-	}
-	if l.ReplicaStates() != nil {
-		t.Error("replicas that have met have something of their own")
-	}
-	replicaTensors[3]["bn1.bias"] = tensor.New(tensor.F32, 1)
-	err := l.Restore(replicaTensors, 2)
-	if err == nil || !strings.Contains(err.Error(), "replica 3 has bn1.bias") {
-		t.Errorf("another shape: %v", err)
-	}
-	if err := l.Restore(replicaTensors[:4], 2); err == nil {
-		t.Error("a replica is missing, and nobody notices")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/weightsync"
 )
 
 // reopens returns a configuration in which every attempt to open a device fails.
@@ -82,7 +83,7 @@ func TestWhatGetsOn(t *testing.T) {
 			return err
 		}},
 		{"Local.Step", true, 5, func(d *Driver) error {
-			_, err := NewLocalSGD(d, small(t).State).Step(t.Context(), b, nil)
+			_, err := weightsync.NewLocalSGD(d.OneByOne(), small(t).State).Step(t.Context(), b, nil)
 			return err
 		}},
 	} {
@@ -131,7 +132,7 @@ func TestErrorsOfRegrouping(t *testing.T) {
 			return err
 		}},
 		{"Local.Step", true, 0, func(d *Driver) error {
-			_, err := NewLocalSGD(d, small(t).State).Step(t.Context(), b, nil)
+			_, err := weightsync.NewLocalSGD(d.OneByOne(), small(t).State).Step(t.Context(), b, nil)
 			return err
 		}},
 	} {

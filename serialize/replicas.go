@@ -25,7 +25,7 @@ func IsReplicaSet(set string) bool { return strings.HasPrefix(set, replicaPrefix
 const weightsPrefix = "weights_"
 
 // WeightSet returns the name of the set of weights, averages and optimizer tensors of replica r,
-// for runs with weights per replica (parallel.LocalSGD). The state of the checkpoint has their
+// for runs with weights per replica (weightsync.LocalSGD). The state of the checkpoint has their
 // average.
 func WeightSet(r int) string { return fmt.Sprint(weightsPrefix, r) }
 

@@ -8,7 +8,7 @@ import (
 // A step without a label that counts has no mean loss. It is left out without trace:
 // weights, averages, statistics and the optimizer stay unchanged, and the run continues
 // with the next batch. With separate weights this holds for each replica
-// (parallel.LocalSGD). Late gradients are applied in such a step as in any other.
+// (weightsync.LocalSGD). Late gradients are applied in such a step as in any other.
 
 // leaveOut reports whether a step is left out, and counts it.
 func (s *Session) leaveOut(b *data.Batch, batch parallel.Batch, sl parallel.Slices, log *meter) bool {

@@ -57,7 +57,7 @@ func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) w
 		return &asyncWeights{allReduceWeights: all, waiting: waiting}
 	}
 	if period, local := p.recipe.WeightSync.Period(); local {
-		return &localWeights{driver: d, replicas: parallel.NewLocalSGD(d, state), period: period}
+		return &localWeights{driver: d, replicas: weightsync.NewLocalSGD(d.OneByOne(), state), period: period}
 	}
 	return all
 }

@@ -16,7 +16,7 @@ import (
 // Between two averages the trained model is the mean of the weights.
 type localWeights struct {
 	driver   *parallel.Driver
-	replicas *parallel.LocalSGD
+	replicas *weightsync.LocalSGD
 	period   int // number of steps between averages
 }
 

@@ -89,7 +89,7 @@ serialize: bn graph models models/qat problem internal/regular serialize/chain t
 serialize/chain: problem
 parts:
 parallel: internal/awake device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step
+parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step parallel/weightsync
 parallel/losses: graph parallel/step tensor
 parallel/weightsync: device device/collective graph parallel/step tensor
 parallel/spmd: bn graph parallel/losses parallel/step problem tensor

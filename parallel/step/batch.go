@@ -21,7 +21,7 @@ type Batch struct {
 	Inverse float32                  // 1/denominator of the loss
 	Sizes   []int                    // rows of each replica
 	// Inverses is 1/denominator for the rows of each replica, 0 if no row counts. Used by
-	// parallel.LocalSGD.
+	// weightsync.LocalSGD.
 	Inverses []float32
 	// Waited is the time that this rank waited for the batch. RankStats reports it to all
 	// ranks.

@@ -7,6 +7,7 @@
 //	periodic:K    gradients of the replica at once,  R sets of weights, averaged
 //	              the others at the end of K steps
 //
-// A Sync names a method. StaleGradients holds the waiting gradients of async:S. The package has values
-// only; package parallel runs the steps on devices.
+// A Sync names a method. StaleGradients holds the waiting gradients of async:S, and LocalSGD the weights
+// of the replicas of periodic:K, which it trains through the interface Devices. Package parallel implements
+// Devices, and runs the steps of the other methods.
 package weightsync

@@ -11,7 +11,7 @@ import (
 )
 
 // Lag is the distance between the weights of replicas and their average, the
-// template, in a checkpoint (parallel.LocalSGD).
+// template, in a checkpoint (weightsync.LocalSGD).
 type Lag struct {
 	Steps    int     `json:"steps"`    // steps since the replicas were averaged
 	Replicas int     `json:"replicas"` // replicas with separate weights

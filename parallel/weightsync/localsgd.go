@@ -1,4 +1,4 @@
-package parallel
+package weightsync
 
 import (
 	"context"
@@ -24,10 +24,8 @@ import (
 // its rows, and at intervals all of them are set to their average (local SGD). The host keeps the state
 // of each replica, and writes it to a device for a step. So a lost device does not lose any state, and
 // only the replicas that it had not finished are repeated.
-//
-// The Driver of a LocalSGD has Config.Local. Its Step and Commit are not called.
 type LocalSGD struct {
-	driver  *Driver
+	devices Devices
 	changed []string                   // the tensors that an update changes
 	common  map[string]tensor.Tensor   // initial state
 	states  []map[string]tensor.Tensor // separate weights, by replica
@@ -37,11 +35,12 @@ type LocalSGD struct {
 }
 
 // NewLocalSGD returns replicas that all have the same state.
-func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
-	l := &LocalSGD{driver: d, common: step.WithZeros(d.program.current, state)}
-	for _, u := range d.program.current.Function(graph.Commit).Updates {
+func NewLocalSGD(d Devices, state map[string]tensor.Tensor) *LocalSGD {
+	l := &LocalSGD{devices: d, common: step.WithZeros(d.Program(), state)}
+	for _, u := range d.Program().Function(graph.Commit).Updates {
 		l.changed = append(l.changed, u.State)
 	}
+	l.states = make([]map[string]tensor.Tensor, d.Replicas())
 	l.assign(l.changedOf(l.common))
 	return l
 }
@@ -58,7 +57,7 @@ func (l *LocalSGD) changedOf(state map[string]tensor.Tensor) map[string]tensor.T
 // assign gives every replica the same state.
 func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
 	l.mean, l.since = replicaTensors, 0
-	l.states = make([]map[string]tensor.Tensor, l.driver.config.Replicas)
+	l.states = make([]map[string]tensor.Tensor, len(l.states))
 	for r := range l.states {
 		l.states[r] = replicaTensors
 	}
@@ -66,12 +65,12 @@ func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
 
 // Step trains every replica on its rows. b.Inverses has 1/denominator of the loss of each replica. The
 // new states are used after Commit. A replica without rows does not change.
-func (l *LocalSGD) Step(ctx context.Context, b Batch, h device.Hyper) (Result, error) {
+func (l *LocalSGD) Step(ctx context.Context, b step.Batch, h device.Hyper) (step.Result, error) {
 	return l.run(ctx, b, l.states, h)
 }
 
 // DryRun runs the training function with the average of all replicas and changes nothing.
-func (l *LocalSGD) DryRun(ctx context.Context, b Batch) (Result, error) {
+func (l *LocalSGD) DryRun(ctx context.Context, b step.Batch) (step.Result, error) {
 	states := make([]map[string]tensor.Tensor, len(l.states))
 	for r := range states {
 		states[r] = l.average()

@@ -3,9 +3,7 @@ package parallel
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
@@ -24,127 +22,6 @@ import (
 // A node of the canonical tree is a range of replicas for which a device or a machine sends one sum.
 // The replicas of a node are repeated together.
 
-// recorder records the exchanges of a step that is audited.
-type recorder struct {
-	mu    sync.Mutex
-	nodes []collective.Node // nodes to be repeated; nil: nothing is recorded
-	all   map[exchangeKey]*recorded
-}
-
-// exchangeKey identifies an exchange of a run.
-type exchangeKey struct {
-	lane     collective.Lane
-	sequence uint64
-}
-
-// recorded is the record of an exchange: the bytes of each value by node, and of each result.
-type recorded struct {
-	partials map[collective.Node][][]byte
-	results  [][]byte
-}
-
-// begin starts to record the values of the nodes that are audited.
-func (r *recorder) begin(nodes []collective.Node) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.nodes, r.all = nodes, map[exchangeKey]*recorded{}
-}
-
-// exchange returns the record of an exchange, or nil if nothing is recorded.
-func (r *recorder) exchange(tag collective.Tag) *recorded {
-	if r.nodes == nil {
-		return nil
-	}
-	key := exchangeKey{tag.Lane, tag.Sequence}
-	if r.all[key] == nil {
-		r.all[key] = &recorded{partials: map[collective.Node][][]byte{}}
-	}
-	return r.all[key]
-}
-
-// recordPartials copies the values of the nodes that are audited.
-func (r *recorder) recordPartials(tag collective.Tag, values []collective.Reduction) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x := r.exchange(tag)
-	if x == nil {
-		return
-	}
-	for _, v := range values {
-		for _, p := range v.Partials {
-			if slices.Contains(r.nodes, p.Node) {
-				x.partials[p.Node] = append(x.partials[p.Node], bytes.Clone(p.Value.Bytes))
-			}
-		}
-	}
-}
-
-// recordResults copies the results of an exchange, unless the record has them already.
-func (r *recorder) recordResults(tag collective.Tag, values []collective.Reduction) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x := r.exchange(tag)
-	if x == nil || x.results != nil {
-		return
-	}
-	for _, v := range values {
-		x.results = append(x.results, bytes.Clone(v.Result.Bytes))
-	}
-}
-
-// recording is an Exchanger that records the values.
-type recording struct {
-	collective.Exchanger
-	recorder *recorder
-}
-
-// Start implements collective.Exchanger.
-func (x recording) Start(ctx context.Context, tag collective.Tag,
-	values []collective.Reduction) func() error {
-	x.recorder.recordPartials(tag, values)
-	wait := x.Exchanger.Start(ctx, tag, values)
-	return func() error {
-		err := wait()
-		if err == nil {
-			x.recorder.recordResults(tag, values)
-		}
-		return err
-	}
-}
-
-// repetition is an Exchanger that compares values with the record, and returns the recorded results.
-type repetition struct {
-	recorder *recorder
-	mu       sync.Mutex
-	differs  bool
-}
-
-// Start implements collective.Exchanger.
-func (x *repetition) Start(_ context.Context, tag collective.Tag,
-	values []collective.Reduction) func() error {
-	x.recorder.mu.Lock()
-	defer x.recorder.mu.Unlock()
-	was := x.recorder.exchange(tag)
-	if was == nil || len(was.results) != len(values) {
-		return func() error { return fmt.Errorf("exchange %s was not recorded", tag.Name) }
-	}
-	for i, v := range values {
-		for _, p := range v.Partials {
-			if of := was.partials[p.Node]; i >= len(of) || !bytes.Equal(of[i], p.Value.Bytes) {
-				x.setDiffers()
-			}
-		}
-		copy(v.Result.Bytes, was.results[i])
-	}
-	return func() error { return nil }
-}
-
-func (x *repetition) setDiffers() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.differs = true
-}
-
 // beginAudit chooses the nodes of the tree that are repeated after the next run of f, and starts to
 // record their values.
 func (d *Driver) beginAudit(f *graph.Function, b Batch) {
@@ -152,7 +29,7 @@ func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 	if r == nil {
 		return
 	}
-	r.begin(nil)
+	r.Begin(nil)
 	if f.Name != graph.Train || h == nil || len(h.points) < 2 || d.group.mixed {
 		return
 	}
@@ -170,18 +47,18 @@ func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 			}
 		}
 	}
-	r.begin(nodes)
+	r.Begin(nodes)
 }
 
 // audit repeats the nodes that beginAudit has chosen. If a device has sent wrong values, the error
 // reports that this device is lost.
 func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome) error {
 	r := d.group.comm.recorder
-	if r == nil || len(r.nodes) == 0 {
+	if r == nil || len(r.Nodes()) == 0 {
 		return nil
 	}
-	defer r.begin(nil)
-	for _, n := range r.nodes {
+	defer r.Begin(nil)
+	for _, n := range r.Nodes() {
 		if err := d.auditNode(ctx, f, b, outs, n); err != nil {
 			return err
 		}
@@ -267,7 +144,7 @@ func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []
 	for r := n.From; r < n.To; r++ {
 		replicas = append(replicas, r)
 	}
-	x, comm := &repetition{recorder: d.group.comm.recorder}, &d.group.comm
+	x, comm := d.group.comm.recorder.Repeat(), &d.group.comm
 	comm.generation++
 	g := device.Group{Generation: comm.generation, Level: device.Stream, Replicas: [][]int{replicas},
 		Tree: comm.replicas, Exchange: x}
@@ -294,7 +171,7 @@ func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []
 		d.group.stale = true
 		return false, m.named(err)
 	}
-	return !x.differs && d.sameOutputs(f, outs, out, replicas), nil
+	return !x.Differs() && d.sameOutputs(f, outs, out, replicas), nil
 }
 
 // sameOutputs reports whether the outputs of the repeated replicas equal the outputs of the step.

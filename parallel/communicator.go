@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/parallel/internal/placement"
+	"github.com/bnctl/bnctl/parallel/internal/record"
 )
 
 // Members exchange values at a place that all of them support:
@@ -52,7 +53,7 @@ type communicator struct {
 	memory     device.GroupMemory // the hub, if the host is not in the middle
 	slower     bool               // the members have failed to meet without the host
 	token      [16]byte           // distinguishes this run on other machines
-	recorder   *recorder          // records the steps that are audited; nil without audits
+	recorder   *record.Recorder   // records the steps that are audited; nil without audits
 	generation uint64
 }
 
@@ -61,7 +62,7 @@ func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator 
 		timeouts: l}
 	_, _ = rand.Read(m.token[:]) // rand.Read never fails
 	if c.Audit != nil && c.Peers == nil && !c.Local {
-		m.recorder = &recorder{}
+		m.recorder = &record.Recorder{}
 	}
 	if c.Peers != nil {
 		m.uplink = fabric.NewUplink(c.Peers, ranks.Counts())

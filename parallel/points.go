@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/parallel/internal/record"
 )
 
 // pointsHub is a hub with points as its members. A point is a device, or all devices of
@@ -14,7 +15,7 @@ type pointsHub struct {
 	points [][]int // ranks of the devices of each point
 	beyond bool    // other ranks of the run have replicas
 
-	recorder *recorder // records values; may be nil
+	recorder *record.Recorder // records values; may be nil
 }
 
 // pointsOf returns the points of some members, in the order of their first ranks.
@@ -46,7 +47,7 @@ func (h *pointsHub) group(rank int, token []byte) device.Group {
 	}
 	if h.points[at][0] == rank && !(len(h.points) == 1 && len(g.Machine) > 0 && !h.beyond) {
 		if g.Exchange = h.hub.Member(at); h.recorder != nil {
-			g.Exchange = recording{g.Exchange, h.recorder}
+			g.Exchange = h.recorder.Record(g.Exchange)
 		}
 	}
 	return g

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/internal/ranks"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -54,8 +56,8 @@ func (r *rankGroup) sameProgram(ctx context.Context) error {
 
 // together makes a run with all ranks. f runs the part of this rank. The results of f are joined over
 // all ranks, in the order of ranks.
-func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
-	[]report, error) {
+func (r *rankGroup) together(ctx context.Context, mine *ranks.Verdict, f func() ([]tensor.Tensor, error)) (
+	[]ranks.Report, error) {
 	var failed error // error of this rank
 	for {
 		var rows []tensor.Tensor
@@ -69,7 +71,7 @@ func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]ten
 		if !again {
 			return all, err
 		}
-		if failed = r.recoverHere(ctx, failed); slices.ContainsFunc(all, report.empty) {
+		if failed = r.recoverHere(ctx, failed); slices.ContainsFunc(all, isEmpty) {
 			if failed, err = r.restoreRanks(ctx, all, failed); err != nil {
 				return nil, err
 			}
@@ -93,8 +95,8 @@ func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
 // error. It extends moments to the moments of all replicas. It reports whether all ranks must run
 // again. The error is the error of the first rank that cannot continue, or the reason why the fabric
 // has ended.
-func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
-	all []report, again bool, err error) {
+func (r *rankGroup) agree(ctx context.Context, mine ranks.Verdict, failed error, moments []tensor.Tensor) (
+	all []ranks.Report, again bool, err error) {
 	peers := r.peers
 	if failed != nil {
 		if err := peers.Ended(); err != nil {
@@ -108,7 +110,7 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 			return nil, false, errors.Join(failed, err)
 		}
 	}
-	if all, err = gather(ctx, peers, mine, moments); err != nil {
+	if all, err = ranks.Gather(ctx, peers, mine, moments); err != nil {
 		return nil, false, errors.Join(failed, err)
 	}
 	for rank, v := range all {
@@ -128,7 +130,7 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 		return all, true, nil
 	}
 	for i := range moments {
-		moments[i] = joined(all, i, moments[i])
+		moments[i] = ranks.Join(all, i, moments[i])
 	}
 	return all, false, nil
 }
@@ -146,4 +148,17 @@ func (r *rankGroup) repairable(failed error) bool {
 		return true
 	}
 	return r.recovery.group.calledOff(failed)
+}
+
+// statsOf returns the work of this rank in a run.
+func (r *rankGroup) statsOf(b Batch, t Timing) RankStats {
+	rows := 0
+	from, to := r.recovery.group.Replicas()
+	for _, n := range b.Sizes[from:to] {
+		rows += n
+	}
+	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
+	s := RankStats{Rows: rows, Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
+	r.sent = sent
+	return s
 }

@@ -238,21 +238,6 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// An unreadable report of another rank ends the run, and the error names that rank.
-func TestReportThatIsNone(t *testing.T) {
-	_, err := onRanks(2, func(p *fabric.Peers) (string, error) {
-		if p.Rank() == 1 {
-			_, err := p.AllGather(t.Context(), []byte("{"))
-			return "", err
-		}
-		_, err := gather(t.Context(), p, verdict{}, nil)
-		return "", err
-	})
-	if err == nil || !strings.Contains(err.Error(), "rank 1: a report of 1 bytes has no end") {
-		t.Errorf("%v", err)
-	}
-}
-
 // All ranks receive the work of each rank in a step: rows, waits, and bytes since the
 // previous step. They also learn that one of them is to stop, which does not end the step.
 func TestSharesOfRanks(t *testing.T) {
@@ -297,31 +282,5 @@ func TestSharesOfRanks(t *testing.T) {
 	want := strings.Repeat(" 12 1m0s 1s 1 2m0s 1sfalse", 2) + " 12 1m0s 1s 1 2m0s 1strue"
 	if err != nil || said[0] != want || said[1] != want {
 		t.Errorf("%q, %v, want %q", said, err, want)
-	}
-}
-
-// TestReportsThatAreBroken: a report of another rank is read completely or rejected.
-func TestReportsThatAreBroken(t *testing.T) {
-	like := []tensor.Tensor{tensor.New(tensor.F32, 2, 2), tensor.New(tensor.F64, 2, 1)} // 16 bytes per replica
-	for _, c := range []struct {
-		record string
-		moment int // bytes of the first moment; -1: the report is rejected
-	}{
-		{"", -1}, {"{}", -1}, {"\x00", -1}, {"{\x00", -1}, {"{}\x00", 0},
-		{"{}\x00" + strings.Repeat("x", 32), 16}, {"{}\x00" + strings.Repeat("x", 33), -1},
-		{`{"retry":true}` + "\x00", 0}, {`{"fatal":"fire"}` + "\x00" + "xyz", 0},
-	} {
-		var r report
-		err := r.parse([]byte(c.record), like)
-		if (err != nil) != (c.moment < 0) {
-			t.Errorf("%q: error %v", c.record, err)
-		}
-		if err == nil && c.moment > 0 && (len(r.moments) != 2 || len(r.moments[0]) != c.moment) {
-			t.Errorf("%q: %d moments, the first of %d bytes", c.record, len(r.moments), len(r.moments[0]))
-		}
-	}
-	var r report
-	if err := r.parse([]byte("{}\x00anything"), nil); err != nil || r.moments != nil {
-		t.Errorf("a run without moments: %v, %v", r.moments, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/internal/ranks"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,13 +29,14 @@ func isEmptyRank(err error) bool {
 	return errors.As(err, &e)
 }
 
-func (r report) empty() bool { return r.Empty }
+// isEmpty reports whether a rank waits for a device.
+func isEmpty(r ranks.Report) bool { return r.Empty }
 
 // restoreRanks waits for a device on every rank without one. Then the lowest rank that has the
 // state sends it to these ranks. Every rank that has the state has made all commits. failed is the
 // reason why this rank cannot run now; stillFailed is the reason why it cannot run afterwards.
-func (r *rankGroup) restoreRanks(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
-	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
+func (r *rankGroup) restoreRanks(ctx context.Context, all []ranks.Report, failed error) (stillFailed, fatal error) {
+	source := slices.IndexFunc(all, func(r ranks.Report) bool { return !r.Empty })
 	if source < 0 {
 		return nil, fmt.Errorf("%w on any rank", NoDevices)
 	}

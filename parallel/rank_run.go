@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/internal/ranks"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -20,7 +21,7 @@ import (
 // runOverRanks runs f on a batch on all ranks, and repeats the run while a rank loses a
 // device. All ranks return when all have a result.
 func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
-	mine := verdict{Of: fmt.Sprintf("%s of version %d", f.Name, d.version), Stop: ctx.Err() != nil}
+	mine := ranks.Verdict{Of: fmt.Sprintf("%s of version %d", f.Name, d.version), Stop: ctx.Err() != nil}
 	ctx = context.WithoutCancel(ctx)
 	var r Result
 	all, err := d.ranks.together(ctx, &mine, func() ([]tensor.Tensor, error) {
@@ -57,7 +58,7 @@ func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tenso
 	from, to := d.OwnRows(x.Shape[0])
 	var outs []tensor.Tensor
 	shared := to-from < x.Shape[0]
-	mine := verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
+	mine := ranks.Verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
 	_, err := d.ranks.together(ctx, &mine, func() (_ []tensor.Tensor, err error) {
 		outs, err = d.predictHere(ctx, []tensor.Tensor{x.Rows(from, to)})
 		if !shared {

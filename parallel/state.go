@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bnctl/bnctl/parallel/internal/ranks"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -60,7 +61,7 @@ func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err
 		}
 		return d.readState(ctx)
 	}
-	_, err = d.ranks.together(ctx, &verdict{Of: fmt.Sprintf("state of version %d", d.version)},
+	_, err = d.ranks.together(ctx, &ranks.Verdict{Of: fmt.Sprintf("state of version %d", d.version)},
 		func() (_ []tensor.Tensor, err error) {
 			state, err = d.readState(ctx)
 			return nil, err

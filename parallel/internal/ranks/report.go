@@ -1,12 +1,14 @@
-package parallel
+// Package ranks exchanges the verdicts of the processes of a run: after every run each rank reports its
+// outcome and the moments of its replicas to all other ranks.
+package ranks
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 
-	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -15,39 +17,26 @@ import (
 //
 //	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
 
-// verdict is the outcome of a run on one rank.
-type verdict struct {
+// Verdict is the outcome of a run on one rank.
+type Verdict struct {
 	Of     string `json:"of"`               // name of the run, which must be the same on all ranks
 	Retry  bool   `json:"retry,omitempty"`  // a device has not finished: run again
 	Fatal  string `json:"fatal,omitempty"`  // why the rank cannot continue
 	Advice string `json:"advice,omitempty"` // remedy for Fatal
 	Empty  bool   `json:"empty,omitempty"`  // the rank waits for a device
 	Stop   bool   `json:"stop,omitempty"`   // the context of the rank has ended
-	RankStats
+	step.RankStats
 }
 
-// statsOf returns the work of this rank in a run.
-func (r *rankGroup) statsOf(b Batch, t Timing) RankStats {
-	rows := 0
-	from, to := r.recovery.group.Replicas()
-	for _, n := range b.Sizes[from:to] {
-		rows += n
-	}
-	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
-	s := RankStats{Rows: rows, Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
-	r.sent = sent
-	return s
-}
-
-// report is a rank's message after a run: its verdict and its replicas'
+// Report is a rank's message after a run: its verdict and its replicas'
 // moments.
-type report struct {
-	verdict
+type Report struct {
+	Verdict
 	moments [][]byte
 }
 
-// gather exchanges the reports of all ranks and returns them by rank.
-func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor.Tensor) ([]report, error) {
+// Gather exchanges the reports of all ranks and returns them by rank.
+func Gather(ctx context.Context, p *fabric.Peers, mine Verdict, moments []tensor.Tensor) ([]Report, error) {
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
@@ -60,7 +49,7 @@ func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor
 	if err != nil {
 		return nil, err
 	}
-	all := make([]report, len(records))
+	all := make([]Report, len(records))
 	for rank, record := range records {
 		if err := all[rank].parse(record, moments); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", rank, err)
@@ -69,9 +58,9 @@ func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor
 	return all, nil
 }
 
-// parse decodes a message of gather. like has the moments of this rank. Their rows have the same
+// parse decodes a message of Gather. like has the moments of this rank. Their rows have the same
 // length on all ranks.
-func (r *report) parse(record []byte, like []tensor.Tensor) error {
+func (r *Report) parse(record []byte, like []tensor.Tensor) error {
 	end := 0
 	for end < len(record) && record[end] != 0 {
 		end++
@@ -79,7 +68,7 @@ func (r *report) parse(record []byte, like []tensor.Tensor) error {
 	if end == len(record) {
 		return fmt.Errorf("a report of %d bytes has no end", len(record))
 	}
-	if err := json.Unmarshal(record[:end], &r.verdict); err != nil {
+	if err := json.Unmarshal(record[:end], &r.Verdict); err != nil {
 		return fmt.Errorf("a report: %w", err)
 	}
 	rest, row := record[end+1:], 0
@@ -100,9 +89,9 @@ func (r *report) parse(record []byte, like []tensor.Tensor) error {
 	return nil
 }
 
-// joined returns moments i of all ranks, in the order of ranks; like has their type and row
+// Join returns moments i of all ranks, in the order of ranks; like has their type and row
 // shape.
-func joined(all []report, i int, like tensor.Tensor) tensor.Tensor {
+func Join(all []Report, i int, like tensor.Tensor) tensor.Tensor {
 	var bytes []byte
 	for _, r := range all {
 		bytes = append(bytes, r.moments[i]...)

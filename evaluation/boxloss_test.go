@@ -117,7 +117,8 @@ func main(x rows f32[2]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
+	boxes := losses.Loss{Of: losses.Boxes}
+	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: boxes, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -222,7 +222,8 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: losses.Loss{Of: losses.Boxes}, Trained: []string{"w"}})
+	boxes := losses.Loss{Of: losses.Boxes}
+	f, err := spmd.TrainFunction(wrapped, spmd.Training{Loss: boxes, Trained: []string{"w"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,8 +66,9 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 		for i, n := range b.Sizes {
 			want := make([]float64, r.Moments[0].Shape[1])
 			if n > 0 {
-				one := Batch{Rows: map[string]tensor.Tensor{"x": b.Rows["x"].Rows(from, from+n),
-					losses.InputLabels: b.Rows[losses.InputLabels].Rows(from, from+n)}, Inverse: b.Inverses[i], Sizes: []int{n}}
+				rows := map[string]tensor.Tensor{"x": b.Rows["x"].Rows(from, from+n),
+					losses.InputLabels: b.Rows[losses.InputLabels].Rows(from, from+n)}
+				one := Batch{Rows: rows, Inverse: b.Inverses[i], Sizes: []int{n}}
 				s, err := alone[i].Step(t.Context(), one)
 				if err == nil {
 					err = alone[i].Commit(t.Context(), device.Hyper{"lr": 0.1})
@@ -118,8 +119,8 @@ func TestTimingOfReplicas(t *testing.T) {
 func TestNoErrorOfReplicasIsPassedOver(t *testing.T) {
 	m := small(t)
 	callsOf(t, 1, false, func(member Member, _ int64) error {
-		d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica}), m.State, []Member{member},
-			withSizes(Config{Local: true}))
+		d, err := Open(t.Context(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Replica}), m.State,
+			[]Member{member}, withSizes(Config{Local: true}))
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/parallel/spmd"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // onRanks calls f for every rank of a run and returns the text and the error of each.

@@ -72,7 +72,8 @@ func opened(t *testing.T, members []Member, c Config) *Driver {
 	t.Helper()
 	m := small(t)
 	c.Replicas, c.Batch = 5, 20
-	d, err := Open(context.Background(), program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	p := program(t, m, spmd.Options{Replicas: 5, BN: bn.Sync})
+	d, err := Open(context.Background(), p, m.State, members, c)
 	if err != nil {
 		t.Fatal(err)
 	}

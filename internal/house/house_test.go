@@ -89,7 +89,10 @@ serialize: bn graph models models/qat problem internal/regular serialize/chain t
 serialize/chain: problem
 parts:
 parallel: internal/awake device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement parallel/pipeline parallel/stage parallel/step parallel/weightsync
+parallel: parallel/internal/placement parallel/internal/ranks parallel/internal/record parallel/pipeline
+parallel: parallel/stage parallel/step parallel/weightsync
+parallel/internal/ranks: device/fabric parallel/step tensor
+parallel/internal/record: device/collective
 parallel/losses: graph parallel/step tensor
 parallel/weightsync: device device/collective graph parallel/step tensor
 parallel/spmd: bn graph parallel/losses parallel/step problem tensor
@@ -121,8 +124,8 @@ cmd/bnctl/internal/machines: device/machine device/serve fleet internal/memory p
 fleet: plugins/cpu problem
 modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
-cmd/bnctl/internal/bench: parallel/spmd
-cmd/bnctl/internal/bench: models parallel parallel/losses parallel/stage plugins/cpu problem tensor train recipe
+cmd/bnctl/internal/bench: parallel/spmd recipe
+cmd/bnctl/internal/bench: models parallel parallel/losses parallel/stage plugins/cpu problem tensor train
 modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
 modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict

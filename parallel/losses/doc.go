@@ -1,6 +1,6 @@
 // Package losses adds losses to the graphs of training functions. A loss consists of operations that
-// every device supports, and every device computes the same result. Package spmd makes the training
-// functions.
+// every device supports, and every device computes the same result. Use it to name a loss and its
+// inputs, and package spmd to make a training function.
 //
 //	CrossEntropy                  exclusive classes               crossentropy.go
 //	BinaryCrossEntropy            classes that may apply at once  elements.go

@@ -1,5 +1,6 @@
 // Package spmd turns the graph of a model into functions that devices run on their replicas: a single
-// program with multiple data. It depends on graphs only. Package parallel runs the functions.
+// program with multiple data. It depends on graphs only. Use it to make a program, and package parallel
+// to run the program.
 //
 //	Wrap               adds the replica connections to a graph     wrap.go
 //	TrainFunction      forward, loss, backward, sums of gradients  program.go

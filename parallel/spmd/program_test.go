@@ -159,7 +159,8 @@ func main(x rows u8[2,2,3]) {
 // TestDropoutsDrawApart: every dropout has separate draws, by epoch and sample, in
 // training, and is absent in prediction.
 func TestDropoutsDrawApart(t *testing.T) {
-	train, err := TrainFunction(wrapped(t, bn.Sync, twoDropouts), Training{Trained: []string{"fc.weight"}, Seed: 9})
+	g := wrapped(t, bn.Sync, twoDropouts)
+	train, err := TrainFunction(g, Training{Trained: []string{"fc.weight"}, Seed: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

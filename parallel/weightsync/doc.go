@@ -8,6 +8,6 @@
 //	              the others at the end of K steps
 //
 // A Sync names a method. StaleGradients holds the waiting gradients of async:S, and LocalSGD the weights
-// of the replicas of periodic:K, which it trains through the interface Devices. Package parallel implements
-// Devices, and runs the steps of the other methods.
+// of the replicas of periodic:K, which it trains through the interface Devices. Use package parallel for the
+// steps of the other methods; its Driver also provides the Devices.
 package weightsync

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -16,7 +15,7 @@ import (
 // referee's output for the row is finite, the device is lost. If the referee's output is not finite
 // either, the referee is not used again until the next commit.
 func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
-	referee := d.referee()
+	referee := d.referee(p.function)
 	if referee == nil || d.inFlight.believed.Load() {
 		return nil
 	}
@@ -36,16 +35,16 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 			d.inFlight.believed.Store(true)
 			return nil
 		}
-		name := d.program.current.Function(graph.Predict).Outputs[output].Name
-		return &lost{m, device.Errorf(m.Name, "Run "+graph.Predict, device.Lost,
+		name := d.program.current.Function(p.function).Outputs[output].Name
+		return &lost{m, device.Errorf(m.Name, "Run "+p.function, device.Lost,
 			"output %s of row %d is infinite or NaN, and finite on bnctl's own device", name, row)}
 	}
 	return nil
 }
 
-// referee returns a function that predicts a row on a built-in device: on Config.Referee, or on a
-// built-in member, which has the same state. It returns nil if neither exists.
-func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tensor, error) {
+// referee returns a function that predicts a row on a built-in device: on Config.Referee, or by the given
+// function of the program on a built-in member, which has the same state. It returns nil if neither exists.
+func (d *Driver) referee(function string) func(context.Context, []tensor.Tensor) ([]tensor.Tensor, error) {
 	if d.config.Referee != nil {
 		return func(ctx context.Context, in []tensor.Tensor) ([]tensor.Tensor, error) {
 			return d.config.Referee(ctx, in[0])
@@ -58,7 +57,7 @@ func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tens
 	m := d.group.members[i]
 	return func(ctx context.Context, in []tensor.Tensor) (out []tensor.Tensor, err error) {
 		err = d.group.timeouts.call(m, func() error {
-			o, err := m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
+			o, err := m.exe.Run(ctx, device.Step{Function: function, Number: d.group.runs,
 				Rows: []int{in[0].Shape[0]}, Inputs: in})
 			out = o.Outputs
 			return err

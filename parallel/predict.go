@@ -47,12 +47,14 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	if d.ranks != nil {
 		return d.predictOverRanks(ctx, x)
 	}
-	return d.predictHere(ctx, []tensor.Tensor{x})
+	return d.predictHere(ctx, graph.Predict, []tensor.Tensor{x})
 }
 
-// PredictInputs is Predict for a function with several inputs of rows, without peers.
-func (d *Driver) PredictInputs(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
-	return d.predictHere(ctx, inputs)
+// PredictInputs is Predict for a function of the program, without peers. All inputs and outputs of the
+// function are rows. Calls of several functions may be in progress at once.
+func (d *Driver) PredictInputs(ctx context.Context, function string, inputs []tensor.Tensor) (
+	[]tensor.Tensor, error) {
+	return d.predictHere(ctx, function, inputs)
 }
 
 // Reuse declares that these outputs of a Predict are no longer read. Later calls may then
@@ -101,13 +103,15 @@ func (u *inFlight) over() {
 	}
 }
 
-// predictHere does the same as Predict, for any number of inputs with the same number of rows.
-func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
+// predictHere does the same as Predict, for a function with any number of inputs of rows.
+func (d *Driver) predictHere(ctx context.Context, function string, inputs []tensor.Tensor) (
+	[]tensor.Tensor, error) {
 	var chunks [][]tensor.Tensor
 	rows := inputs[0].Shape[0]
 	for from := 0; from < rows; {
 		p, err := d.beginPrediction(ctx, inputs, from)
 		if err == nil {
+			p.function = function
 			err = d.group.eachAfter(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
 			if err == nil {
 				err = d.checkOutputs(ctx, p)
@@ -136,12 +140,13 @@ var again = errors.New("a device was lost")
 
 // prediction is a run of some rows, divided among all members.
 type prediction struct {
-	number uint64
-	last   bool              // the rows are the last ones of Config.Samples
-	before int               // number of predictions in progress when it began
-	end    int               // index of the first row after this prediction
-	inputs [][]tensor.Tensor // inputs of each member
-	outs   []device.Outcome  // outcomes of the members that have finished
+	function string
+	number   uint64
+	last     bool              // the rows are the last ones of Config.Samples
+	before   int               // number of predictions in progress when it began
+	end      int               // index of the first row after this prediction
+	inputs   [][]tensor.Tensor // inputs of each member
+	outs     []device.Outcome  // outcomes of the members that have finished
 }
 
 // beginPrediction prepares at most Rows rows of inputs, starting at first, with an even
@@ -176,7 +181,7 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 // run runs the rows of a member.
 func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
 	in := p.inputs[rank]
-	step := device.Step{Function: graph.Predict, Number: p.number, Rows: []int{in[0].Shape[0]}, Last: p.last,
+	step := device.Step{Function: p.function, Number: p.number, Rows: []int{in[0].Shape[0]}, Last: p.last,
 		Inputs: in}
 	p.outs[rank], err = m.exe.Run(ctx, step)
 	return err

@@ -60,7 +60,7 @@ func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tenso
 	shared := to-from < x.Shape[0]
 	mine := ranks.Verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
 	_, err := d.ranks.together(ctx, &mine, func() (_ []tensor.Tensor, err error) {
-		outs, err = d.predictHere(ctx, []tensor.Tensor{x.Rows(from, to)})
+		outs, err = d.predictHere(ctx, graph.Predict, []tensor.Tensor{x.Rows(from, to)})
 		if !shared {
 			return nil, err
 		}

@@ -259,7 +259,7 @@ func (s *stageDriver) Finished() {
 }
 
 func (s *stageDriver) Predict(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
-	return s.driver().predictHere(ctx, inputs)
+	return s.driver().predictHere(ctx, graph.Predict, inputs)
 }
 
 func (s *stageDriver) Profile(ctx context.Context, inputs []tensor.Tensor) (device.Outcome, error) {

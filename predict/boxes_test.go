@@ -1,13 +1,18 @@
 package predict_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/detect"
@@ -118,4 +123,111 @@ func difference(got, want [][]detect.Box) string {
 		}
 	}
 	return ""
+}
+
+// lacking is a device without graph.Detect.
+type lacking struct{ device.Device }
+
+func (d lacking) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	var refused device.Refused
+	for _, f := range p.Functions {
+		for i := range f.Nodes {
+			if n := &f.Nodes[i]; n.Op == graph.Detect {
+				refused.Nodes = append(refused.Nodes, device.Refusal{Function: f.Name, Node: f.NodeName(n), Op: n.Op,
+					Why: "the test device does not have it"})
+			}
+		}
+	}
+	if len(refused.Nodes) > 0 {
+		return nil, device.Errorf("lacking", "Load", device.Unsupported, "%w", &refused)
+	}
+	return d.Device.Load(ctx, p, c)
+}
+
+// TestPredictBoxes: a predictor that also finds boxes has the bits of one that only predicts, for rows with
+// different limits, at the same time as predictions, and if a device or all devices lack graph.Detect.
+func TestPredictBoxes(t *testing.T) {
+	for _, name := range []string{"yolox-nano", "ssdlite320-mobilenetv3-large"} {
+		m, x, most := detector(t, name, 64, 96), pictures(5, 64, 96), 50
+		var options []cells.Options
+		limits := tensor.New(tensor.F32, 5, 2)
+		for i := range 5 {
+			o := cells.Options{Score: float32(i) * 0.1, Overlap: 1 - float32(i)*0.2, Most: most}
+			options = append(options, o)
+			copy(limits.Rows(i, i+1).Bytes, detect.LimitRows(1, o).Bytes)
+		}
+		raw, seen := outputsOf(t, m, x), 0
+		for _, c := range []struct {
+			devices string
+			lacks   []int // devices without graph.Detect
+		}{{"cpu", nil}, {"2xcpu", nil}, {"2xcpu", []int{1}}, {"cpu", []int{0}}} {
+			f, err := fleet.Open(t.Context(), fleet.Options{Devices: c.devices, Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range c.lacks {
+				f.Members[i].Device = lacking{f.Members[i].Device}
+			}
+			p, err := predict.Open(t.Context(), m, predict.Options{Opened: f, Batch: 3, MostBoxes: most})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.BoxesOnDevices() != (c.lacks == nil) {
+				t.Errorf("%s: boxes on devices: %v", c.devices, p.BoxesOnDevices())
+			}
+			found, err := p.PredictBoxes(t.Context(), x, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outs, err := p.Predict(t.Context(), x)
+			if err != nil || !bytes.Equal(outs[0].Bytes, raw[0].Bytes) {
+				t.Errorf("%s without %v: other predictions, %v", c.devices, c.lacks, err)
+			}
+			for i, o := range options {
+				want, got := rowBoxes(t, m, o, raw[0], i), rowBoxes(t, m, o, found, i)
+				if seen += len(want); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s of %s without %v: %s", name, c.devices, c.lacks, difference([][]detect.Box{got},
+						[][]detect.Box{want}))
+				}
+			}
+			if err := errors.Join(p.Close(), f.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+		if seen < 100 {
+			t.Errorf("%s: only %d boxes were compared", name, seen)
+		}
+	}
+}
+
+// outputsOf returns the outputs of m on a CPU device.
+func outputsOf(t *testing.T, m *models.Model, x tensor.Tensor) []tensor.Tensor {
+	t.Helper()
+	p, err := predict.Open(t.Context(), m,
+		predict.Options{Fleet: fleet.Options{Devices: "cpu", Threads: 1}, Batch: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	outs, err := p.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outs
+}
+
+// rowBoxes returns the boxes of a row of predictions, or of boxes from PredictBoxes.
+func rowBoxes(t *testing.T, m *models.Model, o cells.Options, x tensor.Tensor, row int) []detect.Box {
+	t.Helper()
+	d, err := detect.New(m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := x.Rows(row, row+1)
+	r.Shape = r.Shape[1:]
+	found, err := d.Boxes([]tensor.Tensor{r}, 64, 96)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

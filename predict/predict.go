@@ -47,6 +47,9 @@ type Options struct {
 	// if they have graph.Detect: see detect.OnDevice. detect.Detector accepts both. nil: devices return
 	// the outputs. With Peers or Stages the devices return the outputs.
 	Boxes *cells.Options
+	// MostBoxes is the maximum number of boxes that PredictBoxes returns for a row. It is 0 if PredictBoxes
+	// is not called, or if Boxes is set.
+	MostBoxes int
 	// Divided is called with the stages of the network, if there are several. It may be nil.
 	Divided func(*stage.Plan)
 }
@@ -63,6 +66,8 @@ type Predictor struct {
 	batch  int            // rows of all ranks
 	staged bool           // layers are on several devices
 	limits *cells.Options // limits of the boxes that the devices return; nil: they return the model's outputs
+	most   int            // Options.MostBoxes
+	boxes  bool           // the devices have detect.FindBoxes
 }
 
 // driver is a parallel.Driver, or a parallel.Pipeline of several.
@@ -82,14 +87,36 @@ type driver interface {
 // of them, and all get all outputs.
 func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if p.limits != nil {
-		return p.predictBoxes(ctx, x, detect.LimitRows(x.Shape[0], *p.limits))
+		return p.predictInputs(ctx, graph.Predict, x, detect.LimitRows(x.Shape[0], *p.limits))
 	}
 	return p.driver.Predict(ctx, x)
 }
 
-// predictBoxes is Predict with limits for each row: see Options.Boxes and detect.LimitRows.
-func (p *Predictor) predictBoxes(ctx context.Context, x, limits tensor.Tensor) ([]tensor.Tensor, error) {
-	return p.driver.(*parallel.Driver).PredictInputs(ctx, []tensor.Tensor{x, limits})
+// PredictBoxes returns the boxes that a detector of the zoo finds in rows of x. limits has a row for each row
+// of x: see detect.LimitRows. The result has the form of graph.Detect, with Options.MostBoxes, and
+// detect.Detector.Boxes accepts a row of it. Without graph.Detect on the devices this process computes the
+// boxes, with the same bits. PredictBoxes may be called at the same time as Predict.
+func (p *Predictor) PredictBoxes(ctx context.Context, x, limits tensor.Tensor) (tensor.Tensor, error) {
+	if !p.boxes {
+		outs, err := p.driver.Predict(ctx, x)
+		if err != nil {
+			return tensor.Tensor{}, err
+		}
+		return detect.OnHost(p.Model, outs[0], limits, p.most)
+	}
+	outs, err := p.predictInputs(ctx, detect.FindBoxes, x, limits)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	return outs[0], nil
+}
+
+// BoxesOnDevices reports whether the devices compute PredictBoxes.
+func (p *Predictor) BoxesOnDevices() bool { return p.boxes }
+
+func (p *Predictor) predictInputs(ctx context.Context, function string, inputs ...tensor.Tensor) (
+	[]tensor.Tensor, error) {
+	return p.driver.(*parallel.Driver).PredictInputs(ctx, function, inputs)
 }
 
 // Reuse returns outputs of a Predict that are no longer read, so that later outputs may use
@@ -152,7 +179,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	case o.Fleet.Precision == "":
 		o.Fleet.Precision = TrainedOn(m).Precision
 	}
-	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch, staged: !o.Stages.One()}
+	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch, staged: !o.Stages.One(), most: o.MostBoxes}
 	o.Fleet.Peers = o.Peers
 	if p.Fleet, p.close = o.Opened, func() error { return nil }; p.Fleet == nil {
 		if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
@@ -176,24 +203,37 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 // drive loads the program on the devices, with boxes as its outputs if that is possible.
 func (p *Predictor) drive(ctx context.Context, o *Options, program *graph.Program, c parallel.Config) (
 	err error) {
-	if o.Boxes != nil && o.Peers == nil && !p.staged {
-		boxes, state, ok, err := detect.OnDevice(program, p.Model, o.Boxes.Most)
-		if err != nil {
-			return err
+	boxes, state, ok, err := p.withBoxes(o, program)
+	if err != nil {
+		return err
+	}
+	if ok {
+		d, err := parallel.Open(ctx, boxes, state, p.Fleet.Members, c)
+		if err == nil {
+			p.driver, p.limits, p.boxes = d, o.Boxes, o.Boxes == nil
+			return nil
 		}
-		if ok {
-			d, err := parallel.Open(ctx, boxes, state, p.Fleet.Members, c)
-			if err == nil {
-				p.driver, p.limits = d, o.Boxes
-				return nil
-			}
-			if !errors.Is(err, device.Unsupported) && !errors.Is(err, device.OutOfMemory) {
-				return err
-			}
+		if !errors.Is(err, device.Unsupported) && !errors.Is(err, device.OutOfMemory) {
+			return err
 		}
 	}
 	p.driver, err = o.drive(ctx, p.Model, program, p.Fleet.Members, p.Fleet.Precision(), c)
 	return err
+}
+
+// withBoxes returns the program for Options.Boxes or Options.MostBoxes, and its state. ok is false if
+// neither is set, or if devices cannot compute boxes of the model.
+func (p *Predictor) withBoxes(o *Options, program *graph.Program) (boxes *graph.Program,
+	state map[string]tensor.Tensor, ok bool, err error) {
+	switch {
+	case o.Peers != nil || p.staged:
+		return nil, nil, false, nil
+	case o.Boxes != nil:
+		return detect.OnDevice(program, p.Model, o.Boxes.Most)
+	case o.MostBoxes > 0:
+		return detect.WithBoxes(program, p.Model, o.MostBoxes)
+	}
+	return nil, nil, false, nil
 }
 
 // drive loads a program on devices: all layers on each, or the layers of a stage.

@@ -41,7 +41,29 @@ func (s *modelVersion) signatureOfOutput(number int) signature {
 	return s.outputs[number]
 }
 
-// withBoxes appends boxOutputs to the outputs of the network if a request names one of them.
+// findsBoxes reports whether the devices return the boxes for a request, and no outputs of the network.
+func (s *modelVersion) findsBoxes(r *protocol.Request, wanted []requestedOutput) bool {
+	return s.onDevice && (r.Found || !slices.ContainsFunc(wanted, func(w requestedOutput) bool {
+		return w.number < len(s.outputs)
+	}))
+}
+
+// limits returns the limits for the boxes of a request, a row for each row of the request. It returns the
+// zero tensor if the request needs outputs of the network, or if the devices do not compute boxes.
+func (s *modelVersion) limits(r *protocol.Request, wanted []requestedOutput, rows int) (
+	tensor.Tensor, error) {
+	if !s.findsBoxes(r, wanted) {
+		return tensor.Tensor{}, nil
+	}
+	d, err := s.detects(func(name string) string { return r.Limits[name] })
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	return d.LimitRows(rows), nil
+}
+
+// withBoxes appends boxOutputs to the outputs of the network if a request names one of them. outs may be the
+// boxes that the devices have returned, in place of the outputs of the network.
 func (s *modelVersion) withBoxes(r *protocol.Request, wanted []requestedOutput, outs []tensor.Tensor,
 	rows int) ([]tensor.Tensor, error) {
 	if !slices.ContainsFunc(wanted, func(w requestedOutput) bool { return w.number >= len(s.outputs) }) {
@@ -77,5 +99,7 @@ func (s *modelVersion) withBoxes(r *protocol.Request, wanted []requestedOutput, 
 			scores.F32()[at], labels.I32()[at] = b.Score, int32(b.Index)
 		}
 	}
-	return append(slices.Clip(outs), boxes, scores, labels, count), nil
+	all := make([]tensor.Tensor, len(s.outputs), len(s.outputs)+len(boxOutputs))
+	copy(all, outs)
+	return append(all, boxes, scores, labels, count), nil
 }

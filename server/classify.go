@@ -32,7 +32,7 @@ type topClass struct {
 // base64 in the field "image" of JSON. The parameter ?top=K sets the number of classes.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	var answers *predict.Answers
-	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
+	q, err := s.askPicture(w, r, func(m *modelVersion, _ *protocol.Request) (err error) {
 		answers, err = m.classifies(r.URL.Query().Get("top"))
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -25,8 +26,10 @@ type detection struct {
 // of a class.
 func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	var d *detect.Detector
-	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
-		d, err = m.detects(r.URL.Query().Get)
+	limits := map[string]string{"score": r.URL.Query().Get("score"), "overlap": r.URL.Query().Get("overlap")}
+	q, err := s.askPicture(w, r, func(m *modelVersion, to *protocol.Request) (err error) {
+		to.Found, to.Limits = true, limits
+		d, err = m.detects(func(name string) string { return limits[name] })
 		return err
 	})
 	if err != nil {

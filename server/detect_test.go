@@ -1,12 +1,19 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/anchors"
@@ -156,4 +163,98 @@ func TestDetectOfASickModel(t *testing.T) {
 			t.Errorf("%v: %d %.200s", bad, r.status, r.body)
 		}
 	}
+}
+
+// TestDetectWithManyLimits sends requests with different limits, and requests for the network's output, at
+// the same time. Each must get the boxes that the host finds in the network's output with its limits. The
+// devices compute boxes, or one of them or all lack graph.Detect.
+func TestDetectWithManyLimits(t *testing.T) {
+	m, file := newDetector(t), photo(t, 64, 64)
+	for _, c := range []struct {
+		devices string
+		lacks   bool // the last device lacks graph.Detect
+	}{{"cpu", false}, {"2xcpu", false}, {"2xcpu", true}, {"cpu", true}} {
+		f, err := fleet.Open(t.Context(), fleet.Options{Devices: c.devices, Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		if last := &f.Members[len(f.Members)-1]; c.lacks {
+			last.Device = withoutDetect{last.Device}
+		}
+		o := on("", write(t, m, "m.bnm"))
+		o.Predict.Opened, o.Delay = f, 2*time.Millisecond
+		s := start(t, o)
+		if v := s.all()[0]; v.onDevice == c.lacks {
+			t.Errorf("%s: boxes on devices: %v", c.devices, v.onDevice)
+		}
+		x, in := pixelsOf(t, s, file)
+		p := predictor(t, m, "cpu")
+		raw, err := p.Predict(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers := strings.Join(strings.Fields(fmt.Sprint(x.Bytes)), ",")
+		var all sync.WaitGroup
+		for i := range 24 {
+			l := cells.Options{Score: float32(i) / 3e5, Overlap: 1 - float32(i)/24, Most: detect.Default.Most}
+			all.Go(func() {
+				want := boxesIn(t, m, l, raw[0])
+				limits := fmt.Sprintf("score=%g&overlap=%g", l.Score, l.Overlap)
+				var got detection
+				switch i % 3 {
+				case 0:
+					r := ask(t, s, "POST", "/v2/models/m/detect?"+limits, file)
+					if err := json.Unmarshal(r.body, &got); err != nil || !slices.Equal(got.Boxes, want) {
+						t.Errorf("%s, %s: %d boxes, want %d, %v", c.devices, limits, len(got.Boxes), len(want), err)
+					}
+				case 1:
+					r := ask(t, s, "POST", "/v2/models/m/infer", fmt.Appendf(nil, `{"parameters":{"score":%g,
+"overlap":%g},"inputs":[{"name":%q,"datatype":"UINT8","shape":[1,64,64,3],"data":%s}],"outputs":[
+{"name":"count"}]}`, l.Score, l.Overlap, in.Name, numbers))
+					var got boxesOf
+					if err := json.Unmarshal(r.body, &got); err != nil || int(got.Outputs[0].Data[0]) != len(want) {
+						t.Errorf("%s, %s: %.200s, want %d boxes", c.devices, limits, r.body, len(want))
+					}
+				case 2:
+					r := ask(t, s, "POST", "/v2/models/m/predict", x.Bytes, jsonLength, "0")
+					if !bytes.HasSuffix(r.body, raw[0].Bytes) {
+						t.Errorf("%s: another output", c.devices)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// boxesIn returns the boxes in one row of the output of m.
+func boxesIn(t *testing.T, m *models.Model, o cells.Options, x tensor.Tensor) []detect.Box {
+	d, err := detect.New(m, o)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	x.Shape = x.Shape[1:]
+	found, err := d.Boxes([]tensor.Tensor{x}, 64, 64)
+	if err != nil || len(found) == 0 {
+		t.Errorf("%d boxes, %v", len(found), err)
+	}
+	return found
+}
+
+// withoutDetect is a device without graph.Detect.
+type withoutDetect struct{ device.Device }
+
+func (d withoutDetect) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
+	for _, f := range p.Functions {
+		for i := range f.Nodes {
+			if n := &f.Nodes[i]; n.Op == graph.Detect {
+				refused := &device.Refused{Nodes: []device.Refusal{{Function: f.Name, Node: f.NodeName(n), Op: n.Op}}}
+				return nil, device.Errorf("it", "Load", device.Unsupported, "%w", refused)
+			}
+		}
+	}
+	return d.Device.Load(ctx, p, c)
 }

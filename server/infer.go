@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/internal/batching"
@@ -64,12 +65,20 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	if err := recordOf(ctx).reservation.grow(s.answerBytes(r, x.Shape[0], wanted)); err != nil {
 		return nil, err
 	}
+	limits, err := s.limits(r, wanted, x.Shape[0])
+	if err != nil {
+		return nil, err
+	}
 	if r.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, r.Timeout)
 		defer stop()
 	}
-	got, err := s.queue.Do(ctx, x)
+	rows := batching.Rows{X: x, Limits: limits}
+	if r.Hold != nil {
+		rows.Release = r.Hold()
+	}
+	got, err := s.queue.DoRows(ctx, rows)
 	rec := recordOf(ctx)
 	rec.model, rec.version = s.name, s.label()
 	if err != nil {
@@ -78,9 +87,13 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Computed
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
 		Parameters: map[string]string{"sha256": s.sha256}}
-	outs, err := s.model.FileOutputs(got.Outputs)
-	if err != nil {
-		return nil, invalid("%v", err)
+	outs := got.Outputs
+	if limits.Shape == nil {
+		if outs, err = s.model.FileOutputs(outs); err != nil {
+			return nil, invalid("%v", err)
+		}
+	} else if r.Found {
+		wanted = []requestedOutput{{protocol.Output{Name: boxOutputs[0].Name}, 0}}
 	}
 	if outs, err = s.withBoxes(r, wanted, outs, x.Shape[0]); err != nil {
 		return nil, err
@@ -112,7 +125,11 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 		}
 		return int64(rows) * int64(tensor.Count(o.Shape[1:]))
 	}
-	for i, o := range s.model.Outputs() {
+	outputs := s.model.Outputs()
+	if s.findsBoxes(r, wanted) {
+		n, outputs = int64(rows*detect.Elements(mostBoxes)*tensor.F32.Size()), nil
+	}
+	for i, o := range outputs {
 		n += elements(s.outputs[i]) * int64(max(o.Type.DType.Size(), tensor.F32.Size()))
 	}
 	for _, w := range wanted {

@@ -20,14 +20,15 @@ import (
 
 // modelVersion is one version of a model with its devices.
 type modelVersion struct {
-	name    string
-	version int
-	file    repository.File
-	sha256  string // SHA-256 of the file
-	model   *models.Model
-	answers *predict.Answers // the meaning of all outputs
-	o       predict.Options
-	queue   *batching.Queue
+	name     string
+	version  int
+	file     repository.File
+	sha256   string // SHA-256 of the file
+	model    *models.Model
+	answers  *predict.Answers // the meaning of all outputs
+	o        predict.Options
+	queue    *batching.Queue
+	onDevice bool // the devices compute boxes
 
 	mu      sync.Mutex // guards the fields below
 	devices *devices   // nil after the devices were lost; the next batch opens them again
@@ -57,11 +58,12 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 		return nil, err
 	}
 	s.watchDevices(o, counts)
+	s.o.MostBoxes = mostBoxes
 	p, err := predict.Open(ctx, m, s.o)
 	if err != nil {
 		return nil, err
 	}
-	s.devices = &devices{Predictor: p}
+	s.devices, s.onDevice = &devices{Predictor: p}, p.BoxesOnDevices()
 	if kernels := s.devices.Terms().Kernels; strings.Contains(kernels, "+") {
 		s.devices.Close()
 		return nil, problem.New("devices", o.Predict.Fleet.Devices, "they are of the kernel classes "+kernels+
@@ -70,6 +72,7 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,
 		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue, Ahead: s.devices.Ahead(),
+			Limited: s.runBoxes,
 			OnBatch: func(rows int, _ time.Duration) {
 				counts.countBatch(s.name, s.version, rows, s.queue.Waiting())
 			}}, s.run)
@@ -114,13 +117,29 @@ type devices struct {
 // run computes a batch. It does not use the contexts of requests, because a batch belongs to many requests.
 // If some devices are lost, the other devices compute their rows. If all devices are lost and cannot be
 // reopened in time, run returns an error, and the next batch gets new devices.
-func (s *modelVersion) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
+func (s *modelVersion) run(x tensor.Tensor) ([]tensor.Tensor, error) {
+	return s.onDevices(func(ctx context.Context, d *devices) ([]tensor.Tensor, error) {
+		return d.Predict(ctx, x)
+	})
+}
+
+// runBoxes computes the boxes of a batch, as run does: see predict.Predictor.PredictBoxes.
+func (s *modelVersion) runBoxes(x, limits tensor.Tensor) ([]tensor.Tensor, error) {
+	return s.onDevices(func(ctx context.Context, d *devices) ([]tensor.Tensor, error) {
+		found, err := d.PredictBoxes(ctx, x, limits)
+		return []tensor.Tensor{found}, err
+	})
+}
+
+// onDevices calls compute with the devices.
+func (s *modelVersion) onDevices(compute func(context.Context, *devices) ([]tensor.Tensor, error)) (
+	outs []tensor.Tensor, err error) {
 	ctx := context.Background()
 	d, err := s.acquireDevices(ctx)
 	if err != nil {
 		return nil, err
 	}
-	outs, err = d.Predict(ctx, x)
+	outs, err = compute(ctx, d)
 	s.releaseDevices(d, err)
 	return outs, err
 }

@@ -29,10 +29,10 @@ type pictureAnswer struct {
 }
 
 // askPicture sends the picture file of a request to a model. check returns an error for a model that does not
-// answer this kind of request. If askPicture returns no error, the caller must call the function done of the
-// answer.
-func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*modelVersion) error) (
-	q *pictureAnswer, err error) {
+// answer this kind of request, and may change the inference request for the model. If askPicture returns no
+// error, the caller must call the function done of the answer.
+func (s *Server) askPicture(w http.ResponseWriter, r *http.Request,
+	check func(*modelVersion, *protocol.Request) error) (q *pictureAnswer, err error) {
 	done, err := s.beginInference()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 	if err := m.takesPictures(); err != nil {
 		return nil, invalid("model %s does not accept pictures: %v", m.name, err)
 	}
-	if err := check(m); err != nil {
+	if err := check(m, &protocol.Request{}); err != nil {
 		return nil, err
 	}
 	body, err := s.body(w, r, res)
@@ -67,10 +67,8 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 	}
 	a, err := s.infer(r.Context(), m.name, m.label(), func(now *modelVersion) (*protocol.Request, error) {
 		m = now // the model may have a new version
-		if err := check(m); err != nil {
-			return nil, err
-		}
-		return protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape), nil
+		r := protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape)
+		return r, check(m, r)
 	})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func (s *Server) predictHTTP(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get(jsonLength) != "" {
 		return s.answerInference(w, r, (*modelVersion).predictions)
 	}
-	q, err := s.askPicture(w, r, func(*modelVersion) error { return nil })
+	q, err := s.askPicture(w, r, func(*modelVersion, *protocol.Request) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type pixelClass struct {
 // segment answers a request for the classes of pixels. The request has a picture in one of the forms of
 // classify.
 func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
-	q, err := s.askPicture(w, r, func(m *modelVersion) error {
+	q, err := s.askPicture(w, r, func(m *modelVersion, _ *protocol.Request) error {
 		_, err := m.maskOutput()
 		return err
 	})

@@ -18,6 +18,9 @@ import (
 // a box: its corners, score and class. The first row has the number of boxes.
 const boxFields = 6
 
+// Elements returns the number of elements of a result of graph.Detect with a maximum number of boxes.
+func Elements(most int) int { return (1 + most) * boxFields }
+
 // Detector has the slots of a detector, and the maximum numbers of candidates and boxes.
 type Detector struct {
 	Form          graph.BoxForm

@@ -67,20 +67,24 @@ func (q *Queue) linger(deadline time.Time) {
 	}
 }
 
-// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if the other loop has
-// already removed all rows.
+// take removes the oldest rows from the queue, up to a whole batch. Either all of them have limits, or none
+// of them has. take returns nothing if the other loop has already removed all rows.
 func (q *Queue) take() (batch []segment) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for left := q.o.MaxBatch; left > 0 && len(q.waiting) > 0; {
 		r := q.waiting[0]
-		s := segment{r, r.taken, min(left, r.x.Shape[0]-r.taken)}
+		if len(batch) > 0 && r.isLimited() != batch[0].r.isLimited() {
+			break
+		}
+		s := segment{r, r.taken, min(left, r.X.Shape[0]-r.taken)}
 		if s.from == 0 {
 			r.answer.Queued = time.Since(r.arrived)
 		}
 		batch, left = append(batch, s), left-s.rows
+		r.reading++
 		r.taken, q.rows = r.taken+s.rows, q.rows-s.rows
-		if r.taken == r.x.Shape[0] {
+		if r.taken == r.X.Shape[0] {
 			q.waiting = q.waiting[1:]
 		}
 	}
@@ -94,7 +98,7 @@ func (q *Queue) take() (batch []segment) {
 func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
 	x := gather(batch, buffer)
 	began := time.Now()
-	outs, err := q.run(x)
+	outs, err := q.runBatch(x, batch)
 	took := time.Since(began)
 	if q.o.OnBatch != nil {
 		q.o.OnBatch(x.Shape[0], took)
@@ -110,25 +114,42 @@ func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
 	}
 }
 
+func (r *request) isLimited() bool { return r.Limits.Shape != nil }
+
+// runBatch calls the function for the rows x of a batch.
+func (q *Queue) runBatch(x tensor.Tensor, batch []segment) ([]tensor.Tensor, error) {
+	if !batch[0].r.isLimited() {
+		return q.run(x)
+	}
+	l := batch[0].r.Limits
+	limits, n := tensor.New(l.DType, append([]int{x.Shape[0]}, l.Shape[1:]...)...), 0
+	for _, s := range batch {
+		copy(limits.Rows(n, n+s.rows).Bytes, s.r.Limits.Rows(s.from, s.from+s.rows).Bytes)
+		n += s.rows
+	}
+	return q.o.Limited(x, limits)
+}
+
 // gather returns the rows of a batch: in place if they belong to a single request and are
 // aligned, otherwise copied to buffer.
 func gather(batch []segment, buffer tensor.Tensor) tensor.Tensor {
-	if s := batch[0]; len(batch) == 1 && s.r.x.Aligned() {
-		return s.r.x.Rows(s.from, s.from+s.rows)
+	if s := batch[0]; len(batch) == 1 && s.r.X.Aligned() {
+		return s.r.X.Rows(s.from, s.from+s.rows)
 	}
 	n := 0
 	for _, s := range batch {
-		copy(buffer.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
+		copy(buffer.Rows(n, n+s.rows).Bytes, s.r.X.Rows(s.from, s.from+s.rows).Bytes)
 		n += s.rows
 	}
 	return buffer.Rows(0, n)
 }
 
-// fail answers a request with an error, unless it already has an error.
+// fail answers a request with an error, unless it already has an error. A batch with rows of it has ended.
 func (q *Queue) fail(r *request, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop(r)
+	q.stopReading(r)
 	if r.err == nil {
 		r.err = err
 		close(r.ready)
@@ -141,9 +162,10 @@ func (q *Queue) deliver(s segment, outs []tensor.Tensor, at int, took time.Durat
 	r := s.r
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.stopReading(r)
 	if r.answer.Outputs == nil {
 		for _, o := range outs {
-			shape := append([]int{r.x.Shape[0]}, o.Shape[1:]...)
+			shape := append([]int{r.X.Shape[0]}, o.Shape[1:]...)
 			r.answer.Outputs = append(r.answer.Outputs, tensor.New(o.DType, shape...))
 		}
 	}
@@ -151,7 +173,7 @@ func (q *Queue) deliver(s segment, outs []tensor.Tensor, at int, took time.Durat
 		copy(r.answer.Outputs[k].Rows(s.from, s.from+s.rows).Bytes, o.Rows(at, at+s.rows).Bytes)
 	}
 	r.answer.Computed += took
-	if r.done += s.rows; r.done == r.x.Shape[0] && r.err == nil {
+	if r.done += s.rows; r.done == r.X.Shape[0] && r.err == nil {
 		close(r.ready)
 	}
 }

@@ -3,6 +3,7 @@ package batching
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type Options struct {
 	// Ahead permits two concurrent calls of the Run function, so that the device already has the next batch when
 	// the current one ends.
 	Ahead bool
+	// Limited computes rows with limits, in place of the Run function. limits has a row for each row of x. It is
+	// nil if no request has limits.
+	Limited func(x, limits tensor.Tensor) ([]tensor.Tensor, error)
 	// OnBatch is called after every batch, with its number of rows and the time that it took. If Ahead is set,
 	// several goroutines call it. It may be nil.
 	OnBatch func(rows int, took time.Duration)
@@ -60,6 +64,16 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	return q
 }
 
+// Rows are the rows of a request.
+type Rows struct {
+	X tensor.Tensor
+	// Limits is a second tensor, with a row for each row of X, or the zero tensor. Rows with limits and rows
+	// without limits are never in the same batch.
+	Limits tensor.Tensor
+	// Release is called once, when no batch reads X or will read it. This may be after DoRows has returned.
+	Release func()
+}
+
 // Answer has the outputs for the rows of one request, and the times that the request took.
 type Answer struct {
 	Outputs  []tensor.Tensor
@@ -69,9 +83,10 @@ type Answer struct {
 
 // request is the rows of one call of Do.
 type request struct {
-	x       tensor.Tensor
+	Rows
 	arrived time.Time
 	taken   int // rows that have been added to a batch
+	reading int // batches in progress that read X
 	done    int // rows that were computed
 	answer  Answer
 	err     error
@@ -82,8 +97,17 @@ type request struct {
 // error, the caller must never change x, because a batch may still read it. The rows of one request may be
 // computed in several batches. If ctx ends, the request is removed from the queue.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
-	r := &request{x: x, arrived: time.Now(), ready: make(chan struct{})}
+	return q.DoRows(ctx, Rows{X: x})
+}
+
+// DoRows is Do for rows that may have limits.
+func (q *Queue) DoRows(ctx context.Context, rows Rows) (*Answer, error) {
+	if rows.Release == nil {
+		rows.Release = func() {}
+	}
+	r := &request{Rows: rows, arrived: time.Now(), ready: make(chan struct{})}
 	if err := q.enqueue(r); err != nil {
+		rows.Release()
 		return nil, err
 	}
 	select {
@@ -98,7 +122,7 @@ func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
 func (q *Queue) enqueue(r *request) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := r.x.Shape[0]
+	n := r.X.Shape[0]
 	switch {
 	case q.closed:
 		return Closed
@@ -132,9 +156,19 @@ func (q *Queue) drop(r *request) {
 	for i, w := range q.waiting {
 		if w == r {
 			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
-			q.rows -= r.x.Shape[0] - r.taken
+			q.rows -= r.X.Shape[0] - r.taken
+			if r.reading == 0 {
+				r.Release()
+			}
 			return
 		}
+	}
+}
+
+// stopReading records that a batch with rows of r has ended. q.mu is locked.
+func (q *Queue) stopReading(r *request) {
+	if r.reading--; r.reading == 0 && !slices.Contains(q.waiting, r) {
+		r.Release()
 	}
 }
 

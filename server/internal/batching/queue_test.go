@@ -199,3 +199,45 @@ func TestRowsAsTheyLie(t *testing.T) {
 		t.Errorf("rows lie at %p and %p, want %p and a copy", lay[0], lay[1], at)
 	}
 }
+
+// TestLimits checks that rows with limits are computed with their limits, and never in a batch with rows
+// without limits.
+func TestLimits(t *testing.T) {
+	for seed := range uint64(10) {
+		draw := rand.New(rand.NewPCG(seed, 1))
+		o := Options{MaxBatch: 1 + draw.IntN(7), MaxQueue: 1 << 20, Ahead: seed%2 == 1}
+		o.Limited = func(x, limits tensor.Tensor) ([]tensor.Tensor, error) {
+			if limits.Shape[0] != x.Shape[0] || limits.Shape[1] != 2 {
+				t.Errorf("limits %v for rows %v", limits, x)
+			}
+			y := tensor.New(tensor.F32, x.Shape...)
+			for i, v := range x.F32() {
+				y.F32()[i] = v + limits.F32()[2*i] - limits.F32()[2*i+1]
+			}
+			return []tensor.Tensor{y}, nil
+		}
+		q := New(tensor.F32, []int{1}, o, double)
+		var all sync.WaitGroup
+		for i := range 60 {
+			n, wait := 1+draw.IntN(5), time.Duration(draw.IntN(200))*time.Microsecond
+			all.Go(func() {
+				time.Sleep(wait)
+				r := Rows{X: column(100*i, n)}
+				want, _ := double(r.X)
+				if i%2 == 0 {
+					r.Limits = tensor.New(tensor.F32, n, 2)
+					for k := range n {
+						r.Limits.F32()[2*k], r.Limits.F32()[2*k+1] = float32(i), float32(7*k)
+						want[0].F32()[k] = r.X.F32()[k] + float32(i-7*k)
+					}
+				}
+				a, err := q.DoRows(t.Context(), r)
+				if err != nil || !slices.Equal(a.Outputs[0].F32(), want[0].F32()) {
+					t.Errorf("request %d of %d rows: %v", i, n, err)
+				}
+			})
+		}
+		all.Wait()
+		q.Close()
+	}
+}

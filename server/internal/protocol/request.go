@@ -16,6 +16,11 @@ type Request struct {
 	Timeout time.Duration // how long the client waits at most; 0: no limit given
 	// Limits are the parameters score and overlap as text: the limits for the boxes of a detector.
 	Limits map[string]string
+	// Found makes the boxes of a detector, within Limits, the only output, in the form of graph.Detect. If the
+	// devices do not compute boxes, the answer has the outputs of the network. Clients cannot set it.
+	Found bool
+	// Hold keeps the memory of the inputs until the function that it returns is called. nil: the memory stays.
+	Hold func() (release func())
 }
 
 // Input is a tensor of a request.

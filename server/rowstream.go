@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
@@ -21,12 +23,16 @@ import (
 //
 //	GET /v2/models/NAME/predict, Connection: Upgrade, Upgrade: bnctl-rows    101, or an error of HTTP
 //
-//	client  uint32 head, uint32 0,      uint64 body   JSON of a request, or nothing   elements
+//	client  uint32 head, uint32 shared, uint64 body   JSON of a request, or nothing   elements
 //	server  uint32 head, uint32 status, uint64 body   JSON of an answer, or nothing   elements
 //
 // head is the number of bytes of JSON, and body the number of all bytes that follow. Numbers are little
 // endian. A request without JSON has the rows of the only input. An answer without JSON has the same JSON as
 // the previous answer. If the status is not 200, the answer is only JSON, {"error": "..."}.
+//
+// shared is 0 if the elements follow, and 1 if they are at the beginning of memory that the client shares
+// with the server: see sharedMemory. Then head is 0, and nothing follows. The descriptor of this memory is
+// passed with the numbers; the memory is used until another descriptor is passed.
 
 // rowsProtocol is the protocol of a stream of rows, as the header Upgrade names it.
 const rowsProtocol = "bnctl-rows"
@@ -36,7 +42,7 @@ const rowsPrefixBytes = 16
 
 // switching is the HTTP response that begins a stream.
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + rowsProtocol +
-	"\r\n\r\n"
+	"\r\n"
 
 // rowStream is a stream of rows. One goroutine uses it.
 type rowStream struct {
@@ -45,6 +51,7 @@ type rowStream struct {
 	tracked       *trackedConn
 	opened        *http.Request // the request that asked for the stream
 	name, version string        // name and version of the model
+	memory        *sharedMemory // the client's memory, or nil
 
 	model   *modelVersion      // model that gave the last answer
 	last    []*protocol.Tensor // outputs of the last answer
@@ -71,8 +78,12 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	if c, ok := w.(*statusWriter); ok { // only record the status, because net/http must not send a response
 		c.status = http.StatusSwitchingProtocols
 	}
+	head := switching
+	if receivesFiles(tracked.Conn) {
+		head += sharedMemoryHeader + ": 1\r\n"
+	}
 	_ = conn.SetWriteDeadline(s.deadline(0))
-	if _, err := io.WriteString(conn, switching); err != nil {
+	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
 		return nil
 	}
 	recordOf(r.Context()).reservation.release()
@@ -81,6 +92,7 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 		version: r.PathValue("version")}
 	for k.next() {
 	}
+	k.memory.release()
 	return nil
 }
 
@@ -91,7 +103,7 @@ func (k *rowStream) next() (more bool) {
 	if k.s.draining.Load() {
 		return false
 	}
-	_, err := io.ReadFull(k.conn, prefix[:])
+	file, err := k.readPrefix(prefix[:])
 	k.tracked.onActive()
 	if err != nil {
 		return false
@@ -101,7 +113,13 @@ func (k *rowStream) next() (more bool) {
 	defer rec.reservation.release()
 	body := unread{k: k, head: int64(binary.LittleEndian.Uint32(prefix[:])),
 		left: int64(binary.LittleEndian.Uint64(prefix[8:]))}
-	status, err := k.answer(rec, &body)
+	if shared := binary.LittleEndian.Uint32(prefix[4:]); shared != 0 {
+		body.shared, body.left = body.left, 0
+	}
+	status := 0
+	if err = k.acceptMemory(file); err == nil {
+		status, err = k.answer(rec, &body)
+	}
 	if err != nil {
 		status, err = k.refuse(err, &body)
 	}
@@ -111,15 +129,47 @@ func (k *rowStream) next() (more bool) {
 	return err == nil
 }
 
+// readPrefix reads the numbers before a request, and returns the file that the client has passed, or nil.
+func (k *rowStream) readPrefix(prefix []byte) (*os.File, error) {
+	if receivesFiles(k.tracked.Conn) {
+		return readWithFile(k.tracked.Conn, prefix)
+	}
+	_, err := io.ReadFull(k.conn, prefix)
+	return nil, err
+}
+
+// acceptMemory replaces the client's memory by the memory in file, unless that is nil.
+func (k *rowStream) acceptMemory(file *os.File) error {
+	if file == nil {
+		return nil
+	}
+	m, err := mapShared(file, int64(k.s.o.Request))
+	if err != nil {
+		return err
+	}
+	k.memory.release()
+	k.memory = m
+	return nil
+}
+
 // unread is the body of a request that has not been read yet. It has head bytes of JSON, and then elements of
 // tensors.
 type unread struct {
 	k          *rowStream
 	head, left int64 // bytes; left are the bytes of the body that have not been read
+	shared     int64 // bytes of the body in the client's memory, if it is there
 }
 
-// read reads the body. It first reserves memory.
+// read reads the body. It first reserves memory. A body in the client's memory is not copied.
 func (u *unread) read(res *reservation) ([]byte, error) {
+	if u.shared > 0 {
+		m := u.k.memory
+		if m == nil || u.head > 0 || u.shared > int64(len(m.bytes)) {
+			return nil, invalid("the request has %s in shared memory, with JSON of %s; want no JSON, and memory that "+
+				"has these bytes", problem.Plural(int(u.shared), "byte"), problem.Plural(int(u.head), "byte"))
+		}
+		return m.bytes[:u.shared], nil
+	}
 	if u.left < u.head || u.left > int64(u.k.s.o.Request) {
 		return nil, tooLarge(int64(u.k.s.o.Request))
 	}
@@ -151,12 +201,18 @@ func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
 	ctx := context.WithValue(k.opened.Context(), recordKey{}, rec)
 	answer, err := k.s.infer(ctx, k.name, k.version, func(m *modelVersion) (*protocol.Request, error) {
 		model = m
-		return m.parse(body, int(u.head))
+		r, err := m.parse(body, int(u.head))
+		if u.shared > 0 && err == nil {
+			r.Hold = k.memory.hold
+		}
+		return r, err
 	})
 	if err != nil {
 		return 0, err
 	}
-	recycleBuffer(body)
+	if u.shared == 0 {
+		recycleBuffer(body)
+	}
 	began := time.Now()
 	err = k.write(model, model.predictions(answer))
 	rec.encoded = time.Since(began)

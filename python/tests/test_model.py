@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -228,3 +230,36 @@ def test_masks() -> None:
         assert mask.dtype == np.uint8 and mask.shape == want.shape and (mask == want).all()
         with pytest.raises(bnctl.AnswerError, match="gives masks, not classes"):
             model.predict("fits.png").probabilities
+
+
+@pytest.mark.skipif(not _http._SHARES, reason="this system has no memory without a name")
+@pytest.mark.parametrize("fault", [None, "refused", "missing"])
+def test_shared_memory(digits: str, pictures: Any, fault: Optional[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are the same, whether elements are in shared memory, or the server refuses it, or there is none."""
+    want = predicted(digits, pictures)
+    monkeypatch.setattr(_http, "_LEAST_SHARED", 100)
+    made = []
+
+    def shared_memory(size: int) -> Any:
+        made.append(size)
+        if fault == "missing":
+            raise OSError(12, "Cannot allocate memory")
+        if fault == "refused":  # its length is not fixed
+            handle = os.memfd_create("test")
+            os.posix_fallocate(handle, 0, size)
+            return handle, np.zeros(size, np.uint8)
+        return original(size)
+
+    original = _http._shared_memory
+    monkeypatch.setattr(_http, "_shared_memory", shared_memory)
+    with bnctl.Model(digits) as model:
+        before = len(os.listdir("/proc/self/fd"))
+        for rows in (1, 3, 3, 2, 20, 32, 1):
+            assert model.predict(pictures[:rows]).probabilities.tobytes() == want[:rows].tobytes()
+        assert made == ([784] if fault else [784 * n for n in (1, 3, 20, 32)])
+        assert len(os.listdir("/proc/self/fd")) <= before + 3  # the connection and one memory
+        folder = f"/proc/{model._child.process.pid}/"
+        assert "memfd:bnctl-rows" in Path(folder + "maps").read_text() or fault
+        model._client.close()
+        while "memfd:bnctl-rows" in Path(folder + "maps").read_text():
+            time.sleep(0.01)

@@ -62,7 +62,12 @@ func (e *executable) Grow(c device.Capacity, retained bool) error {
 // move gives slots their new buffers. It copies the retained values if there are any.
 func (e *executable) move(made map[*slot]Buffer, c device.Capacity, retained bool) (err error) {
 	e.uploaded, e.nodes = nil, nil
-	for r, b := range made {
+	e.plans.drop(e.backend.driver)
+	for _, r := range e.slots.all {
+		b, ok := made[r]
+		if !ok {
+			continue
+		}
 		if r.buffer != 0 {
 			if retained { // this slot may have a retained value
 				err = e.backend.driver.Copy(b, r.buffer, r.size)

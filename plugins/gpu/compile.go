@@ -8,14 +8,15 @@ import (
 
 // compiler lowers one function.
 type compiler struct {
-	exe    *executable
-	fn     *function
-	node   *graph.Node
-	folded map[graph.Value]class.Norm // batch norms that are folded into products
-	temps  []*slot                    // temporary slots of the current node
-	steps  []step
-	ends   []step // steps that run after all nodes
-	refuse []device.Refusal
+	exe     *executable
+	fn      *function
+	node    *graph.Node
+	folded  map[graph.Value]class.Norm // batch norms that are folded into products
+	temps   []*slot                    // temporary slots of the current node
+	steps   []step
+	checks  []*labels   // checks after a run
+	changes []*onChange // steps that run on a change
+	refuse  []device.Refusal
 }
 
 // builders has the function that lowers each operation. A function that cannot lower its node calls
@@ -60,7 +61,7 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	if fn.Name == graph.Commit {
 		c.checkFinite()
 	}
-	c.fn.steps, c.fn.Function = append(c.steps, c.ends...), whole
+	c.fn.steps, c.fn.checks, c.fn.changes, c.fn.Function = c.steps, c.checks, c.changes, whole
 	e.functions[fn.Name] = c.fn
 	return c.refuse
 }
@@ -125,7 +126,9 @@ func (c *compiler) build(i int) {
 	c.node, c.temps = &c.fn.Nodes[i], nil
 	for _, id := range c.node.Out {
 		v := c.fn.values[id]
-		if name, ok := c.retainedName(id); ok {
+		if s := c.inPlace(i, id); s != nil {
+			v.state = s
+		} else if name, ok := c.retainedName(id); ok {
 			v.slot = c.exe.slots.reserve(v.Kind, v.size())
 			c.exe.retained[name] = v
 		} else {
@@ -224,7 +227,7 @@ func (c *compiler) launchOnChange(of []*value, do func()) {
 		}
 	}
 	p.steps = made
-	c.steps = append(c.steps, p)
+	c.steps, c.changes = append(c.steps, p), append(c.changes, p)
 }
 
 // These are relations between the units of an operand and the units of a result.

@@ -13,8 +13,9 @@ import (
 
 // backend loads programs for a device of a driver.
 type backend struct {
-	info   device.Info
-	driver Driver
+	info    device.Info
+	driver  Driver
+	records bool // the driver records launches; it has not failed to
 }
 
 // Describe returns info with the abilities that this package gives a device:
@@ -45,7 +46,7 @@ func Refuse(o device.Options) error {
 // New returns the device of a driver. info describes the hardware; New adds its
 // abilities (Describe).
 func New(info device.Info, driver Driver) device.Device {
-	b := &backend{info: Describe(info), driver: driver}
+	b := &backend{info: Describe(info), driver: driver, records: true}
 	return lifecycle.New(func() device.Info { return b.info }, b)
 }
 
@@ -62,12 +63,17 @@ func ops() []graph.Op {
 // Load implements lifecycle.Backend: it lowers p to launches.
 func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, error) {
 	e := &executable{backend: b, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		retained: map[string]*value{}, partitions: map[[2]int]*partition{}}
+		retained: map[string]*value{}}
 	if err := e.prepare(c); err != nil {
 		e.Close()
 		return nil, err
 	}
 	return e, nil
+}
+
+// read copies from a buffer to data, and waits.
+func (b *backend) read(data []byte, from Buffer, at int) error {
+	return b.driver.Read(Transfer{data, from, at})()
 }
 
 // Close frees the driver.

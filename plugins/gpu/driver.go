@@ -13,13 +13,23 @@ type Driver interface {
 	// Write copies data to a buffer, from byte at on. The caller may change data when it
 	// returns.
 	Write(to Buffer, at int, data []byte) error
-	// Read copies from a buffer, from byte at on, after all earlier launches.
-	Read(data []byte, from Buffer, at int) error
+	// Read starts to copy from buffers to the host, after all earlier launches. Later launches may change
+	// the buffers. The function that it returns waits until all data has arrived. It must be called, and
+	// another goroutine may call it. At most two reads may be under way.
+	Read(list ...Transfer) (wait func() error)
 	// Copy copies the first n bytes of one buffer to the beginning of another.
 	Copy(to, from Buffer, n int) error
 	// Launch runs a kernel on groups[0] by groups[1] groups of Threads threads, after
 	// all earlier launches. An argument is a Buffer, an int32 or a float64.
 	Launch(kernel string, groups [2]int, args []any) error
+	// Record returns a recording of launches that have run before the given number of times. It runs none
+	// of them. If the driver cannot record, or if a recording is not worthwhile, the result is 0.
+	Record(launches []Launch, ran int) (Recording, error)
+	// Replay runs the launches of a recording in their order, after all earlier launches. If it returns an
+	// error, it has run none of them.
+	Replay(r Recording) error
+	// Forget frees a recording.
+	Forget(r Recording) error
 	// Has reports whether there is a kernel with this name. Kernels that need matrix units are optional.
 	Has(kernel string) bool
 	// Wait waits for all launches.
@@ -32,6 +42,23 @@ type Driver interface {
 	// Close frees the device.
 	Close() error
 }
+
+// Launch is a launch of a kernel with the arguments of Driver.Launch.
+type Launch struct {
+	Kernel string
+	Groups [2]int
+	Args   []any
+}
+
+// Transfer is a copy from a buffer, from byte At on, to the host.
+type Transfer struct {
+	Data []byte
+	From Buffer
+	At   int
+}
+
+// Recording is a handle for launches that run with one call, for example an executable CUDA graph.
+type Recording uintptr
 
 // Buffer is memory of a device: a handle, or an address.
 type Buffer uintptr

@@ -31,7 +31,7 @@ func buildAllReduce(c *compiler) {
 			a.nodes, most = append(a.nodes, r), max(most, r.to.size())
 		}
 		c.exe.partials.bytes = max(c.exe.partials.bytes, most)
-		c.steps = append(c.steps, a)
+		c.steps, c.fn.exchanges = append(c.steps, a), true
 	}
 }
 
@@ -63,12 +63,8 @@ type exchange struct {
 }
 
 func (x *exchange) run(f *frame) error {
-	leaves, local := f.members()
-	cover := collective.Cover(leaves, local)
-	if err := f.uploadTree(cover, local); err != nil {
-		return err
-	}
-	if g := f.group; g == nil || g.Alone() {
+	cover, local := f.cover, f.local
+	if f.alone() {
 		return x.alone(f, len(cover))
 	}
 	values := make([]collective.Reduction, len(x.nodes))
@@ -81,7 +77,7 @@ func (x *exchange) run(f *frame) error {
 			p := collective.Partial{Node: node}
 			if f.rowsOf(node, local) > 0 {
 				p.Value = tensor.New(n.to.DType, n.to.Shape...)
-				if err := f.exe.backend.driver.Read(p.Value.Bytes, f.exe.partials.buffer, k*n.to.size()); err != nil {
+				if err := f.exe.backend.read(p.Value.Bytes, f.exe.partials.buffer, k*n.to.size()); err != nil {
 					return err
 				}
 			}
@@ -98,6 +94,12 @@ func (x *exchange) run(f *frame) error {
 	}
 	return nil
 }
+
+// onHost reports whether the host has work in this exchange, besides launches.
+func (x *exchange) onHost(f *frame) bool { return !f.alone() || len(f.cover) == 0 }
+
+// alone reports whether no other device takes part in the exchanges of this run.
+func (f *frame) alone() bool { return f.group == nil || f.group.Alone() }
 
 // alone stores the results without other members. If the device has no replicas, the results are zeros.
 func (x *exchange) alone(f *frame, nodes int) (err error) {
@@ -144,11 +146,13 @@ func (f *frame) members() (leaves int, local []int) {
 	return len(f.rows), local
 }
 
-// uploadTree writes a table to the device: the replicas of this device at each node of the tree. It does
-// nothing if the device already has this table.
-func (f *frame) uploadTree(cover []collective.Node, local []int) error {
+// uploadTree finds the nodes of the tree that this device covers, and writes a table to the device: its
+// replicas at each of these nodes. It does not write a table that the device already has.
+func (f *frame) uploadTree() error {
+	leaves, local := f.members()
+	f.cover, f.local = collective.Cover(leaves, local), local
 	var nodes []int32
-	for _, n := range cover {
+	for _, n := range f.cover {
 		first, _ := slices.BinarySearch(local, n.From)
 		nodes = append(nodes, int32(first), int32(n.To-n.From))
 	}

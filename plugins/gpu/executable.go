@@ -13,24 +13,28 @@ type executable struct {
 	functions  map[string]*function
 	slots      slots
 	constants  []*constant
-	retained   map[string]*value     // values that train retains for commit, by name
-	owner      *slot                 // the replica of each row
-	starts     *slot                 // the first row and the number of rows of each replica
-	partitions map[[2]int]*partition // by the number of rows of a chunk and of positions of a row
-	tree       *slot                 // for each node of the tree: its first replica here, and their number
-	partials   *slot                 // values at the nodes in tree, to be exchanged with other devices
-	uploaded   []int                 // number of rows of each replica on the device; nil: not written yet
-	nodes      []int32               // contents of tree on the device; nil: not written yet
-	notFinite  *slot                 // flag that an update is infinite or NaN; nil if nothing is checked
+	retained   map[string]*value // values that train retains for commit, by name
+	owner      *slot             // the replica of each row
+	starts     *slot             // the first row and the number of rows of each replica
+	partitions []*partition
+	tree       *slot   // for each node of the tree: its first replica here, and their number
+	partials   *slot   // values at the nodes in tree, to be exchanged with other devices
+	uploaded   []int   // number of rows of each replica on the device; nil: not written yet
+	nodes      []int32 // contents of tree on the device; nil: not written yet
+	notFinite  *slot   // flag that an update is infinite or NaN; nil if nothing is checked
 	capacity   device.Capacity
+	plans      plans
 }
 
 // function is a lowered function.
 type function struct {
 	*graph.Function
-	values []*value
-	steps  []step
-	ends   map[int]graph.Value // number of steps after which a node is done; its first result
+	values    []*value
+	steps     []step
+	checks    []*labels           // checks of labels after a run
+	changes   []*onChange         // the steps that run on a change
+	exchanges bool                // a step is an exchange
+	ends      map[int]graph.Value // number of steps after which a node is done; its first result
 }
 
 // prepare creates the state, lowers the functions and allocates the memory.
@@ -58,9 +62,12 @@ func (e *executable) prepare(c device.Capacity) error {
 // Close implements lifecycle.Runner: it frees all memory. Errors of the driver are ignored
 // because the caller cannot act on them.
 func (e *executable) Close() {
+	e.plans.drop(e.backend.driver)
 	var all []Buffer
-	for _, s := range e.states {
-		all = append(all, s.buffer)
+	for _, decl := range e.program.State {
+		if s := e.states[decl.Name]; s != nil {
+			all = append(all, s.buffer)
+		}
 	}
 	for _, r := range e.slots.all {
 		all = append(all, r.buffer)

@@ -44,17 +44,17 @@ func (c *compiler) checkFinite() {
 // checkUpdates returns an error if the function has made a state tensor infinite or NaN. The error
 // names the tensor.
 func (e *executable) checkUpdates(fn *function) error {
-	found := tensor.New(tensor.I32, 1)
 	if e.notFinite == nil {
-		return nil
+		return e.backend.driver.Wait()
 	}
-	if err := e.backend.driver.Read(found.Bytes, e.notFinite.buffer, 0); err != nil {
+	found := tensor.New(tensor.I32, 1)
+	if err := e.backend.read(found.Bytes, e.notFinite.buffer, 0); err != nil {
 		return err
 	}
 	for i := 0; i < len(fn.Updates) && found.I32()[0] != 0; i++ {
 		s := e.states[fn.Updates[i].State]
 		t := tensor.New(s.DType, s.Shape...)
-		if err := e.backend.driver.Read(t.Bytes, s.buffer, 0); err != nil {
+		if err := e.backend.read(t.Bytes, s.buffer, 0); err != nil {
 			return err
 		}
 		if err := device.Finite(s.Name, t); err != nil {

@@ -41,13 +41,19 @@ func (l *launch) run(f *frame) error {
 	return nil
 }
 
-// launch launches the kernel of l. The arguments in ahead come before l's arguments.
+// launch launches the kernel of l, or adds the launch to the plan that is being made. The arguments in
+// ahead come before l's arguments.
 func (f *frame) launch(l *launch, groups [2]int, ahead ...any) error {
-	f.args = append(f.args[:0], ahead...)
+	args := make([]any, 0, len(ahead)+len(l.args))
+	args = append(args, ahead...)
 	for _, a := range l.args {
-		f.args = append(f.args, f.argument(a))
+		args = append(args, f.argument(a))
 	}
-	return f.exe.backend.driver.Launch(l.kernel, groups, f.args)
+	if f.planned != nil {
+		*f.planned = append(*f.planned, Launch{l.kernel, groups, args})
+		return nil
+	}
+	return f.exe.backend.driver.Launch(l.kernel, groups, args)
 }
 
 // argument converts a to the type that a driver accepts.
@@ -120,23 +126,33 @@ func (c *compiler) doubles(list []float64) *constant {
 
 // onChange has steps that run only if one of the state tensors that they read has changed.
 type onChange struct {
-	of     []*state
-	stamps []uint64
-	steps  []step
+	of      []*state
+	stamps  []uint64 // the states' stamps when the steps ran; 0: they have not run
+	steps   []step
+	changed bool // the steps are part of the current run
+}
+
+// check sets changed at the beginning of a run.
+func (p *onChange) check() {
+	p.changed = false
+	for i, s := range p.of {
+		p.changed = p.changed || p.stamps[i] != s.stamp
+	}
+}
+
+// ran is called when all steps of the function have been launched.
+func (p *onChange) ran() {
+	for i, s := range p.of {
+		p.stamps[i] = s.stamp
+	}
 }
 
 func (p *onChange) run(f *frame) error {
-	changed := false
-	for i, s := range p.of {
-		changed = changed || p.stamps[i] != s.stamp
-		p.stamps[i] = s.stamp
-	}
-	if !changed {
+	if !p.changed {
 		return nil
 	}
 	for _, s := range p.steps {
 		if err := s.run(f); err != nil {
-			clear(p.stamps)
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ var lossOps = map[graph.Op]func(c *compiler){
 	graph.Correct:         buildCorrect,
 }
 
-// labels is a step that checks labels. Kernels mark in bad each row, or each position, that has a label
+// labels checks labels after a run. Kernels mark in bad each row, or each position, that has a label
 // that is not a class.
 type labels struct {
 	labels  *value
@@ -26,13 +26,14 @@ type labels struct {
 	name    string
 }
 
-func (l *labels) run(f *frame) error {
-	d, rows := f.exe.backend.driver, f.units(graph.Rows)
-	wrong := tensor.New(tensor.I32, rows*l.perRow)
-	if err := d.Read(wrong.Bytes, l.bad.buffer, 0); err != nil || rows == 0 {
-		return err
-	}
-	for i, w := range wrong.I32() {
+// marks returns memory for the marks of a run.
+func (l *labels) marks(f *frame) tensor.Tensor {
+	return tensor.New(tensor.I32, f.units(graph.Rows)*l.perRow)
+}
+
+// check returns an error if there is a mark.
+func (l *labels) check(f *frame, marks tensor.Tensor) error {
+	for i, w := range marks.I32() {
 		if w != 0 {
 			return l.fail(f, i/l.perRow)
 		}
@@ -44,7 +45,7 @@ func (l *labels) run(f *frame) error {
 // label that is ignored.
 func (l *labels) fail(f *frame, row int) error {
 	all := tensor.New(tensor.I32, f.units(graph.Rows)*l.labels.count)
-	if err := f.exe.backend.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
+	if err := f.exe.backend.read(all.Bytes, l.labels.buffer(), 0); err != nil {
 		return err
 	}
 	for _, label := range all.I32()[row*l.labels.count : (row+1)*l.labels.count] {
@@ -56,11 +57,11 @@ func (l *labels) fail(f *frame, row int) error {
 	return nil
 }
 
-// watch adds a step that reports invalid labels. It returns the slot in which kernels mark them.
+// watch adds a check of the labels. It returns the slot in which kernels mark them.
 func (c *compiler) watch(perRow int) *slot {
 	l := &labels{labels: c.in(1), bad: c.exe.slots.reserve(graph.Rows, 4*perRow), perRow: perRow,
 		classes: c.in(0).channels(), ignore: c.node.Int("ignore"), name: c.fn.NodeName(c.node)}
-	c.ends = append(c.ends, l)
+	c.checks = append(c.checks, l)
 	return l.bad
 }
 

@@ -24,14 +24,17 @@ func (c *compiler) partition(rows int) *partition { return c.partitionOf(rows, 1
 // partitionOf returns the partition into chunks of the given number of rows. Its table counts
 // positions: each row has the given number of them.
 func (c *compiler) partitionOf(rows, positions int) *partition {
-	e, key := c.exe, [2]int{rows, positions}
-	if e.partitions[key] == nil {
-		k := &partition{rows: rows, positions: positions, table: e.slots.reserve(chunks, 12),
-			firsts: e.slots.reserve(graph.Replica, 8)}
-		k.table.rows = rows
-		e.partitions[key] = k
+	e := c.exe
+	for _, k := range e.partitions {
+		if k.rows == rows && k.positions == positions {
+			return k
+		}
 	}
-	return e.partitions[key]
+	k := &partition{rows: rows, positions: positions, table: e.slots.reserve(chunks, 12),
+		firsts: e.slots.reserve(graph.Replica, 8)}
+	k.table.rows = rows
+	e.partitions = append(e.partitions, k)
+	return k
 }
 
 // chunkSlot acquires a slot for the current node with the given number of bytes for every

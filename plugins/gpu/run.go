@@ -22,8 +22,10 @@ type frame struct {
 	number   uint64
 	sequence [collective.Lanes]uint64 // number of exchanges so far
 	blocked  time.Duration
-	args     []any // arguments of the current launch
 	profile  *profile
+	cover    []collective.Node // nodes of the tree that this device covers, if the function has exchanges
+	local    []int             // replicas of this device, likewise
+	planned  *[]Launch         // launches are added here instead of being run; nil: they run
 }
 
 // units returns the number of units of a kind in this run.
@@ -43,7 +45,7 @@ func (e *executable) Run(ctx context.Context, s lifecycle.Step) (out device.Outc
 	if s.Profile {
 		f.profile = &profile{}
 	}
-	if err := f.run(fn, s.Inputs); err != nil {
+	if err := f.launchAll(fn, s.Inputs); err != nil {
 		return out, err
 	}
 	out.Blocked = f.blocked
@@ -66,20 +68,44 @@ func (e *executable) start(ctx context.Context, s lifecycle.Step) *frame {
 	return f
 }
 
-// run copies the inputs to the device and runs all steps. If an input has no bytes, the device already has
-// the values that the function needs.
-func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
-	d := f.exe.backend.driver
+// launchAll copies the inputs to the device and launches all steps. If an input has no bytes, the device
+// already has the values that the function needs.
+func (f *frame) launchAll(fn *function, inputs []tensor.Tensor) error {
 	for i, id := range fn.Inputs {
 		if len(inputs[i].Bytes) == 0 {
 			continue
 		}
-		if err := d.Write(fn.values[id].slot.buffer, 0, inputs[i].Bytes); err != nil {
+		if err := f.exe.backend.driver.Write(fn.values[id].slot.buffer, 0, inputs[i].Bytes); err != nil {
 			return err
 		}
 	}
 	if err := f.uploadRows(); err != nil {
 		return err
+	}
+	if fn.exchanges {
+		if err := f.uploadTree(); err != nil {
+			return err
+		}
+	}
+	for _, c := range fn.changes {
+		c.check()
+	}
+	if err := f.steps(fn); err != nil {
+		for _, c := range fn.changes {
+			clear(c.stamps) // some of their steps may not have run
+		}
+		return err
+	}
+	for _, c := range fn.changes {
+		c.ran()
+	}
+	return nil
+}
+
+// steps runs the steps of a function: according to a plan, or one after the other if the run is profiled.
+func (f *frame) steps(fn *function) error {
+	if f.profile == nil {
+		return f.follow(fn)
 	}
 	if err := f.mark(graph.None); err != nil {
 		return err
@@ -97,14 +123,11 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 			}
 		}
 	}
-	return d.Wait()
+	return nil
 }
 
-// mark records a mark if the run is profiled.
+// mark records a mark of a run that is profiled.
 func (f *frame) mark(of graph.Value) error {
-	if f.profile == nil {
-		return nil
-	}
 	return f.profile.mark(f.exe.backend.driver, of)
 }
 
@@ -146,26 +169,33 @@ func (f *frame) upload() error {
 	return nil
 }
 
-// outputs copies the outputs of a function to the host, except those that are kept for commit.
+// outputs waits for all launches and copies the outputs of a function to the host, except those that are
+// kept for commit. It returns an error if a label is invalid.
 func (f *frame) outputs(fn *function) (list []tensor.Tensor, err error) {
-	for _, o := range fn.Outputs {
-		if o.Keep {
-			continue
+	var transfers []Transfer
+	read := func(t tensor.Tensor, from Buffer) tensor.Tensor {
+		if len(t.Bytes) > 0 {
+			transfers = append(transfers, Transfer{Data: t.Bytes, From: from})
 		}
-		t, err := f.output(fn.values[o.Value])
-		if err != nil {
+		return t
+	}
+	marks := make([]tensor.Tensor, len(fn.checks))
+	for i, l := range fn.checks {
+		marks[i] = read(l.marks(f), l.bad.buffer)
+	}
+	for _, o := range fn.Outputs {
+		if v := fn.values[o.Value]; !o.Keep {
+			t := tensor.New(v.DType, v.Type.Sized(f.units(graph.Rows), len(f.rows))...)
+			list = append(list, read(t, v.buffer()))
+		}
+	}
+	if err := f.exe.backend.driver.Read(transfers...)(); err != nil {
+		return nil, err
+	}
+	for i, l := range fn.checks {
+		if err := l.check(f, marks[i]); err != nil {
 			return nil, err
 		}
-		list = append(list, t)
 	}
 	return list, nil
-}
-
-// output copies a value to the host.
-func (f *frame) output(v *value) (tensor.Tensor, error) {
-	t := tensor.New(v.DType, v.Type.Sized(f.units(graph.Rows), len(f.rows))...)
-	if len(t.Bytes) == 0 {
-		return t, nil
-	}
-	return t, f.exe.backend.driver.Read(t.Bytes, v.buffer(), 0)
 }

@@ -48,5 +48,5 @@ func (e *executable) Write(name string, t tensor.Tensor) error {
 func (e *executable) Read(name string) (tensor.Tensor, error) {
 	s := e.states[name]
 	t := tensor.New(s.DType, s.Shape...)
-	return t, e.backend.driver.Read(t.Bytes, s.buffer, 0)
+	return t, e.backend.read(t.Bytes, s.buffer, 0)
 }

@@ -34,7 +34,7 @@ type Run struct {
 
 // Train trains on members and returns the resulting state.
 func (r Run) Train(ctx context.Context, members []parallel.Member) (map[string]tensor.Tensor, error) {
-	p, m, err := r.program()
+	p, m, err := r.Program()
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func randomInputs(r *rand.Rand, t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
-// program returns the program that trains the model with SGD.
-func (r Run) program() (*graph.Program, *models.Model, error) {
+// Program returns the program that trains the model with SGD, and the model with its weights.
+func (r Run) Program() (*graph.Program, *models.Model, error) {
 	m, err := r.template()
 	if err == nil {
 		err = models.Init(m, 1)

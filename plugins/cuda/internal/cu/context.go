@@ -17,7 +17,7 @@ type Context struct {
 	modules []module // a kernel is taken from the first module that has it
 	stream  uintptr
 	kernels map[string]uintptr
-	pinned  pinned
+	staging staging
 	words   [mostArgs]uint64
 	args    [mostArgs]unsafe.Pointer
 }
@@ -63,7 +63,7 @@ func (c *CUDA) Open(uuid string, modules ...Module) (*Context, error) {
 		if err := c.check("cuStreamCreate", c.newStream(&x.stream, besideOthers)); err != nil {
 			return err
 		}
-		if err := x.pinned.take(c); err != nil {
+		if err := x.staging.open(c); err != nil {
 			return err
 		}
 		for _, m := range modules {

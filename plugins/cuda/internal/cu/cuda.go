@@ -46,7 +46,10 @@ type CUDA struct {
 	endEvent  func(event uintptr) int32
 	record    func(event, stream uintptr) int32
 	waitEvent func(event uintptr) int32
+	follow    func(stream, event uintptr, flags uint32) int32
 	elapsed   func(out *float32, from, to uintptr) int32
+
+	graphs *graphs // nil: the driver has no graphs
 }
 
 // cudaNames are the places where the library may be: the loader's path, WSL, containers.
@@ -68,6 +71,7 @@ func OpenCUDA(paths ...string) (*CUDA, error) {
 			return nil, fmt.Errorf("%w; the driver is too old for these kernels", err)
 		}
 	}
+	c.graphs = c.openGraphs()
 	return c, c.check("cuInit", c.init(0))
 }
 
@@ -85,5 +89,6 @@ func (c *CUDA) functions() map[string]any {
 		"cuMemcpyDtoDAsync_v2": &c.onDevice, "cuStreamCreate": &c.newStream, "cuStreamSynchronize": &c.wait,
 		"cuEventCreate": &c.newEvent, "cuEventDestroy_v2": &c.endEvent, "cuEventRecord": &c.record,
 		"cuEventSynchronize": &c.waitEvent, "cuEventElapsedTime": &c.elapsed,
+		"cuStreamWaitEvent": &c.follow,
 	}
 }

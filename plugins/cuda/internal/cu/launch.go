@@ -35,24 +35,28 @@ func (x *Context) moduleOf(name string) int {
 // Has reports whether a module that the driver has loaded has a kernel with this name.
 func (x *Context) Has(name string) bool { return x.moduleOf(name) >= 0 }
 
-// Launch launches groups[0] by groups[1] groups of the given number of threads. An argument is passed
-// as its bits, in one word.
-func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64) error {
+// Launch launches a kernel.
+func (x *Context) Launch(l KernelLaunch) error {
 	return x.do(func() error {
-		k, err := x.kernel(name)
+		k, err := x.kernel(l.Name)
 		if err != nil {
 			return err
 		}
-		if len(args) > mostArgs {
-			panic(fmt.Sprintf("cu: %d arguments", len(args)))
-		}
-		copy(x.words[:], args)
-		for i := range args {
-			x.args[i] = unsafe.Pointer(&x.words[i])
-		}
-		return x.c.check("cuLaunchKernel", x.c.launch(k, uint32(groups[0]), uint32(groups[1]), 1, uint32(threads),
-			1, 1, 0, x.stream, &x.args[0], 0))
+		return x.c.check("cuLaunchKernel", x.c.launch(k, uint32(l.Groups[0]), uint32(l.Groups[1]), 1,
+			uint32(l.Threads), 1, 1, 0, x.stream, x.pointers(l.Args), 0))
 	})
+}
+
+// pointers returns the address of a list of pointers to arguments. It is valid until the next call.
+func (x *Context) pointers(args []uint64) *unsafe.Pointer {
+	if len(args) > mostArgs {
+		panic(fmt.Sprintf("cu: %d arguments", len(args)))
+	}
+	copy(x.words[:], args)
+	for i := range args {
+		x.args[i] = unsafe.Pointer(&x.words[i])
+	}
+	return &x.args[0]
 }
 
 // Figures describes a kernel as compiled by the driver.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -12,7 +13,13 @@ import (
 )
 
 // driver adapts a context to package gpu.
-type driver struct{ x *cu.Context }
+type driver struct {
+	x      *cu.Context
+	graphs bool // launches are recorded as CUDA graphs
+}
+
+// graphsKey is the environment variable that turns CUDA graphs off.
+const graphsKey = "BNCTL_CUDA_GRAPHS"
 
 // openDriver creates a context on the GPU with this UUID.
 func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
@@ -31,7 +38,7 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return driver{x}, nil
+	return driver{x, x.HasGraphs() && os.Getenv(graphsKey) != "off"}, nil
 }
 
 // kind adds the kind of package device to an error of the driver. After any error other than a lack of
@@ -64,8 +71,18 @@ func (d driver) Write(to gpu.Buffer, at int, data []byte) error {
 	return kind(d.x.Write(uint64(to)+uint64(at), data))
 }
 
-func (d driver) Read(data []byte, from gpu.Buffer, at int) error {
-	return kind(d.x.Read(data, uint64(from)+uint64(at)))
+func (d driver) Read(list ...gpu.Transfer) func() error {
+	transfers := make([]cu.Transfer, len(list))
+	for i, t := range list {
+		transfers[i] = cu.Transfer{Data: t.Data, From: uint64(t.From) + uint64(t.At)}
+	}
+	wait, err := d.x.Read(transfers)
+	return func() error {
+		if err != nil {
+			return kind(err)
+		}
+		return kind(wait())
+	}
 }
 
 func (d driver) Copy(to, from gpu.Buffer, n int) error {
@@ -73,11 +90,37 @@ func (d driver) Copy(to, from gpu.Buffer, n int) error {
 }
 
 func (d driver) Launch(kernel string, groups [2]int, args []any) error {
-	if err := d.x.Launch(kernel, groups, gpu.Threads, words(args)); err != nil {
+	if err := d.x.Launch(asKernel(gpu.Launch{Kernel: kernel, Groups: groups, Args: args})); err != nil {
 		return kind(fmt.Errorf("%s: %w", kernel, err))
 	}
 	return nil
 }
+
+// asKernel converts a launch to the form of package cu.
+func asKernel(l gpu.Launch) cu.KernelLaunch {
+	return cu.KernelLaunch{Name: l.Kernel, Groups: l.Groups, Threads: gpu.Threads, Args: words(l.Args)}
+}
+
+// leastRecorded is the number of launches from which on a graph is worthwhile.
+const leastRecorded = 3
+
+// Record makes a graph of launches when they run for the second time: making one costs more than launching
+// them.
+func (d driver) Record(launches []gpu.Launch, ran int) (gpu.Recording, error) {
+	if !d.graphs || ran == 0 || len(launches) < leastRecorded {
+		return 0, nil
+	}
+	list := make([]cu.KernelLaunch, len(launches))
+	for i, l := range launches {
+		list[i] = asKernel(l)
+	}
+	g, err := d.x.Graph(list)
+	return gpu.Recording(g), kind(err)
+}
+
+func (d driver) Replay(r gpu.Recording) error { return kind(d.x.LaunchGraph(uintptr(r))) }
+
+func (d driver) Forget(r gpu.Recording) error { return kind(d.x.FreeGraph(uintptr(r))) }
 
 func (d driver) Has(kernel string) bool { return d.x.Has(kernel) }
 

@@ -25,7 +25,11 @@ func fakeCUDA(t *testing.T, mode string) string {
 		t.Skip("gcc, which builds the library that stands for the driver's, is not installed")
 	}
 	lib := filepath.Join(t.TempDir(), "libcuda.so.1")
-	gcc := exec.Command("gcc", "-shared", "-fPIC", `-DMODE="`+mode+`"`, "-o", lib, "../cu/testdata/cuda.c")
+	gcc := exec.Command("gcc", "-shared", "-fPIC", "-pthread", `-DMODE="`+mode+`"`, "-o", lib,
+		"../cu/testdata/cuda.c")
+	if mode == "no graphs" {
+		gcc.Args = append(gcc.Args, "-DNO_GRAPHS")
+	}
 	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
@@ -48,7 +52,8 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, len(data)-4)
-	if err := errors.Join(d.Write(b, 0, data), d.Read(got, b, 4)); err != nil || !bytes.Equal(got, data[4:]) {
+	err = errors.Join(d.Write(b, 0, data), d.Read(gpu.Transfer{Data: got, From: b, At: 4})())
+	if err != nil || !bytes.Equal(got, data[4:]) {
 		t.Errorf("other bytes come back: %v", err)
 	}
 	from, err := d.Mark()
@@ -62,7 +67,7 @@ func TestDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(d.Wait(), d.Read(got[:8], b, 0))
+	err = errors.Join(d.Wait(), d.Read(gpu.Transfer{Data: got[:8], From: b})())
 	if want := []byte{7, 0, 0, 0, 7, 0, 0, 0}; err != nil || !bytes.Equal(got[:8], want) {
 		t.Errorf("fill made %v: %v", got[:8], err)
 	}

@@ -38,7 +38,13 @@ func (noted) Free(gpu.Buffer) error { return nil }
 
 func (noted) Write(gpu.Buffer, int, []byte) error { return nil }
 
-func (noted) Read([]byte, gpu.Buffer, int) error { return nil }
+func (noted) Read(...gpu.Transfer) func() error { return func() error { return nil } }
+
+func (noted) Record([]gpu.Launch, int) (gpu.Recording, error) { return 0, nil }
+
+func (noted) Replay(gpu.Recording) error { return nil }
+
+func (noted) Forget(gpu.Recording) error { return nil }
 
 func (noted) Copy(gpu.Buffer, gpu.Buffer, int) error { return nil }
 
@@ -141,7 +147,7 @@ func (j *judge) fails(t *testing.T, c devicetest.Case, kernel, text string) bool
 // instead returns the machine with a kernel of another module.
 func (m machine) instead(kernel string, of *ptx.Module) machine {
 	one := &ptx.Module{Entries: map[string]*ptx.Entry{kernel: of.Entries[kernel]}}
-	return machine{m.Machine, append([]*ptx.Module{one}, m.modules...)}
+	return machine{m.Machine, append([]*ptx.Module{one}, m.modules...), nil}
 }
 
 // finds reports whether a case fails on a device with a mutated kernel. The next call tries this case

@@ -15,6 +15,8 @@ import (
 type machine struct {
 	*ptx.Machine
 	modules []*ptx.Module
+
+	*recordings // nil: launches are not recorded
 }
 
 // modulesOf has the modules of devices by compute capability, as openDriver loads them.
@@ -50,8 +52,13 @@ func (m machine) Write(to gpu.Buffer, at int, data []byte) error {
 	return m.Machine.Write(uint64(to)+uint64(at), data)
 }
 
-func (m machine) Read(data []byte, from gpu.Buffer, at int) error {
-	return m.Machine.Read(data, uint64(from)+uint64(at))
+func (m machine) Read(list ...gpu.Transfer) func() error {
+	for _, t := range list {
+		if err := m.Machine.Read(t.Data, uint64(t.From)+uint64(t.At)); err != nil {
+			return func() error { return err }
+		}
+	}
+	return func() error { return nil }
 }
 
 func (m machine) Copy(to, from gpu.Buffer, n int) error {
@@ -62,6 +69,14 @@ func (m machine) Launch(kernel string, groups [2]int, args []any) error {
 	return m.Machine.Launch(m.entry(kernel), [3]int{groups[0], groups[1], 1}, [3]int{gpu.Threads, 1, 1},
 		words(args)...)
 }
+
+func (m machine) Record(launches []gpu.Launch, _ int) (gpu.Recording, error) {
+	return m.recordings.add(launches), nil
+}
+
+func (m machine) Replay(r gpu.Recording) error { return m.recordings.replay(r, m.Launch) }
+
+func (m machine) Forget(r gpu.Recording) error { return m.recordings.forget(r) }
 
 func (machine) Wait() error { return nil }
 
@@ -86,7 +101,7 @@ func newMachine() (gpu.Driver, error) { return machineOf("8.0") }
 
 // machineOf returns a machine with the kernels of a compute capability.
 func machineOf(capability string) (machine, error) {
-	m := machine{Machine: ptx.New()}
+	m := machine{Machine: ptx.New(), recordings: &recordings{}}
 	for _, text := range modulesOf[capability] {
 		module, err := m.Load(text)
 		if err != nil {

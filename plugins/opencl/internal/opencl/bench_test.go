@@ -44,9 +44,9 @@ func (c counted) Write(to gpu.Buffer, at int, data []byte) error {
 	return c.driver.Write(to, at, data)
 }
 
-func (c counted) Read(data []byte, from gpu.Buffer, at int) error {
+func (c counted) Read(list ...gpu.Transfer) func() error {
 	defer c.count()()
-	return c.driver.Read(data, from, at)
+	return c.driver.Read(list...)
 }
 
 func (c counted) Wait() error {

@@ -44,8 +44,17 @@ func (d driver) Write(to gpu.Buffer, at int, data []byte) error {
 	return kind(d.Queue.Write(uintptr(to), at, data))
 }
 
-func (d driver) Read(data []byte, from gpu.Buffer, at int) error {
-	return kind(d.Queue.Read(data, uintptr(from), at))
+func (d driver) Read(list ...gpu.Transfer) func() error {
+	var err error
+	for _, t := range list {
+		if err == nil {
+			err = kind(d.Queue.Read(t.Data, uintptr(t.From), t.At))
+		}
+	}
+	if len(list) == 0 {
+		err = d.Wait()
+	}
+	return func() error { return err }
 }
 
 func (d driver) Copy(to, from gpu.Buffer, n int) error {
@@ -68,6 +77,15 @@ func (d driver) Launch(kernel string, groups [2]int, args []any) error {
 	}
 	return nil
 }
+
+// Record records nothing: OpenCL 1.2 has no recordings.
+func (driver) Record([]gpu.Launch, int) (gpu.Recording, error) { return 0, nil }
+
+func (driver) Replay(gpu.Recording) error { return errNoRecording }
+
+func (driver) Forget(gpu.Recording) error { return errNoRecording }
+
+var errNoRecording = errors.New("opencl: there are no recordings")
 
 func (d driver) set(kernel uintptr, i int, a any) error {
 	switch a := a.(type) {

@@ -112,11 +112,17 @@ type member struct {
 	rank int
 }
 
-// Start never blocks on other members. The member that starts an exchange last computes the sums.
+// Start never blocks on other members. The member that starts an exchange last computes the sums of moments.
+// A goroutine computes those of gradients, so that this member's moments do not wait for them.
 func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() error {
-	r, err := m.hub.enter(m.rank, tag, values)
-	if err != nil {
+	r, last, err := m.hub.enter(m.rank, tag, values)
+	switch {
+	case err != nil:
 		return func() error { return err }
+	case last && tag.Lane == Gradients:
+		go m.hub.finish(r)
+	case last:
+		m.hub.finish(r)
 	}
 	return func() error {
 		select {
@@ -132,31 +138,33 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 	}
 }
 
-// release waits until the uplink does not use the values of a round any more. If the uplink is still
-// using them, release first aborts the group, so that the wait is short.
+// release waits until the values of a round are not used any more. If the uplink is still using them,
+// release first aborts the group, so that the wait is short.
 func (h *Hub) release(r *round) {
 	h.mu.Lock()
-	forwarding := r.forwarding
+	forwarding, full := r.forwarding, r.arrived == h.size
 	h.mu.Unlock()
 	if forwarding {
 		h.Abort(context.Canceled)
+	}
+	if full {
 		<-r.done
 	}
 }
 
-// enter adds a member to its next round of a lane. If the member is the last one, enter
-// completes the round or passes it to the uplink. All members start exchanges in the same
-// order, so rounds are completed in this order.
-func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
+// enter adds a member to its next round of a lane. If the member is the last one, enter passes the round to
+// the uplink, or returns true for last: the caller must then call finish. All members start exchanges in the
+// same order, so rounds are begun in this order.
+func (h *Hub) enter(rank int, tag Tag, values []Reduction) (r *round, last bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.abort != nil {
-		return nil, h.abort
+		return nil, false, h.abort
 	}
 	if tag.Lane >= Lanes {
-		return nil, fmt.Errorf("collective: rank %d came to %+v, and there are %d lanes", rank, tag, Lanes)
+		return nil, false, fmt.Errorf("collective: rank %d came to %+v, and there are %d lanes", rank, tag, Lanes)
 	}
-	r := h.round(rank, tag)
+	r = h.round(rank, tag)
 	if values == nil {
 		values = []Reduction{}
 	}
@@ -165,19 +173,26 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	if tag != r.tag && r.err == nil {
 		r.err = fmt.Errorf("collective: rank %d came to %+v while others are at %+v", rank, tag, r.tag)
 	}
-	if r.arrived == h.size {
-		h.rounds[tag.Lane] = h.rounds[tag.Lane][1:]
-		switch {
-		case r.err == nil && h.uplink != nil:
-			h.forward(r)
-			return r, nil
-		case r.err == nil:
-			r.err = h.reduce(r)
-		}
-		h.completed++
-		close(r.done)
+	if r.arrived < h.size {
+		return r, false, nil
 	}
-	return r, nil
+	h.rounds[tag.Lane] = h.rounds[tag.Lane][1:]
+	if r.err == nil && h.uplink != nil {
+		h.forward(r)
+		return r, false, nil
+	}
+	return r, true, nil
+}
+
+// finish completes a round at which all members have arrived.
+func (h *Hub) finish(r *round) {
+	if r.err == nil {
+		r.err = h.reduce(r)
+	}
+	h.mu.Lock()
+	h.completed++
+	h.mu.Unlock()
+	close(r.done)
 }
 
 // round returns the first round of the tag's lane at which rank has not arrived.

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// answers sends the answers to the exchanges of a run, one after the other, when the exchanges are
-// complete. It reuses the memory of finished exchanges, because every step has the same number of
-// exchanges with the same sizes.
+// answers sends the answers to the exchanges of a run when the exchanges are complete, one after the
+// other in each lane of messages. It reuses the memory of finished exchanges, because every step has the
+// same number of exchanges with the same sizes.
 type answers struct {
-	sending sync.Mutex
+	sending [collective.Lanes]sync.Mutex
 	mu      sync.Mutex
 	free    []*buffers
 }
@@ -43,8 +43,8 @@ func (a *answers) put(r *buffers) {
 
 // send sends an answer. The last argument reports whether the results are sent with the answer.
 func (a *answers) send(conn wire.Conn, m *pb.Message, values []collective.Reduction, there bool) error {
-	a.sending.Lock()
-	defer a.sending.Unlock()
+	a.sending[m.Lane].Lock()
+	defer a.sending[m.Lane].Unlock()
 	if !there {
 		return conn.Send(m, nil)
 	}

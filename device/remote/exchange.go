@@ -48,7 +48,7 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 	case m.Call != c.body.Call:
 		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, c.body.Call)
 	case m.GetExchange() != nil:
-		return s.allocatePartials(c, heads)
+		return s.allocatePartials(c, m, heads)
 	case len(heads) == 0:
 		return nil, nil
 	}
@@ -67,12 +67,13 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 
 // allocatePartials returns memory for the partial values of an exchange. It refuses more bytes than
 // the exchanges of the run can have.
-func (s *session) allocatePartials(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+func (s *session) allocatePartials(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	if err := s.countPartials(c, heads); err != nil {
 		return nil, err
 	}
-	c.buffers = s.answers.get()
-	return c.buffers.partials.Allocate(heads), nil
+	b := s.answers.get()
+	c.buffers[m.Lane] = b
+	return b.partials.Allocate(heads), nil
 }
 
 // countPartials counts the bytes of the partial values that have arrived in this run. It returns an
@@ -120,12 +121,13 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 // exchange does not block. A goroutine of the session waits until all members have arrived,
 // and then answers. Meanwhile the device can send the next exchange, of another lane. receive
 // waits for these goroutines before a call ends.
-func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partials []tensor.Tensor) error {
-	tag, values, err := s.decode(c, x, partials)
+func (s *session) exchange(ctx context.Context, c *call, lane pb.Lane, x *pb.Exchange,
+	partials []tensor.Tensor) error {
+	buffers := c.buffers[lane]
+	tag, values, err := s.decode(c, x, partials, buffers)
 	if err != nil {
 		return err
 	}
-	buffers := c.buffers
 	c.unanswered.Add(1)
 	began := time.Now()
 	wait := s.group.Exchange.Start(ctx, tag, values)
@@ -135,6 +137,9 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 		c.unanswered.Add(-1)
 		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
+		if s.turns {
+			m.Lane = pb.Lane(tag.Lane)
+		}
 		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
 			s.conn.Close() // the reader gets the error
 		} else if err == nil { // after an error, other members of the group may still read the values
@@ -147,7 +152,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 // decode decodes an exchange with values in the pool or in messages. It checks the sizes
 // against the program, the replicas against the group of the device, and the tag against the
 // position in the run. Each error names the received exchange and the exchange that was due.
-func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
+func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor, b *buffers) (
 	tag collective.Tag, values []collective.Reduction, err error) {
 	var results []tensor.Tensor
 	if x.GetChunk() != nil {
@@ -169,7 +174,7 @@ func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 		return tag, nil, err
 	}
 	if x.GetChunk() == nil {
-		results = c.buffers.results.Allocate(wire.Results(values))
+		results = b.results.Allocate(wire.Results(values))
 	}
 	wire.SetResults(values, results)
 	return tag, values, nil

@@ -26,7 +26,7 @@ import (
 func open(ctx context.Context, p *peer, name, id string, o device.Options) (*remoteDevice, error) {
 	in := &pb.OpenRequest{
 		Id: id, Threads: int32(o.Threads), Kernels: o.Kernels, Precision: o.Precision, Segment: p.offer(),
-		Beside: true,
+		Beside: true, Turns: true,
 	}
 	title := name
 	if title == "" {
@@ -68,6 +68,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 		return nil, p.broken(d.info.Name, "Open", err)
 	}
 	d.session.fileParts, d.session.pipelinesWrites = out.GetParts(), out.GetAhead()
+	d.session.turns = out.GetTurns() && d.session.host == nil
 	if d.session.pipelinesWrites {
 		d.info.Features = append(d.info.Features, device.Ahead)
 	}

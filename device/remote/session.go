@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
@@ -52,6 +53,7 @@ type session struct {
 	host            *shm.Conn       // nil at level stream/1
 	fileParts       bool            // the plugin can map files (Write.part)
 	pipelinesWrites bool            // the plugin accepts a Write before it has answered earlier ones
+	turns           bool            // the plugin accepts messages of two lanes in turns
 	life            context.Context // ends when the process ends or the device is closed
 	end             context.CancelFunc
 	watchers        sync.WaitGroup // watchProcess and watchStream; close waits for them
@@ -100,7 +102,8 @@ type call struct {
 	exchangedBytes int64           // bytes of the partial values received so far
 	unanswered     atomic.Int32    // exchanges without an answer
 	waited         atomic.Int64    // nanoseconds that exchanges waited for other members
-	buffers        *buffers        // buffers of the next exchange
+	// buffers are the buffers of the next exchange in each lane of messages.
+	buffers [collective.Lanes]*buffers
 
 	answer *pb.Message
 	out    []tensor.Tensor // returned tensors, which belong to the caller
@@ -225,7 +228,7 @@ func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []te
 			return m, out, s.checkExchanged(c, m)
 		}
 		c.exchanges++
-		if err = s.exchange(ctx, c, x, out); err != nil {
+		if err = s.exchange(ctx, c, m.Lane, x, out); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,6 +137,97 @@ func TestWaitsOfSeveralGoroutines(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestGradientsAreSentLater checks that the moments of a run do not wait for gradients that are being sent,
+// and that at most maxPending exchanges of gradients have no answer.
+func TestGradientsAreSentLater(t *testing.T) {
+	const n = 20
+	conn := &laned{answers: make(chan *pb.Message, n+1), hold: make(chan struct{})}
+	s := newSession(t.Context(), nil, conn, &calls{})
+	s.concurrent, s.turns = true, true
+	var all sync.WaitGroup
+	for i := range n {
+		tag := collective.Tag{Lane: collective.Gradients, Sequence: uint64(i)}
+		wait := s.exchanger.Start(t.Context(), tag, sum())
+		all.Go(func() {
+			if err := wait(); err != nil {
+				t.Errorf("gradients %d: %v", i, err)
+			}
+		})
+	}
+	if err := s.exchanger.Start(t.Context(), collective.Tag{}, sum())(); err != nil {
+		t.Fatal(err)
+	}
+	close(conn.hold)
+	all.Wait()
+	s.exchanger.drain()
+	if conn.most.Load() > maxPending || conn.order != n {
+		t.Errorf("%d exchanges without an answer, want at most %d; %d of %d in order", conn.most.Load(), maxPending,
+			conn.order, n)
+	}
+}
+
+// TestGradientsOfABrokenConnection checks that all exchanges of gradients end if the connection fails.
+func TestGradientsOfABrokenConnection(t *testing.T) {
+	conn := &laned{answers: make(chan *pb.Message, 1), hold: make(chan struct{}), fails: true}
+	close(conn.hold)
+	s := newSession(t.Context(), nil, conn, &calls{})
+	s.concurrent, s.turns = true, true
+	var waits []func() error
+	for i := range 9 {
+		waits = append(waits, s.exchanger.Start(t.Context(),
+			collective.Tag{Lane: collective.Gradients, Sequence: uint64(i)}, sum()))
+	}
+	for i, wait := range waits {
+		if err := wait(); (i > 0) != errors.Is(err, errGone) {
+			t.Errorf("exchange %d: %v", i, err)
+		}
+	}
+	s.exchanger.drain()
+}
+
+// laned is a connection to a host that answers each exchange. It holds the gradients back until hold is
+// closed. If fails is true, the connection fails after the first exchange.
+type laned struct {
+	answers chan *pb.Message
+	hold    chan struct{}
+	pending atomic.Int64
+	most    atomic.Int64
+	order   int // number of exchanges of gradients that came in their order
+	fails   bool
+}
+
+func (l *laned) Send(m *pb.Message, _ []tensor.Tensor) error {
+	x := m.GetExchange()
+	if m.Lane == pb.Lane_LANE_GRADIENTS {
+		<-l.hold
+		if l.fails && l.order == 1 {
+			close(l.answers)
+			return errGone
+		}
+		if x.Tag.Sequence == uint64(l.order) {
+			l.order++
+		}
+		l.most.Store(max(l.most.Load(), l.pending.Add(1)))
+	}
+	l.answers <- &pb.Message{Body: &pb.Message_Reduced{
+		Reduced: &pb.Reduced{Lane: x.Tag.Lane, Sequence: x.Tag.Sequence}}}
+	return nil
+}
+
+func (l *laned) Recv(allocate wire.Allocator) (*pb.Message, []tensor.Tensor, error) {
+	m, ok := <-l.answers
+	if !ok {
+		return nil, nil, errGone
+	}
+	if m.GetReduced().Lane == pb.Lane_LANE_GRADIENTS {
+		l.pending.Add(-1)
+	}
+	out, err := allocate(m, []tensor.Tensor{{DType: tensor.F32, Shape: []int{1}}})
+	return m, out, err
+}
+
+func (*laned) Close() error { return nil }
 
 // echoing is a connection to a host that answers each exchange with the sequence number of the exchange.
 type echoing struct {

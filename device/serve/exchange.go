@@ -74,63 +74,162 @@ func leave(m *shm.Member) {
 // the partial values and receives the results on the session's connection, which has no other messages at
 // that time. Its methods may be called from several goroutines, because a device that is itself in
 // another process waits for each exchange in a separate goroutine.
+//
+// If the host accepts turns, a goroutine sends the gradients, and a run can compute and exchange moments
+// meanwhile:
+//
+//	Start(moments)    ── send ──────────────────────────────────────────> pending ── answer ──> done
+//	Start(gradients)  ── queue ── goroutine: send, at most maxPending ──> pending ── answer ──> done
 type exchanger struct {
 	session *session
 	pool    chunks
-	sending sync.Mutex
+	sending [collective.Lanes]sync.Mutex // locked while a message is sent; without turns, only the first
 
 	mu        sync.Mutex // guards the fields below, and those of the pending exchanges
 	pending   []*pendingExchange
 	receiving bool          // a goroutine is receiving
 	received  chan struct{} // closed, and replaced, when the receiving goroutine has received an answer
 	broken    error         // error of the connection
+
+	queue  []*pendingExchange // exchanges of gradients that have not been sent, in order
+	sender chan struct{}      // closed when the goroutine that sends the queue has ended; nil: none was started
 }
 
 // pendingExchange is an exchange that the host has not answered.
 type pendingExchange struct {
 	tag    collective.Tag
 	values []collective.Reduction
+	bytes  int64  // total size of the partial values
 	chunk  *chunk // memory of the values in the host's pool; nil: the values are sent
 	done   bool
 	err    error
 }
 
-// maxPending is the maximum number of pending exchanges when an exchange of gradients starts. Pending
-// exchanges occupy memory of the host, and four are enough to overlap exchanges with computing.
-const maxPending = 4
+// When an exchange of gradients is sent, there are at most maxPending pending exchanges, or at most
+// maxPendingBytes of partial values if these are in a pool, from which the host reads them without a copy.
+// Otherwise pending exchanges occupy memory of the host. Four are enough to overlap the network's delay.
+const (
+	maxPending      = 4
+	maxPendingBytes = 256 << 20
+)
 
-// Start sends the partial values. The results are received later, by the goroutine that waits
-// for this exchange or for another one. If the host accepts only one exchange at a time, Start
-// also receives the results.
+// Start sends the partial values, or lets a goroutine send them. The results are received later, by the
+// goroutine that waits for this exchange or for another one. If the host accepts only one exchange at a
+// time, Start also receives the results.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
-	s, d := x.session, &pendingExchange{tag: tag, values: values}
-	for tag.Lane == collective.Gradients {
-		first := x.oldest(maxPending)
-		if first == nil {
-			break
+	d := &pendingExchange{tag: tag, values: values}
+	for _, v := range values {
+		for _, p := range v.Partials {
+			d.bytes += int64(len(p.Value.Bytes))
 		}
-		if err := x.await(first); err != nil && x.brokenBy() != nil {
+	}
+	if x.session.turns && tag.Lane == collective.Gradients {
+		x.sendLater(d)
+		return func() error { return x.awaitQueued(d) }
+	}
+	if tag.Lane == collective.Gradients {
+		x.mu.Lock()
+		err := x.makeRoom(d)
+		x.mu.Unlock()
+		if err != nil {
 			return func() error { return err }
 		}
 	}
-	x.sending.Lock()
-	defer x.sending.Unlock()
-	e, partials := wire.EncodeExchange(tag, values)
-	if d.chunk = x.pool.store(e, partials); d.chunk != nil {
-		partials = nil
-	}
-	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
-	x.mu.Lock()
-	x.pending = append(x.pending, d) // added before it is sent, because another goroutine may receive the answer
-	x.mu.Unlock()
-	if err := s.conn.Send(m, partials); err != nil {
+	if err := x.send(d); err != nil {
 		return func() error { return err }
 	}
-	if s.concurrent {
+	if x.session.concurrent {
 		return func() error { return x.await(d) }
 	}
 	err := x.await(d)
 	return func() error { return err }
+}
+
+// makeRoom waits until an exchange of gradients may be sent. The error is an error of the connection. The
+// caller holds mu.
+func (x *exchanger) makeRoom(d *pendingExchange) error {
+	for {
+		waiting := len(x.pending)
+		total := d.bytes
+		for _, p := range x.pending {
+			total += p.bytes
+		}
+		if waiting < maxPending || x.pool.pool != nil && total <= maxPendingBytes {
+			return nil
+		}
+		if err := x.awaitLocked(x.pending[0]); err != nil && x.broken != nil {
+			return err
+		}
+	}
+}
+
+// send sends the partial values of an exchange.
+func (x *exchanger) send(d *pendingExchange) error {
+	s, m := x.session, &pb.Message{}
+	if s.turns {
+		m.Lane = pb.Lane(d.tag.Lane)
+	}
+	x.sending[m.Lane].Lock()
+	defer x.sending[m.Lane].Unlock()
+	e, partials := wire.EncodeExchange(d.tag, d.values)
+	if d.chunk = x.pool.store(e, partials); d.chunk != nil {
+		partials = nil
+	}
+	m.Call, m.Body = s.calls.current(), &pb.Message_Exchange{Exchange: e}
+	x.mu.Lock()
+	x.pending = append(x.pending, d) // added before it is sent, because another goroutine may receive the answer
+	x.mu.Unlock()
+	return s.conn.Send(m, partials)
+}
+
+// sendLater adds an exchange of gradients to the queue.
+func (x *exchanger) sendLater(d *pendingExchange) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.queue = append(x.queue, d); len(x.queue) == 1 {
+		x.sender = make(chan struct{})
+		go x.sendQueue(x.sender)
+	}
+}
+
+// sendQueue sends the queue. It ends when the queue is empty or the connection has failed.
+func (x *exchanger) sendQueue(ended chan struct{}) {
+	defer close(ended)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for len(x.queue) > 0 && x.broken == nil {
+		if x.makeRoom(x.queue[0]) != nil {
+			break
+		}
+		d := x.queue[0]
+		x.mu.Unlock()
+		err := x.send(d)
+		x.mu.Lock()
+		x.queue = x.queue[1:]
+		if err != nil && x.broken == nil {
+			x.broken = err
+		}
+	}
+	x.queue = nil
+}
+
+// awaitQueued waits for the host's answer to an exchange of gradients. When it returns, the values are not
+// used any more.
+func (x *exchanger) awaitQueued(d *pendingExchange) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err := x.awaitLocked(d)
+	x.stopSending()
+	return err
+}
+
+// stopSending waits until no goroutine sends the queue if the connection has failed. The caller holds mu.
+func (x *exchanger) stopSending() {
+	if sender := x.sender; x.broken != nil && sender != nil {
+		x.mu.Unlock()
+		<-sender
+		x.mu.Lock()
+	}
 }
 
 // await waits for the host's answer. The host always answers. If the call is cancelled or the group is
@@ -138,6 +237,11 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 func (x *exchanger) await(d *pendingExchange) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.awaitLocked(d)
+}
+
+// awaitLocked does the same as await. The caller holds mu.
+func (x *exchanger) awaitLocked(d *pendingExchange) error {
 	for !d.done {
 		if err := x.advance(); err != nil {
 			return err
@@ -163,19 +267,12 @@ func (x *exchanger) advance() error {
 	x.mu.Unlock()
 	err := x.receive()
 	x.mu.Lock()
-	x.receiving, x.broken = false, err
+	x.receiving = false
+	if x.broken == nil {
+		x.broken = err
+	}
 	close(x.received)
 	return err
-}
-
-// oldest returns the exchange that has waited longest if at least n are pending, and nil otherwise.
-func (x *exchanger) oldest(n int) *pendingExchange {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.pending) < n {
-		return nil
-	}
-	return x.pending[0]
 }
 
 // count returns the number of pending exchanges.
@@ -185,34 +282,29 @@ func (x *exchanger) count() int {
 	return len(x.pending)
 }
 
-// brokenBy returns the error of the connection, or nil if the connection has not failed.
-func (x *exchanger) brokenBy() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.broken
-}
-
 // drain waits for the answers that a device has not waited for.
 func (x *exchanger) drain() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for len(x.pending) > 0 && x.advance() == nil {
+	for len(x.pending)+len(x.queue) > 0 && x.advance() == nil {
 	}
+	x.stopSending()
 }
 
 // receive receives the next answer. The error is the connection's error.
 func (x *exchanger) receive() error {
-	var d *pendingExchange
 	m, results, err := x.session.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-		if d = x.answered(m.GetReduced()); d == nil || len(heads) == 0 {
+		d := x.answered(m.GetReduced())
+		if d == nil || len(heads) == 0 {
 			return nil, nil
 		}
 		return wire.Results(d.values), nil
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case d == nil:
+	}
+	d := x.answered(m.GetReduced())
+	if d == nil {
 		return fmt.Errorf("the host answers none of %d exchanges, but with %s", x.count(), wire.Body(m))
 	}
 	x.mu.Lock()

@@ -28,6 +28,7 @@ type service struct {
 	device     device.Device // nil before Open and after Close
 	opened     bool
 	concurrent bool   // the host accepts several exchanges at a time
+	turns      bool   // both sides accept messages of two lanes in turns
 	shared     shared // memory of level shm/1, from Open to Session
 	calls      calls
 }
@@ -72,6 +73,8 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 			out.Level, out.Rings = device.Shm, s.shared.bell != nil
 		}
 	}
+	out.Turns = out.Level == device.Stream
+	s.turns = out.Turns && in.GetTurns()
 	info := d.Info()
 	info.Levels = s.levels()
 	out.Info = wire.EncodeInfo(info)
@@ -89,7 +92,7 @@ func (s *service) levels() []string {
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
 	s.mu.Lock()
-	d, memory, concurrent := s.device, s.shared, s.concurrent
+	d, memory, concurrent, turns := s.device, s.shared, s.concurrent, s.turns
 	s.shared = shared{}
 	s.mu.Unlock()
 	if d == nil {
@@ -101,7 +104,7 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 	}
 	defer conn.Close()
 	session := newSession(stream.Context(), d, conn, &s.calls)
-	session.meetings = s.meetings
+	session.meetings, session.turns = s.meetings, turns && concurrent
 	session.concurrent, session.apart, session.maxBytes = concurrent, s.apart, cmp.Or(s.maxBytes, maxPayload)
 	err = session.serve()
 	s.close()

@@ -28,6 +28,7 @@ type session struct {
 	exchanger   exchanger   // exchanger of groups that exchange through the host
 	scheduled   scheduled   // exchanger that the device uses
 	concurrent  bool        // the host accepts several exchanges at a time
+	turns       bool        // the host accepts messages of two lanes in turns
 	apart       bool        // the host is on another machine
 	meetings    *meetings   // meetings on this machine, if the host is on another one
 	together    *meeting    // meeting of the current group at level machine/1; nil at other levels

@@ -1614,7 +1614,9 @@ type OpenRequest struct {
 	// The device can then compute while its gradients are summed. The answers come in any order.
 	// The plugin sends Outcome when all answers have come. It need not read an answer before it
 	// needs its values.
-	Beside        bool `protobuf:"varint,6,opt,name=beside,proto3" json:"beside,omitempty"`
+	Beside bool `protobuf:"varint,6,opt,name=beside,proto3" json:"beside,omitempty"`
+	// Whether the plugin may send messages of the two lanes in turns (Message.lane).
+	Turns         bool `protobuf:"varint,7,opt,name=turns,proto3" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1687,6 +1689,13 @@ func (x *OpenRequest) GetSegment() *Segment {
 func (x *OpenRequest) GetBeside() bool {
 	if x != nil {
 		return x.Beside
+	}
+	return false
+}
+
+func (x *OpenRequest) GetTurns() bool {
+	if x != nil {
+		return x.Turns
 	}
 	return false
 }
@@ -1776,7 +1785,9 @@ type OpenReply struct {
 	// predictions have its next batch ready.
 	Ahead bool `protobuf:"varint,6,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	// Whether the plugin writes to the pipe Segment.bell.
-	Rings         bool `protobuf:"varint,7,opt,name=rings,proto3" json:"rings,omitempty"`
+	Rings bool `protobuf:"varint,7,opt,name=rings,proto3" json:"rings,omitempty"`
+	// Whether bnctl may send messages of the two lanes in turns (Message.lane).
+	Turns         bool `protobuf:"varint,8,opt,name=turns,proto3" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1856,6 +1867,13 @@ func (x *OpenReply) GetAhead() bool {
 func (x *OpenReply) GetRings() bool {
 	if x != nil {
 		return x.Rings
+	}
+	return false
+}
+
+func (x *OpenReply) GetTurns() bool {
+	if x != nil {
+		return x.Turns
 	}
 	return false
 }
@@ -2195,7 +2213,7 @@ func (x *Refusal) GetWhy() string {
 // The field tensors has the types and shapes of the tensors of the message. The bytes of the
 // tensors follow one another without gaps, little endian, in row-major order. At most 1 MiB of
 // these bytes is in data. The remaining bytes follow in further messages, which have no fields
-// except call and data.
+// except call, data and lane.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the call that the message belongs to. bnctl numbers its calls from 1. Every message
@@ -2205,6 +2223,11 @@ type Message struct {
 	Tensors []*Tensor `protobuf:"bytes,2,rep,name=tensors,proto3" json:"tensors,omitempty"`
 	// Bytes of the tensors, at most 1 MiB in one message.
 	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	// LANE_GRADIENTS for an Exchange of gradients, its answer, and the remaining bytes of either, if
+	// the other side accepts turns (OpenRequest.turns, OpenReply.turns). The messages of the other
+	// lane may then come between such a message and its remaining bytes, so that a run need not wait
+	// for its moments until all gradients have been sent.
+	Lane Lane `protobuf:"varint,4,opt,name=lane,proto3,enum=bnctl.device.v1.Lane" json:"lane,omitempty"`
 	// Meaning of the message.
 	//
 	// Types that are valid to be assigned to Body:
@@ -2276,6 +2299,13 @@ func (x *Message) GetData() []byte {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *Message) GetLane() Lane {
+	if x != nil {
+		return x.Lane
+	}
+	return Lane_LANE_MOMENTS
 }
 
 func (x *Message) GetBody() isMessage_Body {
@@ -4778,18 +4808,19 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\n" +
 	"precisions\x18\v \x03(\tR\n" +
 	"precisions\x12\x18\n" +
-	"\aclasses\x18\f \x03(\tR\aclasses\"\xbb\x01\n" +
+	"\aclasses\x18\f \x03(\tR\aclasses\"\xd1\x01\n" +
 	"\vOpenRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\athreads\x18\x02 \x01(\x05R\athreads\x12\x18\n" +
 	"\akernels\x18\x03 \x01(\tR\akernels\x12\x1c\n" +
 	"\tprecision\x18\x04 \x01(\tR\tprecision\x122\n" +
 	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\x12\x16\n" +
-	"\x06beside\x18\x06 \x01(\bR\x06beside\"G\n" +
+	"\x06beside\x18\x06 \x01(\bR\x06beside\x12\x14\n" +
+	"\x05turns\x18\a \x01(\bR\x05turns\"G\n" +
 	"\aSegment\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x05R\x04file\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x12\n" +
-	"\x04bell\x18\x03 \x01(\x05R\x04bell\"\xd6\x01\n" +
+	"\x04bell\x18\x03 \x01(\x05R\x04bell\"\xec\x01\n" +
 	"\tOpenReply\x12/\n" +
 	"\x04info\x18\x01 \x01(\v2\x1b.bnctl.device.v1.DeviceInfoR\x04info\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x12\n" +
@@ -4797,7 +4828,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x05error\x18\x04 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12\x14\n" +
 	"\x05parts\x18\x05 \x01(\bR\x05parts\x12\x14\n" +
 	"\x05ahead\x18\x06 \x01(\bR\x05ahead\x12\x14\n" +
-	"\x05rings\x18\a \x01(\bR\x05rings\"#\n" +
+	"\x05rings\x18\a \x01(\bR\x05rings\x12\x14\n" +
+	"\x05turns\x18\b \x01(\bR\x05turns\"#\n" +
 	"\rCancelRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\"\r\n" +
 	"\vCancelReply\"\x0e\n" +
@@ -4816,11 +4848,12 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12#\n" +
 	"\x02op\x18\x03 \x01(\x0e2\x13.bnctl.device.v1.OpR\x02op\x12\x10\n" +
-	"\x03why\x18\x04 \x01(\tR\x03why\"\xe5\x05\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"\x90\x06\n" +
 	"\aMessage\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\x121\n" +
 	"\atensors\x18\x02 \x03(\v2\x17.bnctl.device.v1.TensorR\atensors\x12\x12\n" +
-	"\x04data\x18\x03 \x01(\fR\x04data\x12+\n" +
+	"\x04data\x18\x03 \x01(\fR\x04data\x12)\n" +
+	"\x04lane\x18\x04 \x01(\x0e2\x15.bnctl.device.v1.LaneR\x04lane\x12+\n" +
 	"\x04load\x18\n" +
 	" \x01(\v2\x15.bnctl.device.v1.LoadH\x00R\x04load\x12+\n" +
 	"\x04grow\x18\v \x01(\v2\x15.bnctl.device.v1.GrowH\x00R\x04grow\x121\n" +
@@ -5251,68 +5284,69 @@ var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	19, // 8: bnctl.device.v1.Error.refusals:type_name -> bnctl.device.v1.Refusal
 	5,  // 9: bnctl.device.v1.Refusal.op:type_name -> bnctl.device.v1.Op
 	21, // 10: bnctl.device.v1.Message.tensors:type_name -> bnctl.device.v1.Tensor
-	22, // 11: bnctl.device.v1.Message.load:type_name -> bnctl.device.v1.Load
-	24, // 12: bnctl.device.v1.Message.grow:type_name -> bnctl.device.v1.Grow
-	26, // 13: bnctl.device.v1.Message.unload:type_name -> bnctl.device.v1.Unload
-	28, // 14: bnctl.device.v1.Message.join:type_name -> bnctl.device.v1.Join
-	30, // 15: bnctl.device.v1.Message.write:type_name -> bnctl.device.v1.Write
-	32, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
-	33, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
-	35, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
-	42, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
-	25, // 20: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
-	27, // 21: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
-	34, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
-	37, // 23: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
-	1,  // 24: bnctl.device.v1.Tensor.dtype:type_name -> bnctl.device.v1.DType
-	23, // 25: bnctl.device.v1.Load.capacity:type_name -> bnctl.device.v1.Capacity
-	23, // 26: bnctl.device.v1.Grow.capacity:type_name -> bnctl.device.v1.Capacity
-	18, // 27: bnctl.device.v1.Loaded.error:type_name -> bnctl.device.v1.Error
-	18, // 28: bnctl.device.v1.Done.error:type_name -> bnctl.device.v1.Error
-	29, // 29: bnctl.device.v1.Join.members:type_name -> bnctl.device.v1.Replicas
-	31, // 30: bnctl.device.v1.Write.part:type_name -> bnctl.device.v1.FilePart
-	21, // 31: bnctl.device.v1.FilePart.type:type_name -> bnctl.device.v1.Tensor
-	18, // 32: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
-	36, // 33: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
-	39, // 34: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
-	40, // 35: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
-	38, // 36: bnctl.device.v1.Exchange.chunk:type_name -> bnctl.device.v1.Chunk
-	2,  // 37: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
-	3,  // 38: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
-	41, // 39: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
-	21, // 40: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
-	18, // 41: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
-	2,  // 42: bnctl.device.v1.Reduced.lane:type_name -> bnctl.device.v1.Lane
-	44, // 43: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
-	45, // 44: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
-	21, // 45: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
-	46, // 46: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
-	47, // 47: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
-	51, // 48: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
-	52, // 49: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
-	4,  // 50: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
-	21, // 51: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
-	5,  // 52: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
-	48, // 53: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
-	49, // 54: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
-	50, // 55: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
-	6,  // 56: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
-	8,  // 57: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
-	11, // 58: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
-	20, // 59: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
-	14, // 60: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
-	16, // 61: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
-	7,  // 62: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
-	9,  // 63: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
-	13, // 64: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
-	20, // 65: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
-	15, // 66: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
-	17, // 67: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
-	62, // [62:68] is the sub-list for method output_type
-	56, // [56:62] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	2,  // 11: bnctl.device.v1.Message.lane:type_name -> bnctl.device.v1.Lane
+	22, // 12: bnctl.device.v1.Message.load:type_name -> bnctl.device.v1.Load
+	24, // 13: bnctl.device.v1.Message.grow:type_name -> bnctl.device.v1.Grow
+	26, // 14: bnctl.device.v1.Message.unload:type_name -> bnctl.device.v1.Unload
+	28, // 15: bnctl.device.v1.Message.join:type_name -> bnctl.device.v1.Join
+	30, // 16: bnctl.device.v1.Message.write:type_name -> bnctl.device.v1.Write
+	32, // 17: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
+	33, // 18: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
+	35, // 19: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
+	42, // 20: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
+	25, // 21: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
+	27, // 22: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
+	34, // 23: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
+	37, // 24: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
+	1,  // 25: bnctl.device.v1.Tensor.dtype:type_name -> bnctl.device.v1.DType
+	23, // 26: bnctl.device.v1.Load.capacity:type_name -> bnctl.device.v1.Capacity
+	23, // 27: bnctl.device.v1.Grow.capacity:type_name -> bnctl.device.v1.Capacity
+	18, // 28: bnctl.device.v1.Loaded.error:type_name -> bnctl.device.v1.Error
+	18, // 29: bnctl.device.v1.Done.error:type_name -> bnctl.device.v1.Error
+	29, // 30: bnctl.device.v1.Join.members:type_name -> bnctl.device.v1.Replicas
+	31, // 31: bnctl.device.v1.Write.part:type_name -> bnctl.device.v1.FilePart
+	21, // 32: bnctl.device.v1.FilePart.type:type_name -> bnctl.device.v1.Tensor
+	18, // 33: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
+	36, // 34: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
+	39, // 35: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
+	40, // 36: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
+	38, // 37: bnctl.device.v1.Exchange.chunk:type_name -> bnctl.device.v1.Chunk
+	2,  // 38: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
+	3,  // 39: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
+	41, // 40: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
+	21, // 41: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
+	18, // 42: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
+	2,  // 43: bnctl.device.v1.Reduced.lane:type_name -> bnctl.device.v1.Lane
+	44, // 44: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
+	45, // 45: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
+	21, // 46: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
+	46, // 47: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
+	47, // 48: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
+	51, // 49: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
+	52, // 50: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
+	4,  // 51: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
+	21, // 52: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
+	5,  // 53: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
+	48, // 54: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
+	49, // 55: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
+	50, // 56: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
+	6,  // 57: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
+	8,  // 58: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
+	11, // 59: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
+	20, // 60: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
+	14, // 61: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
+	16, // 62: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
+	7,  // 63: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
+	9,  // 64: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
+	13, // 65: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
+	20, // 66: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
+	15, // 67: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
+	17, // 68: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
+	63, // [63:69] is the sub-list for method output_type
+	57, // [57:63] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_bnctl_device_v1_device_proto_init() }

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Conn moves the messages of a session. One goroutine at a time may send, and one may receive. Any
-// goroutine may call Close, which ends a Send or Recv in progress.
+// Conn moves the messages of a session. One goroutine at a time may send, and one may receive; only a
+// connection of NewStream has another rule. Any goroutine may call Close, which ends a Send or Recv in
+// progress.
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error

@@ -141,6 +141,8 @@ func TestForeignMessages(t *testing.T) {
 		{"chunk too large", []*pb.Message{head(4), data(5)}, "1 bytes more"},
 		{"nothing comes", []*pb.Message{head(4), data(0)}, "4 bytes are missing"},
 		{"something else comes", []*pb.Message{head(4), head(4)}, "4 bytes are missing"},
+		{"another lane", []*pb.Message{{Lane: 2}}, "in lane 2"},
+		{"the same lane", []*pb.Message{{Lane: 1, Tensors: head(4).Tensors}, {Lane: 1, Tensors: head(4).Tensors}}, "4 bytes are missing"},
 		{"the end comes", []*pb.Message{head(4)}, "EOF"},
 		{"above the limit", []*pb.Message{head(1 << 40)}, "short buffer"},
 		{"overflow", []*pb.Message{head(1<<40, 1<<40)}, "too large"},

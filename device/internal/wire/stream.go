@@ -2,9 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"sync"
 
 	"google.golang.org/grpc/mem"
 
+	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -16,12 +18,22 @@ type Stream interface {
 }
 
 // NewStream returns a connection of level stream/1. Close calls end, which must make a Recv
-// in progress return.
-func NewStream(s Stream, end func()) Conn { return &stream{s, end} }
+// in progress return. One goroutine may send messages of the lane of gradients (pb.Message.Lane) while
+// another one sends other messages. The messages are then sent in turns, a chunk at a time.
+func NewStream(s Stream, end func()) Conn { return &stream{stream: s, end: end} }
 
 type stream struct {
-	stream Stream
-	end    func()
+	stream  Stream
+	end     func()
+	turns   turns
+	partial [collective.Lanes]*incomplete // messages of which chunks are missing
+}
+
+// incomplete is a message of which chunks are missing.
+type incomplete struct {
+	message *pb.Message
+	dst     []tensor.Tensor
+	filler  *filler
 }
 
 func (s *stream) Close() error {
@@ -30,10 +42,15 @@ func (s *stream) Close() error {
 }
 
 // Send sends the first ChunkBytes of the tensors in the message m, and the rest in
-// messages that follow it.
+// messages that follow it. Messages of gradients are cut into smaller chunks, because messages of the
+// other lane wait for the end of a chunk.
 func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	attach(m, tensors)
-	c := chunker{stream: s.stream, message: m, capacity: ChunkBytes}
+	c := chunker{stream: s, message: m, size: ChunkBytes}
+	if m.Lane == pb.Lane_LANE_GRADIENTS {
+		c.size = gradientChunk
+	}
+	c.capacity = c.size
 	for _, t := range tensors {
 		if err := c.add(t.Bytes); err != nil {
 			return err
@@ -42,11 +59,14 @@ func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	return c.flush()
 }
 
-// chunker splits tensors into messages.
+// gradientChunk is the maximum number of tensor bytes of a message in the lane of gradients.
+const gradientChunk = 256 << 10
+
+// chunker splits tensors into messages of at most size bytes.
 type chunker struct {
-	stream   Stream
-	message  *pb.Message
-	capacity int
+	stream         *stream
+	message        *pb.Message
+	size, capacity int
 }
 
 func (c *chunker) add(b []byte) error {
@@ -73,45 +93,92 @@ func (c *chunker) put(b []byte) {
 }
 
 func (c *chunker) flush() error {
-	err := c.stream.SendMsg(c.message)
-	c.message, c.capacity = &pb.Message{Call: c.message.Call}, ChunkBytes
+	lane := c.message.Lane
+	c.stream.turns.take(lane)
+	err := c.stream.stream.SendMsg(c.message)
+	c.stream.turns.release(lane)
+	c.message, c.capacity = &pb.Message{Call: c.message.Call, Lane: lane}, c.size
 	return err
 }
 
-// Recv reads a message and the chunks that belong to it.
-func (s *stream) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) {
-	var in incoming
-	if err := s.stream.RecvMsg(&in); err != nil {
-		return nil, nil, err
-	}
-	m := &in.message
-	dst, err := targets(m, allocate)
-	if err != nil {
-		in.data.Free()
-		return nil, nil, err
-	}
-	f := newFiller(dst)
-	if err := f.take(in.data); err != nil {
-		return nil, nil, err
-	}
-	for f.left > 0 {
-		if err := s.chunk(f); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", Body(m), err)
-		}
-	}
-	return m, dst, nil
+// turns makes senders of the two lanes send one message at a time. Gradients wait for all other messages.
+type turns struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	busy    bool // a message is being sent
+	urgent  int  // messages of the other lane that are being sent, or wait
 }
 
-func (s *stream) chunk(f *filler) error {
-	var in incoming
-	if err := s.stream.RecvMsg(&in); err != nil {
-		return err
+func (t *turns) take(lane pb.Lane) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.changed.L == nil {
+		t.changed.L = &t.mu
 	}
-	if c := &in.message; c.Body != nil || len(c.Tensors) > 0 || len(in.data) == 0 {
-		in.data.Free()
-		return fmt.Errorf("%d bytes are missing and %s comes instead", f.left, Body(c))
+	last := lane == pb.Lane_LANE_GRADIENTS
+	if !last {
+		t.urgent++
 	}
-	return f.take(in.data)
+	for t.busy || last && t.urgent > 0 {
+		t.changed.Wait()
+	}
+	t.busy = true
+}
+
+func (t *turns) release(lane pb.Lane) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.busy = false
+	if lane != pb.Lane_LANE_GRADIENTS {
+		t.urgent--
+	}
+	t.changed.Broadcast()
+}
+
+// Recv reads messages until one of them is complete.
+func (s *stream) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) {
+	for {
+		in := &incoming{}
+		if err := s.stream.RecvMsg(in); err != nil {
+			return nil, nil, s.missing(err)
+		}
+		lane := in.message.Lane
+		if lane < 0 || lane >= collective.Lanes {
+			in.data.Free()
+			return nil, nil, fmt.Errorf("%s in lane %d, there are %d", Body(&in.message), lane, collective.Lanes)
+		}
+		p := s.partial[lane]
+		if p == nil {
+			dst, err := targets(&in.message, allocate)
+			if err != nil {
+				in.data.Free()
+				return nil, nil, err
+			}
+			p = &incomplete{&in.message, dst, newFiller(dst)}
+			s.partial[lane] = p
+		} else if c := &in.message; c.Body != nil || len(c.Tensors) > 0 || len(in.data) == 0 {
+			in.data.Free()
+			return nil, nil, fmt.Errorf("%s: %d bytes are missing and %s comes instead", Body(p.message),
+				p.filler.left, Body(c))
+		}
+		if err := p.filler.take(in.data); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", Body(p.message), err)
+		}
+		if p.filler.left == 0 {
+			s.partial[lane] = nil
+			return p.message, p.dst, nil
+		}
+	}
+}
+
+// missing adds the name of an incomplete message to the error of a connection.
+func (s *stream) missing(err error) error {
+	for _, p := range s.partial {
+		if p != nil {
+			return fmt.Errorf("%s: %w", Body(p.message), err)
+		}
+	}
+	return err
 }
 
 // take adds the bytes of buffers and frees them.

@@ -72,8 +72,9 @@ class Cgroup:
 
 def start(namespace, group, *words, out):
     """Starts a program in a namespace and a cgroup."""
-    p = subprocess.Popen(["ip", "netns", "exec", namespace, *words], stdout=open(out, "w"), stderr=subprocess.STDOUT,
-                         preexec_fn=group.enter if group else None)
+    # ip netns exec would hide /sys/fs/cgroup, so that the program would not know its share of a core, and would spin.
+    p = subprocess.Popen(["nsenter", f"--net=/run/netns/{namespace}", *words], stdout=open(out, "w"),
+                         stderr=subprocess.STDOUT, preexec_fn=group.enter if group else None)
     running.append(p)
     return p
 

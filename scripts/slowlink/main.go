@@ -4,7 +4,8 @@
 //	slowlink [-delay 20ms] [-rate 12500000] FROM TO
 //
 // FROM is the address where it listens, and TO is the address that it connects to. All connections share the
-// rate.
+// rate. Bytes wait in a queue of 256 KiB for each direction of a connection, as in a small switch, and the
+// sender waits while it is full.
 package main
 
 import (
@@ -49,6 +50,10 @@ func serve(listener net.Listener, to string, there, back *way) error {
 				return
 			}
 			defer server.Close()
+			for _, c := range []net.Conn{client, server} { // otherwise the system would queue megabytes here
+				_ = c.(*net.TCPConn).SetReadBuffer(queueBytes / 2)
+				_ = c.(*net.TCPConn).SetWriteBuffer(queueBytes / 2)
+			}
 			var both sync.WaitGroup
 			both.Go(func() { there.copy(server, client) })
 			both.Go(func() { back.copy(client, server) })
@@ -64,6 +69,9 @@ type way struct {
 	mu    sync.Mutex
 	free  time.Time // time when all previous bytes have been sent
 }
+
+// queueBytes is the length of the queue of a connection.
+const queueBytes = 256 << 10
 
 func newWay(delay time.Duration, rate float64) *way { return &way{delay: delay, rate: rate} }
 
@@ -82,28 +90,46 @@ func (w *way) send(n int, now time.Time) time.Time {
 
 // packet is some bytes that have been sent and have not arrived.
 type packet struct {
-	bytes []byte
-	at    time.Time // time of arrival
+	buffer *[packetBytes]byte
+	length int
+	at     time.Time // time of arrival
+}
+
+// packetBytes is the maximum size of a packet.
+const packetBytes = 32 << 10
+
+var buffers = sync.Pool{New: func() any { return new([packetBytes]byte) }}
+
+// slots returns the number of packets that may be on their way or in the queue.
+func (w *way) slots() int {
+	if w.rate == 0 {
+		return 64
+	}
+	return (int(w.rate*w.delay.Seconds()) + queueBytes) / packetBytes
 }
 
 // copy forwards bytes until one side closes its connection, and then closes the other side.
 func (w *way) copy(to, from net.Conn) {
-	packets := make(chan packet, 64)
+	packets := make(chan packet, w.slots())
+	slots := make(chan struct{}, w.slots())
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for p := range packets {
 			time.Sleep(time.Until(p.at))
-			if _, err := to.Write(p.bytes); err != nil {
+			<-slots
+			if _, err := to.Write(p.buffer[:p.length]); err != nil {
 				from.Close()
 			}
+			buffers.Put(p.buffer)
 		}
 		to.Close()
 	})
 	for {
-		b := make([]byte, 32<<10)
-		n, err := from.Read(b)
+		slots <- struct{}{}
+		b := buffers.Get().(*[packetBytes]byte)
+		n, err := from.Read(b[:])
 		if n > 0 {
-			packets <- packet{b[:n], w.send(n, time.Now())}
+			packets <- packet{b, n, w.send(n, time.Now())}
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {

@@ -18,8 +18,8 @@ type Context struct {
 	stream  uintptr
 	kernels map[string]uintptr
 	staging staging
-	words   [mostArgs]uint64
-	args    [mostArgs]unsafe.Pointer
+	words   [MostArgs]uint64
+	args    [MostArgs]unsafe.Pointer
 }
 
 // module is a module of PTX that the driver has loaded.
@@ -39,8 +39,8 @@ func (m Module) suits(capability int) bool {
 	return capability >= m.From && (m.Below == 0 || capability < m.Below)
 }
 
-// mostArgs is the maximum number of arguments of a kernel.
-const mostArgs = 32
+// MostArgs is the maximum number of arguments of a kernel.
+const MostArgs = 32
 
 // Open creates a context on the GPU with this UUID, and loads the modules for it, which the driver compiles.
 // Kernels are taken from the first module that has them. A module for some devices is left out if the driver

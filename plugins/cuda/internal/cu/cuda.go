@@ -29,8 +29,6 @@ type CUDA struct {
 	loadModule func(out *uintptr, image *byte, n uint32, options *int32, values *uintptr) int32
 	function   func(out *uintptr, module uintptr, name *byte) int32
 	figure     func(out *int32, what int32, function uintptr) int32
-	launch     func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr,
-		args *unsafe.Pointer, extra uintptr) int32
 
 	memory    func(free, total *uint64) int32
 	alloc     func(out *uint64, size uint64) int32
@@ -49,7 +47,8 @@ type CUDA struct {
 	follow    func(stream, event uintptr, flags uint32) int32
 	elapsed   func(out *float32, from, to uintptr) int32
 
-	graphs *graphs // nil: the driver has no graphs
+	graphs *graphs                              // nil: the driver has no graphs
+	direct struct{ setCurrent, launch uintptr } // addresses of functions that are called for each launch
 }
 
 // cudaNames are the places where the library may be: the loader's path, WSL, containers.
@@ -72,6 +71,12 @@ func OpenCUDA(paths ...string) (*CUDA, error) {
 		}
 	}
 	c.graphs = c.openGraphs()
+	if c.direct.setCurrent, err = lib.Symbol("cuCtxSetCurrent"); err != nil {
+		return nil, err
+	}
+	if c.direct.launch, err = lib.Symbol("cuLaunchKernel"); err != nil {
+		return nil, err
+	}
 	return c, c.check("cuInit", c.init(0))
 }
 
@@ -81,7 +86,7 @@ func (c *CUDA) functions() map[string]any {
 		"cuGetErrorString": &c.errorText, "cuDeviceGetCount": &c.count, "cuDeviceGet": &c.device,
 		"cuDeviceGetUuid": &c.uuid, "cuDeviceGetAttribute": &c.attribute,
 		"cuCtxCreate_v2": &c.createContext, "cuCtxDestroy_v2": &c.destroyContext, "cuCtxSetCurrent": &c.setCurrent,
-		"cuModuleLoadDataEx": &c.loadModule, "cuModuleGetFunction": &c.function, "cuLaunchKernel": &c.launch,
+		"cuModuleLoadDataEx": &c.loadModule, "cuModuleGetFunction": &c.function,
 		"cuFuncGetAttribute": &c.figure,
 		"cuMemGetInfo_v2":    &c.memory, "cuMemAlloc_v2": &c.alloc, "cuMemFree_v2": &c.free,
 		"cuMemHostAlloc": &c.allocHost, "cuMemFreeHost": &c.freeHost,

@@ -2,10 +2,13 @@ package cu
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
 // kernel returns the kernel with this name.
@@ -35,21 +38,26 @@ func (x *Context) moduleOf(name string) int {
 // Has reports whether a module that the driver has loaded has a kernel with this name.
 func (x *Context) Has(name string) bool { return x.moduleOf(name) >= 0 }
 
-// Launch launches a kernel.
-func (x *Context) Launch(l KernelLaunch) error {
-	return x.do(func() error {
-		k, err := x.kernel(l.Name)
-		if err != nil {
-			return err
-		}
-		return x.c.check("cuLaunchKernel", x.c.launch(k, uint32(l.Groups[0]), uint32(l.Groups[1]), 1,
-			uint32(l.Threads), 1, 1, 0, x.stream, x.pointers(l.Args), 0))
-	})
+// Launch launches a kernel. A training step has thousands of launches, so it calls the library directly.
+func (x *Context) Launch(l *KernelLaunch) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	current := library.Call(x.c.direct.setCurrent, x.context)
+	if err := x.c.check("cuCtxSetCurrent", int32(current)); err != nil {
+		return err
+	}
+	k, err := x.kernel(l.Name)
+	if err != nil {
+		return err
+	}
+	code := library.Call(x.c.direct.launch, k, uintptr(l.Groups[0]), uintptr(l.Groups[1]), 1,
+		uintptr(l.Threads), 1, 1, 0, x.stream, uintptr(unsafe.Pointer(x.pointers(l.Args))), 0)
+	return x.c.check("cuLaunchKernel", int32(code))
 }
 
 // pointers returns the address of a list of pointers to arguments. It is valid until the next call.
 func (x *Context) pointers(args []uint64) *unsafe.Pointer {
-	if len(args) > mostArgs {
+	if len(args) > MostArgs {
 		panic(fmt.Sprintf("cu: %d arguments", len(args)))
 	}
 	copy(x.words[:], args)

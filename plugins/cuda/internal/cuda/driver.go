@@ -16,6 +16,7 @@ import (
 type driver struct {
 	x      *cu.Context
 	graphs bool // launches are recorded as CUDA graphs
+	words  *[cu.MostArgs]uint64
 }
 
 // graphsKey is the environment variable that turns CUDA graphs off.
@@ -38,7 +39,7 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return driver{x, x.HasGraphs() && os.Getenv(graphsKey) != "off"}, nil
+	return driver{x, x.HasGraphs() && os.Getenv(graphsKey) != "off", new([cu.MostArgs]uint64)}, nil
 }
 
 // kind adds the kind of package device to an error of the driver. After any error other than a lack of
@@ -90,7 +91,9 @@ func (d driver) Copy(to, from gpu.Buffer, n int) error {
 }
 
 func (d driver) Launch(kernel string, groups [2]int, args []any) error {
-	if err := d.x.Launch(asKernel(gpu.Launch{Kernel: kernel, Groups: groups, Args: args})); err != nil {
+	l := cu.KernelLaunch{Name: kernel, Groups: groups, Threads: gpu.Threads,
+		Args: appendWords(d.words[:0], args)}
+	if err := d.x.Launch(&l); err != nil {
 		return kind(fmt.Errorf("%s: %w", kernel, err))
 	}
 	return nil
@@ -125,16 +128,17 @@ func (d driver) Forget(r gpu.Recording) error { return kind(d.x.FreeGraph(uintpt
 func (d driver) Has(kernel string) bool { return d.x.Has(kernel) }
 
 // words returns the bits of the arguments, one word for each.
-func words(args []any) []uint64 {
-	w := make([]uint64, len(args))
+func words(args []any) []uint64 { return appendWords(make([]uint64, 0, len(args)), args) }
+
+func appendWords(w []uint64, args []any) []uint64 {
 	for i, a := range args {
 		switch a := a.(type) {
 		case gpu.Buffer:
-			w[i] = uint64(a)
+			w = append(w, uint64(a))
 		case int32:
-			w[i] = uint64(uint32(a))
+			w = append(w, uint64(uint32(a)))
 		case float64:
-			w[i] = math.Float64bits(a)
+			w = append(w, math.Float64bits(a))
 		default:
 			panic(fmt.Sprintf("cuda: argument %d is a %T", i, a))
 		}

@@ -19,7 +19,7 @@ import (
 const fakeGPU = "GPU-00112233-4455-6677-8899-aabbccddeeff"
 
 // fakeCUDA builds a libcuda from testdata/cuda.c. mode selects how it behaves.
-func fakeCUDA(t *testing.T, mode string) string {
+func fakeCUDA(t testing.TB, mode string) string {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc, which builds the library that stands for the driver's, is not installed")

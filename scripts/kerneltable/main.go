@@ -27,6 +27,8 @@ func main() {
 		}
 		fmt.Printf("| %s | %d | %d | %d | %d | %s |\n", name, k.shared, k.live(), in.fma, in.bytes, fraction)
 	}
+	bytesTable()
+	resnetTable()
 }
 
 // kernel has the instructions of one kernel.
@@ -66,21 +68,25 @@ func read(body string) kernel {
 // it moves.
 type round struct{ all, fma, bytes int }
 
-// innermost returns the innermost loop with the most fused multiply-adds.
-func (k kernel) innermost() (best round) {
-	type span struct{ from, to int }
-	var loops []span
+// loops returns the first and the last line of each loop.
+func (k kernel) loops() (all [][2]int) {
 	for i, s := range k.lines {
 		if m := branch.FindStringSubmatch(s); m != nil && k.labels[m[1]] <= i {
-			loops = append(loops, span{k.labels[m[1]], i})
+			all = append(all, [2]int{k.labels[m[1]], i})
 		}
 	}
+	return all
+}
+
+// innermost returns the innermost loop with the most fused multiply-adds.
+func (k kernel) innermost() (best round) {
+	loops := k.loops()
 	for _, l := range loops {
 		inner := true
 		for _, other := range loops {
-			inner = inner && (other == l || other.from < l.from || other.to > l.to)
+			inner = inner && (other == l || other[0] < l[0] || other[1] > l[1])
 		}
-		if r := k.round(l.from, l.to); inner && (r.fma > best.fma || best.all == 0) {
+		if r := k.round(l[0], l[1]); inner && (r.fma > best.fma || best.all == 0) {
 			best = r
 		}
 	}
@@ -93,14 +99,21 @@ func (k kernel) round(from, to int) (r round) {
 		if strings.HasPrefix(s, "fma.") {
 			r.fma++
 		}
-		if m := loaded.FindStringSubmatch(s); m != nil {
-			n, bits := 1, 0
-			fmt.Sscan(m[1], &n)
-			fmt.Sscan(m[2], &bits)
-			r.bytes += n * bits / 8
-		}
+		r.bytes += loadedBytes(s)
 	}
 	return r
+}
+
+// loadedBytes returns the number of bytes that an instruction loads from a buffer.
+func loadedBytes(s string) int {
+	m := loaded.FindStringSubmatch(s)
+	if m == nil {
+		return 0
+	}
+	n, bits := 1, 0
+	fmt.Sscan(m[1], &n)
+	fmt.Sscan(m[2], &bits)
+	return n * bits / 8
 }
 
 // live returns the largest number of words that are in registers at one point. A value is in registers from

@@ -75,7 +75,7 @@ part_tests() { "$KIT/cuda.test" -test.run "^TestHardware$1\$${3:-}" -test.v -tes
 # figures_tests counts the cases, which are subtests; those of conformance and training are one level deeper.
 figures_tests() {
 	local deep='        '
-	[ "$2" != Cases ] || deep='    '
+	case $2 in Cases | Units) deep='    ' ;; esac
 	printf '"planned":%s,"passed":%d,"failed":%d,"faults":%s,"slowest":%s,"last":%s' \
 		"$(sed -n 's/.*: \([0-9]*\) cases.*/\1/p' "$1" | grep . || echo null)" \
 		"$(grep -c "^$deep--- PASS" "$1")" "$(grep -c "^$deep--- FAIL" "$1")" \
@@ -187,7 +187,11 @@ part_speed8() {
 	row "$network" infer "$batch" "bnctl int8" s8.bnm
 }
 
-figures_speed8() { awk -F'\t' '$1 == "bnctl int8" { printf "\"%s %s\":%s", $2, $4, $5 }' "$OUT/speed.tsv"; }
+# figures_speed8 has the images/s in int8, and how many times float32 of the same run that is.
+figures_speed8() {
+	awk -F'\t' '$1 == "bnctl" { float[$2 $3 $4] = $5 } $1 == "bnctl int8" { f = float[$2 $3 $4]
+		printf "\"%s %s\":%s,\"of float32\":%s", $2, $4, $5, (f ? sprintf("%.2f", $5 / f) : "null") }' "$OUT/speed.tsv"
+}
 
 # part_profile MODE BATCH
 part_profile() {
@@ -208,9 +212,10 @@ summary() {
 	printf '\nSums that are not the stored ones:\n\n'
 	awk -F'\t' '$3 != $4 { printf "- %s on %s: %s, stored %s: %s\n", $1, $2, $3, $4, $6; n++ } { all++ }
 		END { printf "\n%d of %d are the stored ones.\n", all - n, all }' "$OUT/sums.tsv"
-	printf '\n| network | mode | batch | bnctl | PyTorch | is |\n|---|---|---|---|---|---|\n'
-	awk -F'\t' '$1 ~ /^torch/ { other[$2 $3 $4] = $5; next } { name[++n] = $2; mode[n] = $3; batch[n] = $4; is[n] = $5; of[n] = $1 }
-		END { for (i = 1; i <= n; i++) { o = of[i] == "bnctl" ? other[name[i] mode[i] batch[i]] : ""
+	printf '\n| network | mode | batch | bnctl | PyTorch, or our float32 for int8 | is |\n|---|---|---|---|---|---|\n'
+	awk -F'\t' '$1 ~ /^torch/ { other[$2 $3 $4] = $5; next } { name[++n] = $2; mode[n] = $3; batch[n] = $4; is[n] = $5; of[n] = $1
+			if ($1 == "bnctl") float[$2 $3 $4] = $5 }
+		END { for (i = 1; i <= n; i++) { o = of[i] == "bnctl" ? other[name[i] mode[i] batch[i]] : float[name[i] mode[i] batch[i]]
 			printf "| %s | %s | %s | %s | %s | %s |\n", name[i] (of[i] == "bnctl" ? "" : " in int8"), mode[i], batch[i], is[i], o,
 				(o ? sprintf("%.2f", is[i] / o) : "") } }' "$OUT/speed.tsv"
 }
@@ -220,6 +225,7 @@ bits() {
 	ends=$((start + BUDGET * 600))
 	{
 		step cases 60 tests Cases $((60 * SCALE)) "/$CASES"
+		step units 20 tests Units $((20 * SCALE)) "/$CASES"
 		step conformance "$LIMIT_CONFORMANCE" tests Conformance $((150 * SCALE)) "/.*/$CONFORMANCE"
 		step training 60 tests Training $((60 * SCALE)) "/$CASES"
 	} &

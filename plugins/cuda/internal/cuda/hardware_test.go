@@ -90,6 +90,23 @@ func TestHardwareCases(t *testing.T) {
 	}
 }
 
+// TestHardwareUnits checks that layers of bytes have the bits of device/ref on both sides of the edges of tiles.
+func TestHardwareUnits(t *testing.T) {
+	d, by, layers := openHardware(t), definition(t), unitLayers()
+	t.Logf("%d cases", len(layers))
+	for _, l := range layers {
+		t.Run(l.String(), func(t *testing.T) {
+			want, err := l.compute(t, by)
+			if err == nil {
+				err = l.differs(t, d, want)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestHardwareTraining checks that training on the GPU, and on the GPU and the CPU
 // together, gives the same networks as training on the CPU.
 func TestHardwareTraining(t *testing.T) {

@@ -158,15 +158,35 @@ func (l bytesLayer) compute(t *testing.T, d device.Device) (tensor.Tensor, error
 	return out.Outputs[0], nil
 }
 
-// TestUnits checks that layers of bytes have the bits of device/ref by each way that a GPU multiplies: matrix
-// units of 8.0 and of 7.5, dot products, and products of 32 bits.
-func TestUnits(t *testing.T) {
-	definition, err := ref.Provider{}.Open(context.Background(), device.DefaultID, device.Options{})
+// differs returns an error if a device's result is not the wanted one.
+func (l bytesLayer) differs(t *testing.T, d device.Device, want tensor.Tensor) error {
+	t.Helper()
+	got, err := l.compute(t, d)
+	if err != nil || bytes.Equal(got.Bytes, want.Bytes) {
+		return err
+	}
+	n := 0
+	for n < len(got.Bytes) && got.Bytes[n] == want.Bytes[n] {
+		n++
+	}
+	return fmt.Errorf("byte %d differs: got %d, want %d", n, got.Bytes[n], want.Bytes[n])
+}
+
+// definition opens device/ref.
+func definition(t *testing.T) device.Device {
+	t.Helper()
+	d, err := ref.Provider{}.Open(context.Background(), device.DefaultID, device.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer definition.Close()
-	devices, layers := map[string]device.Device{}, unitLayers()
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// TestUnits checks that layers of bytes have the bits of device/ref by each way that a GPU multiplies: matrix
+// units of 8.0 and of 7.5, dot products, and products of 32 bits.
+func TestUnits(t *testing.T) {
+	by, devices, layers := definition(t), map[string]device.Device{}, unitLayers()
 	for _, capability := range []string{"6.0", "6.1", "7.5", "8.0"} {
 		m, err := machineOf(capability)
 		if err != nil {
@@ -178,7 +198,7 @@ func TestUnits(t *testing.T) {
 		devices[capability] = gpu.New(anyGPU, m)
 	}
 	for i, l := range layers {
-		want, err := l.compute(t, definition)
+		want, err := l.compute(t, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,15 +206,7 @@ func TestUnits(t *testing.T) {
 			if capability < "7" && i%16 > 0 { // TestCases and TestConformance have others
 				continue
 			}
-			got, err := l.compute(t, d)
-			if err == nil && !bytes.Equal(got.Bytes, want.Bytes) {
-				n := 0
-				for n < len(got.Bytes) && got.Bytes[n] == want.Bytes[n] {
-					n++
-				}
-				err = fmt.Errorf("byte %d differs: got %d, want %d", n, got.Bytes[n], want.Bytes[n])
-			}
-			if err != nil {
+			if err := l.differs(t, d, want); err != nil {
 				t.Errorf("%s: %v: %v", capability, l, err)
 			}
 		}

@@ -15,7 +15,8 @@ import (
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
 		"SPAN": class.SpanPositions, "LONGEST": detection.Longest, "SIZE": Threads,
-		"DIRECT_ROWS": float64(directBlock.rows), "DIRECT_COLUMNS": float64(directBlock.columns)}
+		"DIRECT_ROWS": float64(directBlock.rows), "DIRECT_COLUMNS": float64(directBlock.columns),
+		"TERMS": termsOfBundle, "BUNDLES": bundlesOfChunk}
 	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {
 		want, ok := wants[m[1]]
 		if !ok {
@@ -29,6 +30,29 @@ func TestConstants(t *testing.T) {
 	}
 	for name := range wants {
 		t.Errorf("no kernel has %s", name)
+	}
+}
+
+// TestLocalMemory checks that no kernel needs more local memory than the limit.
+func TestLocalMemory(t *testing.T) {
+	kernels := 0
+	for _, text := range []string{PTX, DotPTX, MMA75PTX, MMA80PTX} {
+		for _, entry := range strings.Split(text, ".visible .entry ")[1:] {
+			bytes := 0
+			for _, m := range regexp.MustCompile(`(?m)^\s*\.shared .*\[(\d+)\];`).FindAllStringSubmatch(entry, -1) {
+				n, _ := strconv.Atoi(m[1]) // the expression has digits
+				bytes += n
+			}
+			if bytes > LocalMemory {
+				t.Errorf("%d bytes of local memory, at most %d: %.40s", bytes, LocalMemory, entry)
+			}
+			if bytes > 0 {
+				kernels++
+			}
+		}
+	}
+	if kernels < 20 {
+		t.Errorf("%d kernels with local memory, want 20 at least", kernels)
 	}
 }
 

@@ -69,5 +69,8 @@ type Mark uintptr
 // Threads is the number of threads of a group (a thread block, or work-group).
 const Threads = 128
 
+// LocalMemory is the maximum number of bytes of local memory of a group: what OpenCL 1.2 guarantees.
+const LocalMemory = 32 << 10
+
 // maxUnits is the maximum number of groups along the second axis of a launch.
 const maxUnits = 65535

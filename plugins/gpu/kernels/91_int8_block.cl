@@ -31,7 +31,13 @@ FUNCTION int dot4(uint w, uint x, int s) {
 	__asm__("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(w), "r"(s));
 	return d;
 }
+#elif defined(cl_khr_integer_dot_product) && defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
+#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable
+#define DOT
+FUNCTION int dot4(uint w, uint x, int s) { return s + dot_4x8packed_us_int(x, w); }
+#endif
 
+#ifdef DOT
 FUNCTION int8 dot8(uint w, uint8 x, int8 s) {
 	s.s0 = dot4(w, x.s0, s.s0);
 	s.s1 = dot4(w, x.s1, s.s1);

@@ -16,6 +16,7 @@ type Device struct {
 	Memory          int64 // bytes
 	Largest         int64 // maximum size of a buffer in bytes
 	Threads         int   // maximum number of threads of a group
+	Local           int64 // bytes of local memory of a group
 	Single, Double  uint64
 	Compiler        bool
 	id              uintptr
@@ -36,6 +37,7 @@ const (
 	maxAllocation   = 0x1010
 	singleConfig    = 0x101B
 	globalMemory    = 0x101F
+	localMemory     = 0x1023
 	compiler        = 0x1028
 	deviceName      = 0x102B
 	driverVersion   = 0x102D
@@ -88,6 +90,7 @@ func (a *API) describe(d Device) Device {
 	}
 	d.Memory, d.Largest = int64(number(globalMemory, 8)), int64(number(maxAllocation, 8))
 	d.Threads, d.Compiler = int(number(maxGroup, 8)), number(compiler, 4) != 0
+	d.Local = int64(number(localMemory, 8))
 	d.Single, d.Double = number(singleConfig, 8), number(doubleConfig, 8)
 	return d
 }

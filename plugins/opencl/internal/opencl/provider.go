@@ -137,6 +137,9 @@ func suits(d cl.Device) error {
 	case d.Threads < gpu.Threads:
 		return fmt.Errorf("%s has groups of %d threads at most; the kernels have %d", d.Name, d.Threads,
 			gpu.Threads)
+	case d.Local < gpu.LocalMemory:
+		return problem.Advise(elsewhere, "%s has %d bytes of local memory, the kernels need %d", d.Name, d.Local,
+			gpu.LocalMemory)
 	case !d.Compiler:
 		return fmt.Errorf("%s comes without a compiler", d.Name)
 	}

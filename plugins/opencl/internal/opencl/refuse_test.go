@@ -13,7 +13,7 @@ import (
 // TestSuits checks that each missing feature of a device is described in a sentence.
 func TestSuits(t *testing.T) {
 	const all = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
-	good := cl.Device{Name: "thing", Threads: 256, Single: all, Double: all, Compiler: true}
+	good := cl.Device{Name: "thing", Threads: 256, Local: 32 << 10, Single: all, Double: all, Compiler: true}
 	if err := suits(good); err != nil {
 		t.Error(err)
 	}
@@ -23,6 +23,7 @@ func TestSuits(t *testing.T) {
 		"thing lacks subnormals, without":      func(d *cl.Device) { d.Single &^= cl.Denorm },
 		"thing lacks subnormals infinities":    func(d *cl.Device) { d.Single &^= cl.Denorm | cl.InfNaN },
 		"groups of 64 threads at most; the":    func(d *cl.Device) { d.Threads = 64 },
+		"thing has 16384 bytes of local memor": func(d *cl.Device) { d.Local = 16 << 10 },
 		"thing comes without a compiler":       func(d *cl.Device) { d.Compiler = false },
 		"thing lacks rounding to nearest, wit": func(d *cl.Device) { d.Double &^= cl.RoundToNearest },
 	} {

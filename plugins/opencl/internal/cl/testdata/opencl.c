@@ -37,7 +37,8 @@ int clGetDeviceInfo(void *device, unsigned what, size_t size, void *value, size_
 	if (what == 0x102B || what == 0x102D || what == 0x102F)
 		return text("a device", value);
 	memset(value, 0, size);
-	*(unsigned *)value = what == 0x101B || what == 0x1032 ? 0x3f : 1024; // all features of floats, or a number
+	*(unsigned *)value = what == 0x101B || what == 0x1032 ? 0x3f : what == 0x1023 ? 1 << 16
+		: 1024; // all features of floats, local memory, or a number
 	return 0;
 }
 

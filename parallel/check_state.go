@@ -14,15 +14,6 @@ import (
 // ... commits, and whenever the state is read) every member's state is hashed. Members that
 // differ from the majority are lost. A built-in device has one and a half votes.
 
-// stateChecks schedules the comparisons of the members' state. All members make the same updates,
-// so a device that omits or miscomputes a tensor is wrong, and its later results would come from
-// other weights.
-type stateChecks struct {
-	at   device.Version // version of the last comparison
-	next device.Version // version of the next comparison
-	from device.Version // version since which the members have been the same devices
-}
-
 // maxCheckInterval is the maximum number of commits between two comparisons.
 const maxCheckInterval = 256
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/pipeline"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -93,3 +94,34 @@ type Config struct {
 const defaultTimeout = 30 * time.Second
 
 func (c *Config) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
+
+// Stages is the number of stages, or the layers at which they begin. The zero value is one
+// stage.
+type Stages = stage.Spec
+
+// Plan describes the stages, for callers that do not need package stage.
+type Plan = stage.Plan
+
+// MovedStage reports that a stage has lost all devices and its layers moved to the devices
+// of another stage.
+type MovedStage = pipeline.MovedStage
+
+// The callbacks of a Config get these reports.
+
+// LostDevice reports a lost device.
+type LostDevice struct {
+	Device  string
+	Step    uint64 // version of the state
+	Reason  error
+	MovedTo []string // devices that got the replicas; empty if the lost device was the last one
+	// Excluded is the reason why the device is not opened again: it was lost too often. "" if it
+	// will be opened again.
+	Excluded string
+}
+
+// RejoinedDevice reports a lost device that participates again, or one that joins.
+type RejoinedDevice struct {
+	Device string
+	Step   uint64 // version of the state
+	New    bool   // the device came from Config.Joins
+}

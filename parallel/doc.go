@@ -25,7 +25,7 @@
 // member (internal/placement), their exchange (communicator) and their time limits
 // (timeouts). All members load one program (commonProgram).
 //
-//	Driver      the computation       step.go commit.go predict.go state.go
+//	Driver      the computation       step.go commit.go predict.go inflight.go state.go
 //	Group       the devices           group.go members.go communicator.go timeouts.go watchdog.go
 //	recovery    loss of a device      recovery.go recovery_*.go ledger.go
 //	rankGroup   several processes     rank_*.go

@@ -45,6 +45,15 @@ type Driver struct {
 	inFlight  *inFlight     // predictions in progress
 }
 
+// stateChecks schedules the comparisons of the members' state. All members make the same updates,
+// so a device that omits or miscomputes a tensor is wrong, and its later results would come from
+// other weights.
+type stateChecks struct {
+	at   device.Version // version of the last comparison
+	next device.Version // version of the next comparison
+	from device.Version // version since which the members have been the same devices
+}
+
 // Open loads p on every device, writes the state to it and forms the group. If a device is
 // lost meanwhile, Open waits for it, and continues without it if it does not return. The
 // caller still closes the devices; Close frees everything that Open loaded.

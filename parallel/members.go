@@ -126,3 +126,58 @@ func (ms members) updatesDiffer() bool {
 	inexact := func(m *member) bool { return !m.exact() }
 	return len(ms) > 1 && slices.ContainsFunc(ms, inexact)
 }
+
+// measured returns the rows per second of each member since the last call. A member without
+// replicas keeps its previous value. ok is false if a member with replicas has not trained
+// any rows, or if there are no members.
+func (ms members) measured() (paces []float64, ok bool) {
+	ok = len(ms) > 0
+	for _, m := range ms {
+		p := &m.pace
+		if len(m.replicas) == 0 && p.speed > 0 {
+			paces = append(paces, p.speed)
+			continue
+		}
+		ok = ok && p.rows > 0 && p.busy > 0
+		paces = append(paces, float64(p.rows)/max(p.busy, 1).Seconds())
+		p.rows, p.busy = 0, 0
+		p.times++
+	}
+	return paces, ok
+}
+
+// least returns the minimum number of replicas of each member: 1 for a member with fewer than two
+// measurements, because the first may include steps in which the device compiled. Otherwise it is
+// 0.
+func (ms members) least() []int {
+	least := make([]int, len(ms))
+	for i, m := range ms {
+		if m.pace.times < 2 {
+			least[i] = 1
+		}
+	}
+	return least
+}
+
+// speeds returns the speeds of the members. An unknown speed is the mean of the known ones;
+// nil if all are unknown.
+func (ms members) speeds() []float64 {
+	sum, known := 0.0, 0
+	for _, m := range ms {
+		if m.pace.speed > 0 {
+			sum, known = sum+m.pace.speed, known+1
+		}
+	}
+	if known == 0 {
+		return nil
+	}
+	var speeds []float64
+	for _, m := range ms {
+		v := m.pace.speed
+		if v == 0 {
+			v = sum / float64(known)
+		}
+		speeds = append(speeds, v)
+	}
+	return speeds
+}

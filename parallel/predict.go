@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -79,30 +78,6 @@ func (d *Driver) Ahead() bool {
 	return d.ranks == nil && d.group.members.ahead()
 }
 
-// inFlight counts the predictions in progress. The group does not change while there are any.
-type inFlight struct {
-	mu    sync.Mutex // locked while a prediction begins or ends, and while the group changes
-	count int
-	ended *sync.Cond // signals that the last prediction has ended
-	// believed means that the referee has found outputs that are not finite, too, so the model itself
-	// causes them.
-	believed atomic.Bool
-}
-
-func newInFlight() *inFlight {
-	u := &inFlight{}
-	u.ended = sync.NewCond(&u.mu)
-	return u
-}
-
-// over waits until all predictions have ended. The caller holds u.mu, which is released
-// while over waits.
-func (u *inFlight) over() {
-	for u.count > 0 {
-		u.ended.Wait()
-	}
-}
-
 // predictHere does the same as Predict, for a function with any number of inputs of rows.
 func (d *Driver) predictHere(ctx context.Context, function string, inputs []tensor.Tensor) (
 	[]tensor.Tensor, error) {
@@ -135,20 +110,6 @@ func (d *Driver) predictHere(ctx context.Context, function string, inputs []tens
 	return step.JoinRows(chunks), nil
 }
 
-// again is the error of a prediction that must be repeated because the group has recovered.
-var again = errors.New("a device was lost")
-
-// prediction is a run of some rows, divided among all members.
-type prediction struct {
-	function string
-	number   uint64
-	last     bool              // the rows are the last ones of Config.Samples
-	before   int               // number of predictions in progress when it began
-	end      int               // index of the first row after this prediction
-	inputs   [][]tensor.Tensor // inputs of each member
-	outs     []device.Outcome  // outcomes of the members that have finished
-}
-
 // beginPrediction prepares at most Rows rows of inputs, starting at first, with an even
 // share for every member.
 func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, first int) (
@@ -167,7 +128,7 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 	n := len(d.group.members)
 	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), inputs[0].Shape[0]),
 		outs: make([]device.Outcome, n)}
-	for _, perMember := range Split(p.end-first, n) {
+	for _, perMember := range placement.Split(p.end-first, n) {
 		p.inputs = append(p.inputs, rowsOfAll(inputs, first, first+perMember))
 		first += perMember
 	}
@@ -176,15 +137,6 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 	p.number = d.group.runs
 	d.inFlight.count++
 	return p, nil
-}
-
-// run runs the rows of a member.
-func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
-	in := p.inputs[rank]
-	step := device.Step{Function: p.function, Number: p.number, Rows: []int{in[0].Shape[0]}, Last: p.last,
-		Inputs: in}
-	p.outs[rank], err = m.exe.Run(ctx, step)
-	return err
 }
 
 // profile runs the function on the first member only and requests the time of its nodes.
@@ -200,15 +152,6 @@ func (d *Driver) profile(ctx context.Context, in []tensor.Tensor) (o device.Outc
 		return err
 	})
 	return o, err
-}
-
-// rowsOfAll returns the rows [from, to) of every input.
-func rowsOfAll(inputs []tensor.Tensor, from, to int) []tensor.Tensor {
-	rows := make([]tensor.Tensor, len(inputs))
-	for i, x := range inputs {
-		rows[i] = x.Rows(from, to)
-	}
-	return rows
 }
 
 // endPrediction records that a prediction has ended with err. It returns again if the

@@ -11,7 +11,6 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/parallel/internal/ranks"
-	"github.com/bnctl/bnctl/parallel/step"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -24,12 +23,6 @@ import (
 //	rank 2   run ok ----- verdict: ok ----/               \-- run again
 //
 // A rank that cannot continue reports Fatal, and all ranks end with its text.
-
-// RankError is the reason why a run ends on all ranks.
-type RankError = step.RankError
-
-// OneKind is the remedy when the ranks have devices with different abilities.
-const OneKind = "use devices of one kind on all ranks"
 
 // rankGroup is one process's view of all processes of a run. After every run each process reports its
 // outcome to all other processes, and waits for their reports.

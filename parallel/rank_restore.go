@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,17 +16,6 @@ import (
 //	rank 0   has it   ---- state ----+
 //	rank 1   has it                  |  the others gather it, and drop it
 //	rank 2   empty    <--------------+  rejoin, and the run is repeated
-
-// emptyRank is the error of a rank that has lost its last device. It may get another
-// device, and the other ranks then send it the state.
-type emptyRank struct{ error }
-
-func (e *emptyRank) Unwrap() error { return e.error }
-
-func isEmptyRank(err error) bool {
-	var e *emptyRank
-	return errors.As(err, &e)
-}
 
 // isEmpty reports whether a rank waits for a device.
 func isEmpty(r ranks.Report) bool { return r.Empty }

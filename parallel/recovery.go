@@ -28,31 +28,6 @@ import (
 //
 // A failed run has not committed anything, so the repeated run starts from the same state.
 
-// LostDevice reports a lost device.
-type LostDevice struct {
-	Device  string
-	Step    uint64 // version of the state
-	Reason  error
-	MovedTo []string // devices that got the replicas; empty if the lost device was the last one
-	// Excluded is the reason why the device is not opened again: it was lost too often. "" if it
-	// will be opened again.
-	Excluded string
-}
-
-// Errors that package pipeline handles, too.
-var (
-	// NoDevices is wrapped by the errors of a driver's calls when the last device was lost and no device
-	// came back in time.
-	NoDevices = step.NoDevices
-	// FleetClosed is wrapped by the error of Config.Reopen when devices will not be opened any more. A run
-	// without devices then ends at once.
-	FleetClosed = step.FleetClosed
-)
-
-// Withdrawn is wrapped by the error of Config.Reopen when a device will not be opened any
-// more, but others may be: its machine has left for good.
-var Withdrawn = errors.New("the device has left")
-
 // recovery keeps a group running: it drops lost members, has them opened again, and admits
 // those that come back. If all members were lost, it replays the ledger on the next device.
 type recovery struct {

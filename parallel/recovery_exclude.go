@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"fmt"
-	"time"
 )
 
 // The losses of a device are counted over the last 50 runs. A hang (h) counts three, because the
@@ -66,12 +65,4 @@ func (r *recovery) excluded(m *member, starved bool) string {
 		return ""
 	}
 	return fmt.Sprintf("lost %d times within %d runs: it is not opened again", times, tallyRuns)
-}
-
-// rest returns the pause before a lost device is opened again.
-func (m *member) rest() time.Duration {
-	if m.steps > 0 {
-		return m.again
-	}
-	return max(m.again, min(max(2*m.pause, firstPause), lastPause))
 }

@@ -13,13 +13,6 @@ import (
 // A device that comes back gets the program, the placement and the state, in this order.
 // Only then do the others wait for it.
 
-// RejoinedDevice reports a lost device that participates again, or one that joins.
-type RejoinedDevice struct {
-	Device string
-	Step   uint64 // version of the state
-	New    bool   // the device came from Config.Joins
-}
-
 // rejoinPending admits the devices that were reopened, or that joined, since the last step.
 func (r *recovery) rejoinPending(ctx context.Context) error {
 	for r.reopener.hasPending() {

@@ -85,6 +85,14 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 	})
 }
 
+// rest returns the pause before a lost device is opened again.
+func (m *member) rest() time.Duration {
+	if m.steps > 0 {
+		return m.again
+	}
+	return max(m.again, min(max(2*m.pause, firstPause), lastPause))
+}
+
 // forget drops a device that was opened here and is closed.
 func (r *reopener) forget(gone device.Device) {
 	r.devices = slices.DeleteFunc(r.devices, func(d device.Device) bool { return d == gone })

@@ -22,17 +22,6 @@ import (
 //	stageDriver           a Driver with some layers     pipeline.Stage
 //	column                a member of a Driver          pipeline.Column
 
-// Stages is the number of stages, or the layers at which they begin. The zero value is one
-// stage.
-type Stages = stage.Spec
-
-// Plan describes the stages, for callers that do not need package stage.
-type Plan = stage.Plan
-
-// MovedStage reports that a stage has lost all devices and its layers moved to the devices
-// of another stage.
-type MovedStage = pipeline.MovedStage
-
 // oneByOne makes the callbacks of a config run one at a time, because stages recover concurrently.
 func oneByOne(c Config) Config {
 	var mu sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
 // MachineTraffic is the data of a step that a host exchanges with another machine.
@@ -25,7 +26,7 @@ func (t MachineTraffic) Expected() time.Duration {
 // called between steps.
 func (g *Group) Traffic() (all []*MachineTraffic) {
 	known := map[string]*MachineTraffic{}
-	rows := Split(g.batch, g.comm.replicas)
+	rows := placement.Split(g.batch, g.comm.replicas)
 	for _, m := range g.members {
 		link := device.LinkOf(m.Device)
 		if link.Machine == "" {
@@ -47,6 +48,30 @@ func (g *Group) Traffic() (all []*MachineTraffic) {
 			t.Traffic.Add(once)
 			t.RowBytes += twice.Out + twice.In - once.Out - once.In
 		}
+	}
+	return all
+}
+
+// DeviceTime is the time that a device has trained since it was opened, and the part of it
+// that the device spent waiting for others.
+type DeviceTime struct {
+	Device        string // name of the device
+	Stage         int    // number of the device's stage, from 1; 0: the device has all layers
+	Replicas      int    // present number of replicas
+	Rows          int    // trained rows
+	Took, Blocked time.Duration
+	Sending       time.Duration // part of Blocked for sending messages, if the device is on another machine
+	Link          device.Link   // link to that machine
+}
+
+// Times returns the training times of the present members, in their order. It must not be
+// called while they run.
+func (g *Group) Times() []DeviceTime {
+	var all []DeviceTime
+	for _, m := range g.members {
+		all = append(all, DeviceTime{Device: m.Name, Stage: m.stage, Replicas: len(m.replicas),
+			Rows: m.pace.trained, Took: m.pace.took, Blocked: m.pace.blocked, Sending: m.pace.sending,
+			Link: device.LinkOf(m.Device)})
 	}
 	return all
 }

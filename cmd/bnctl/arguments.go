@@ -9,13 +9,13 @@ import (
 )
 
 // oneArgument returns the only argument of a command.
-func oneArgument(c *cli.Context, name, what string) (string, error) {
+func oneArgument(c *cli.Context, name, description string) (string, error) {
 	switch c.NArg() {
 	case 1:
 		return c.Args().First(), nil
 	case 0:
 		return "", misadvise("bnctl "+fullName(c)+" --help shows examples",
-			"%s needs %s: %s", fullName(c), name, what)
+			"%s needs %s: %s", fullName(c), name, description)
 	}
 	return "", misuse("%s needs one %s, not %d: %s", fullName(c), name, c.NArg(),
 		strings.Join(c.Args().Slice(), ", "))
@@ -63,8 +63,8 @@ func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	return nil
 }
 
-// without returns an error if one of the flags is given, because it would have no effect. why is the reason.
-func without(c *cli.Context, why string, flags ...string) error {
+// refuse returns an error if one of the flags is set, because it would have no effect. why is the reason.
+func refuse(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {
 		if c.IsSet(f) {
 			return misadvise("leave it out", "--%s means nothing here: %s", f, why)

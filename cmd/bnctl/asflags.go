@@ -30,8 +30,8 @@ func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
 
 // whereNames returns advice that determines which command lists the known names.
 func whereNames(u *problem.Unknown) string {
-	what := map[string]string{"device": "all devices", "model": "the names"}[u.What]
-	return "bnctl " + u.What + "s list shows " + what
+	plurals := map[string]string{"device": "all devices", "model": "the names"}[u.What]
+	return "bnctl " + u.What + "s list shows " + plurals
 }
 
 // unknownName returns the *problem.Unknown in err, or nil.

@@ -92,7 +92,7 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 // they only set the size of its input.
 func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
 	if _, err := models.Lookup(name); err == nil {
-		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "rename", "preprocess", "mean",
+		err := refuse(c, name+" is a name of the zoo", "arch", "key", "drop", "rename", "preprocess", "mean",
 			"std")
 		if err != nil {
 			return modelfile.Options{}, err

@@ -18,11 +18,11 @@ func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadO
 	if e.tuned != (tunedOptions{}) {
 		return misuse("a detector has no --calibrate and --thresholds")
 	}
-	d := detect.Evaluation{Model: v, Against: e.against, Spec: e.source, Output: outputOfBoxes(o),
+	d := detect.Evaluation{Model: v, Against: e.otherPath, Spec: e.source, Output: outputOfBoxes(o),
 		Workers: e.workers, Mistakes: e.mistakes, AsCSV: e.csv, CSV: csvTo(o.stdout),
 		View: func(path string) (*modelfile.ReadOnly, error) { return viewModel(o, path, e.file) },
 		Open: func(v *modelfile.ReadOnly, n int) (*predict.Predictor, error) {
-			return openPredictor(ctx, o, v.Model, detect.Evaluating(e.on), n)
+			return openPredictor(ctx, o, v.Model, detect.Evaluating(e.options), n)
 		}}
 	return d.Run(ctx)
 }

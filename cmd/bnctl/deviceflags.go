@@ -57,12 +57,12 @@ func pluginsOf(c *cli.Context) fleet.Plugins {
 // noLimit means that any number of devices is permitted.
 const noLimit = 0
 
-// fleetOptions returns the options that the flags about devices set. most is the maximum number of devices; 0
-// permits any number.
-func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, error) {
+// fleetOptions returns the options that the flags about devices set. limit is the maximum number of devices;
+// 0 permits any number.
+func fleetOptions(c *cli.Context, precision string, limit int) (fleet.Options, error) {
 	o := outputOf(c)
 	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),
-		Precision: precision, Most: most, Plugins: pluginsOf(c)}
+		Precision: precision, Most: limit, Plugins: pluginsOf(c)}
 	if err := cmp.Or(f.Plugins.CheckLevels(), machines.Join(c, &f)); err != nil {
 		return f, err
 	}

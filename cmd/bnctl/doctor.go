@@ -69,7 +69,7 @@ func doctorAction(c *cli.Context) error {
 	if c.String("data") == "" {
 		err = onlyWith(c, "repair", repairFlags())
 	} else {
-		err = without(c, "without --repair nothing is written", "output")
+		err = refuse(c, "without --repair nothing is written", "output")
 	}
 	if err != nil {
 		return err

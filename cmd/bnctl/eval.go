@@ -41,7 +41,7 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e := &evaluationRun{path: path, source: c.String("data"), workers: c.Int("workers"),
-		mistakes: c.String("mistakes"), against: c.String("against"),
+		mistakes: c.String("mistakes"), otherPath: c.String("against"),
 		csv:   c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if f := c.String("format"); f != "table" && f != "csv" {
@@ -63,12 +63,12 @@ func evalAction(c *cli.Context) error {
 	if e.data, err = sourceOptions(c, data.Test); err != nil {
 		return err
 	}
-	if e.on, err = runOptions(c); err != nil {
+	if e.options, err = runOptions(c); err != nil {
 		return err
 	}
 	o := outputOf(c)
 	return onRanks(c, o, func(ctx context.Context, ranks peers) error {
-		e.on.Peers = ranks
+		e.options.Peers = ranks
 		return e.run(ctx, o)
 	})
 }

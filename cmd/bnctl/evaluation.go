@@ -15,18 +15,18 @@ const shownMasks = 100
 
 // evaluationRun is one run of the command eval.
 type evaluationRun struct {
-	path     string // path of the model
-	source   string // source of the data
-	data     data.Options
-	file     modelfile.Options
-	on       predict.Options
-	whole    predict.Whole
-	workers  int
-	csv      bool   // write the predictions as CSV
-	mistakes string // folder for a page that shows mistakes; may be ""
-	tuned    tunedOptions
-	against  string // path of another model to compare with; may be ""
-	other    *modelfile.ReadOnly
+	path      string // path of the model
+	source    string // source of the data
+	data      data.Options
+	file      modelfile.Options
+	options   predict.Options
+	whole     predict.Whole
+	workers   int
+	csv       bool   // write the predictions as CSV
+	mistakes  string // folder for a page that shows mistakes; may be ""
+	tuned     tunedOptions
+	otherPath string // path of another model to compare with; may be ""
+	other     *modelfile.ReadOnly
 }
 
 func (e *evaluationRun) run(ctx context.Context, o *output) error {
@@ -35,15 +35,15 @@ func (e *evaluationRun) run(ctx context.Context, o *output) error {
 		return err
 	}
 	defer v.Close()
-	if err := v.OrDamage(e.all(ctx, o, v)); err != nil {
+	if err := v.OrDamage(e.evaluate(ctx, o, v)); err != nil {
 		return err
 	}
 	warnOfModel(o, v.Model, e.path)
 	return nil
 }
 
-// all evaluates the model on every sample.
-func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
+// evaluate evaluates the model on every sample.
+func (e *evaluationRun) evaluate(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	if predictsBoxes(v.Model) {
 		return e.boxes(ctx, o, v)
 	}
@@ -59,13 +59,13 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	if err := e.tuned.Check(m, src.Info()); err != nil {
 		return err
 	}
-	if e.against != "" { // if the other model does not fit, this is an error before anything is evaluated
+	if e.otherPath != "" { // if the other model does not fit, this is an error before anything is evaluated
 		if e.other, err = e.openOther(o, src); err != nil {
 			return err
 		}
 		defer e.other.Close()
 	}
-	p, err := openPredictor(ctx, o, m, e.on, e.whole.Rows(src.Info().Len))
+	p, err := openPredictor(ctx, o, m, e.options, e.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	case !e.csv:
 		reportEvaluation(o, m, figures, details, time.Since(began))
 	}
-	if err == nil && e.against != "" && p.Rank() == 0 {
+	if err == nil && e.otherPath != "" && p.Rank() == 0 {
 		err = e.compare(ctx, o, src, details)
 	}
 	if err == nil && e.mistakes != "" && p.Rank() == 0 {
@@ -101,13 +101,13 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 
 // openOther opens the model to compare with, and checks it against the samples.
 func (e *evaluationRun) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
-	v, err := viewModel(o, e.against, e.file)
+	v, err := viewModel(o, e.otherPath, e.file)
 	if err != nil {
 		return nil, err
 	}
 	if _, _, err = predict.Evaluable(v.Model, src, nil); err != nil {
 		v.Close()
-		return nil, fmt.Errorf("--against %s: %w", e.against, err)
+		return nil, fmt.Errorf("--against %s: %w", e.otherPath, err)
 	}
 	return v, nil
 }

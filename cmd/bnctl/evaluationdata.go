@@ -19,11 +19,11 @@ func (e *evaluationRun) open(ctx context.Context, o *output, m *models.Model) (d
 
 // compare evaluates another model on the same samples.
 func (e *evaluationRun) compare(ctx context.Context, o *output, src data.Source, d *predict.Details) error {
-	c, err := d.Against(ctx, e.other.Model, src, e.on, e.whole, e.workers)
+	c, err := d.Against(ctx, e.other.Model, src, e.options, e.whole, e.workers)
 	if err != nil {
 		return err
 	}
 	o.event("against", c)
-	o.result("%s", c.Line(e.against))
+	o.result("%s", c.Line(e.otherPath))
 	return nil
 }

@@ -74,7 +74,7 @@ func inspectOptions(c *cli.Context, path string) (o inspect.Options, err error) 
 		return o, err
 	}
 	if !foreign {
-		return o, without(c, path+" is a file of bnctl", "arch", "key", "drop", "rename", "input", "size")
+		return o, refuse(c, path+" is a file of bnctl", "arch", "key", "drop", "rename", "input", "size")
 	}
 	o.File, err = modelOptions(c)
 	return o, err

@@ -9,8 +9,8 @@ import (
 
 func misuse(format string, args ...any) error { return commandline.Misuse(format, args...) }
 
-func modelComesFirst(first string, rest []string, err error) error {
-	return commandline.ModelComesFirst(first, rest, err)
+func modelComesFirst(first string, others []string, err error) error {
+	return commandline.ModelComesFirst(first, others, err)
 }
 
 // misadvise is like misuse, with advice.

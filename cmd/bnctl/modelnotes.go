@@ -22,21 +22,21 @@ func warnOfModel(o *output, m *models.Model, path string) {
 }
 
 // tellOfModel writes notes about the origin of the weights, and about changes of the classes.
-func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) {
+func tellOfModel(o *output, m *modelfile.Started, options modelfile.StartOptions) {
 	noteChoice(o, m.Choice)
 	classes := m.Labels
 	if len(m.PreviousLabels) > 0 && !slices.Equal(m.PreviousLabels, classes) {
 		o.note("the model was trained on the classes %s; from here on they are %s (%s of the head moved)",
 			models.ClassList(m.PreviousLabels), models.ClassList(classes), plural(m.MovedRows, "row"))
 	}
-	if has := m.Classes(); has > m.DataClasses && asked.Classes == 0 {
+	if has := m.Classes(); has > m.DataClasses && options.Classes == 0 {
 		o.note("the model has %s, the data %d; --classes %d makes a new head", plural(has, "class"),
 			m.DataClasses, m.DataClasses)
 	}
 	noteChoice(o, m.InitChoice)
 	if m.Loaded != nil {
-		o.event("init", m.Loaded.Report(asked.Init))
-		o.note("%s: %v", asked.Init, m.Loaded)
+		o.event("init", m.Loaded.Report(options.Init))
+		o.note("%s: %v", options.Init, m.Loaded)
 		if m.Loaded.Fits != "" {
 			o.note("less than half of %s has weights of the file; --model %s uses them all", m.Architecture,
 				m.Loaded.Fits)

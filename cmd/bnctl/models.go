@@ -65,8 +65,8 @@ func modelsShow(c *cli.Context) error {
 }
 
 // sizeFlag sets the size of pictures.
-func sizeFlag(of string) cli.Flag {
-	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + of, DefaultText: "the native size"}
+func sizeFlag(subject string) cli.Flag {
+	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + subject, DefaultText: "the native size"}
 }
 
 func sizeOf(c *cli.Context) (models.Size, error) {

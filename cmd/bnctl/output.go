@@ -113,9 +113,9 @@ func (o *output) noteFolded(format string, args ...any) {
 }
 
 // notes prints several notes about the value of a flag.
-func (o *output) notes(about string, notes []string) {
+func (o *output) notes(flag string, notes []string) {
 	for _, n := range notes {
-		o.note("%s: %s", about, n)
+		o.note("%s: %s", flag, n)
 	}
 }
 

@@ -79,15 +79,15 @@ func pluginList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	all, err := pluginsOf(c).Statuses()
+	statuses, err := pluginsOf(c).Statuses()
 	if err != nil {
 		return err
 	}
 	o := outputOf(c)
-	for _, s := range all {
+	for _, s := range statuses {
 		reportPlugin(o, s, "%-12s  %-8s  %-10s  %s", s.Name, s.State, s.Version, s.Path)
 	}
-	if len(all) == 0 {
+	if len(statuses) == 0 {
 		o.note("no plugin in %s", strings.Join(remote.Folders(), ", "))
 	}
 	return nil

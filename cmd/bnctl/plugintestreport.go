@@ -14,11 +14,11 @@ func judgePlugin(ctx context.Context, o *output, command remote.Command, options
 	w := o.waiting()
 	defer w.Stop()
 	options.Begin = w.Begin
-	each := func(level string, r devicetest.Result) {
+	report := func(level string, r devicetest.Result) {
 		w.Clear()
 		o.reportCase(level, r)
 	}
-	return conformance.Plugin(ctx, command, options, each, func(j conformance.Judgement) {
+	return conformance.Plugin(ctx, command, options, report, func(j conformance.Judgement) {
 		w.Clear()
 		o.reportLevel(j)
 	})

@@ -75,7 +75,7 @@ func predictAction(c *cli.Context) error {
 	}
 	o := outputOf(c)
 	return onRanks(c, o, func(ctx context.Context, ranks peers) error {
-		p.on.Peers = ranks
+		p.options.Peers = ranks
 		return p.run(ctx, o)
 	})
 }
@@ -98,7 +98,7 @@ func predictOptions(c *cli.Context) (*prediction, error) {
 	if p.file, err = modelOptions(c); err != nil {
 		return nil, err
 	}
-	if p.on, err = runOptions(c); err != nil {
+	if p.options, err = runOptions(c); err != nil {
 		return nil, err
 	}
 	p.format, err = form.OfFlags(c)

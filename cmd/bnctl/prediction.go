@@ -18,7 +18,7 @@ type prediction struct {
 	file    modelfile.Options
 	answer  predict.AnswerOptions
 	inner   []string // names of layers to use as outputs; nil: the outputs of the model
-	on      predict.Options
+	options predict.Options
 	fit     string // how pictures become inputs; "": the default of the format
 	boxes   boxOptions
 	whole   predict.Whole
@@ -31,11 +31,11 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 		return modelComesFirst(p.path, p.inputs, err)
 	}
 	defer v.Close()
-	return v.OrDamage(p.all(ctx, o, v))
+	return v.OrDamage(p.predict(ctx, o, v))
 }
 
-// all predicts all inputs. At the end it lists the inputs without a prediction.
-func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) (err error) {
+// predict predicts all inputs. At the end it lists the inputs without a prediction.
+func (p *prediction) predict(ctx context.Context, o *output, v *modelfile.ReadOnly) (err error) {
 	whole := p.format == "npy" // an array has a row for every input, so no input is left out
 	if v.Model, err = featured(v.Model, p.inner); err != nil {
 		return err
@@ -55,14 +55,15 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err := p.checkFiles(o, a); err != nil {
 		return err
 	}
-	on, err := openPredictor(ctx, o, src.Model, p.boxes.On(p.on, a, p.format, src), p.whole.Rows(src.Info().Len))
+	predictor, err := openPredictor(ctx, o, src.Model, p.boxes.On(p.options, a, p.format, src),
+		p.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}
-	end := sync.OnceFunc(func() { _ = on.Close() }) // at the end, errors of devices do not matter
+	end := sync.OnceFunc(func() { _ = predictor.Close() }) // at the end, errors of devices do not matter
 	defer end()
 	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verify}
-	bad, err := p.write(ctx, o, a, on, src.Source, reading)
+	failed, err := p.write(ctx, o, a, predictor, src.Source, reading)
 	if err != nil {
 		return err
 	}
@@ -73,5 +74,5 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	closing.Go(end) // the processes of devices need some time to end
 	warnOfModel(o, v.Model, p.path)
 	closing.Wait()
-	return problem.Unpredicted(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
+	return problem.Unpredicted(append(src.Unopened, failed...), src.Info().Len+len(src.Unopened))
 }

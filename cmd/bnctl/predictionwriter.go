@@ -13,41 +13,41 @@ import (
 
 // write predicts every sample of src, and writes the predictions to standard output, or to the files of -o.
 // It returns the errors of samples that cannot be read.
-func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
-	src data.Source, r predict.Reading) (bad []error, err error) {
+func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, predictor *predict.Predictor,
+	src data.Source, r predict.Reading) (failed []error, err error) {
 	if format.IsFolder(p.format) {
 		f := format.Folder{Format: p.format, Path: p.output, Answers: a, Whole: p.whole, Lines: p.lines(a, o.note),
 			Boxes: p.boxes, Note: o.note}
-		if bad, err = f.Write(ctx, on, src, r); err == nil {
+		if failed, err = f.Write(ctx, predictor, src, r); err == nil {
 			o.note("wrote %s", p.output)
 		}
-		return bad, err
+		return failed, err
 	}
 	fill := func(files []io.Writer) (err error) {
 		lines := &output{stdout: files[0], json: true}
 		w, err := p.boxes.Writer(a, p.format, files[0], src, func(v any) { lines.event("predict", v) },
 			o.note, p.writer(a, files, src, o.note))
 		if err == nil {
-			bad, err = format.All(ctx, on, src, r, w)
+			failed, err = format.All(ctx, predictor, src, r, w)
 		}
 		return err
 	}
-	if on.Rank() > 0 { // only rank 0 writes
-		return on.All(ctx, src, r, nil)
+	if predictor.Rank() > 0 { // only rank 0 writes
+		return predictor.All(ctx, src, r, nil)
 	}
 	if p.output == "" {
 		out := bufio.NewWriter(o.stdout)
 		if err := fill([]io.Writer{out}); err != nil {
 			return nil, err
 		}
-		return bad, out.Flush()
+		return failed, out.Flush()
 	}
 	paths := p.paths(a)
 	if err := format.Files(paths, fill); err != nil {
 		return nil, err
 	}
 	o.note("wrote %s", strings.Join(paths, ", "))
-	return bad, nil
+	return failed, nil
 }
 
 // fitTo determines how samples become inputs, and which output has the classes of pixels.
@@ -59,8 +59,8 @@ func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
 
 // lines returns a function that makes writers of predictions as JSON.
 func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(io.Writer) format.Writer {
-	return func(to io.Writer) format.Writer {
-		lines := &output{stdout: to, json: true}
+	return func(w io.Writer) format.Writer {
+		lines := &output{stdout: w, json: true}
 		return format.WithNotes(format.JSON(a, func(v any) { lines.event("predict", v) }), a, note)
 	}
 }

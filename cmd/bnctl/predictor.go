@@ -9,13 +9,13 @@ import (
 
 // openPredictor opens a predictor for the given number of samples. It writes a note if training evaluated the
 // model with other kernels or at another precision.
-func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
+func openPredictor(ctx context.Context, o *output, m *models.Model, options predict.Options, samples int) (
 	*predict.Predictor, error) {
-	on.Samples = samples
-	on.Lost = func(device string, why error) {
+	options.Samples = samples
+	options.Lost = func(device string, why error) {
 		o.note("device %s is lost: %v; the others continue", device, why)
 	}
-	p, err := predict.Open(ctx, m, on)
+	p, err := predict.Open(ctx, m, options)
 	if err == nil {
 		warnOfTerms(o, predict.TrainedOn(m), p.Terms())
 	}

@@ -23,12 +23,12 @@ type display interface {
 }
 
 // newProgress begins to show a run. asked states whether a view is shown; nil means the default.
-func newProgress(o *output, asked *bool, title string) *progress {
+func newProgress(o *output, requested *bool, title string) *progress {
 	p := &progress{out: o}
-	if o.draws && view.Wanted(asked, o.stderr, os.Getenv) {
+	if o.draws && view.Wanted(requested, o.stderr, os.Getenv) {
 		p.live = view.New(o.stderr, title, o.colours)
 	}
-	if asked != nil && *asked && !o.draws {
+	if requested != nil && *requested && !o.draws {
 		o.note("--view: it needs a terminal")
 	}
 	return p
@@ -63,7 +63,7 @@ func (p *progress) event(e train.Event) {
 	case train.Placed:
 		p.out.noteFolded("replicas were placed anew, by speed: %s", e.Placement())
 	case train.StoppedEarly:
-		p.early(e)
+		p.stoppedEarly(e)
 	case train.Finished:
 		p.stop()
 		reportTrained(p.out, e)

@@ -42,7 +42,7 @@ func quantizeAction(c *cli.Context) error {
 	}
 	n := outputOf(c)
 	if c.String("data") == "" {
-		err = without(c, "without --data nothing is measured", "samples", "method", "batch", "workers", "devices",
+		err = refuse(c, "without --data nothing is measured", "samples", "method", "batch", "workers", "devices",
 			"kernels", "threads", "device-plugin", "allow-unlocked")
 	}
 	if err = cmp.Or(wantExtension("quantize", c.String("output"), ".bnm"), err); err != nil {

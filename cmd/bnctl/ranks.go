@@ -45,8 +45,8 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 		func(err error) string { return asFlags(err).Error() })
 }
 
-// codeOfRanks returns the exit code for an error that all ranks return. For other errors together is false.
-func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
+// codeOfRanks returns the exit code for an error that all ranks return. For other errors shared is false.
+func codeOfRanks(ctx context.Context, err error) (code int, shared bool) {
 	switch {
 	case errors.Is(err, fabric.Ended): // a signal that came later does not count
 		return exitFailed, true

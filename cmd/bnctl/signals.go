@@ -22,12 +22,11 @@ const patience = 100 * time.Millisecond
 // logsSignals is set by a command whose log also records that a signal ended it.
 var logsSignals atomic.Bool
 
-// withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP. A second signal ends the
-// program at once. So does the end of the time grace. The end of the input until has the same effect as a
-// SIGTERM.
-func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (
+// withSignals returns a context that ends with the first Ctrl-C, SIGTERM or SIGHUP, or when input ends. A
+// second signal, or the end of the grace period, ends the program at once.
+func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, input io.Reader) (
 	context.Context, func()) {
-	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: until,
+	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: input,
 		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" && !logsSignals.Load() {
 				waiting.Above(stderr, func() {

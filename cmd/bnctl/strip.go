@@ -67,7 +67,7 @@ func stripOptions(c *cli.Context) (o strip.Options, err error) {
 		return o, err
 	}
 	if !o.Template() {
-		err := without(c, "only a template keeps it", "arch", "input", "size", "labels", "preprocess", "mean",
+		err := refuse(c, "only a template keeps it", "arch", "input", "size", "labels", "preprocess", "mean",
 			"std", "exif", "interpolation")
 		if err != nil {
 			return o, err

@@ -30,16 +30,16 @@ func reportStrip(o *output, r *strip.Report) {
 		noteOfPictures(o, r.Output, r.Model, "strip")
 	}
 	o.event("strip", r)
-	from := []string{}
+	origins := []string{}
 	for _, word := range []string{r.Architecture, r.Format} {
 		if word != "" {
-			from = append(from, word)
+			origins = append(origins, word)
 		}
 	}
 	if r.Replicas > 0 {
-		from = append(from, plural(r.Replicas, "replica"))
+		origins = append(origins, plural(r.Replicas, "replica"))
 	}
-	o.result("removed from %s (%s):", strings.Join(r.Inputs, ", "), strings.Join(from, ", "))
+	o.result("removed from %s (%s):", strings.Join(r.Inputs, ", "), strings.Join(origins, ", "))
 	for _, line := range r.Removed.Lines {
 		o.result("   %s", line)
 	}

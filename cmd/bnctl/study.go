@@ -88,7 +88,7 @@ func studyAction(c *cli.Context) error {
 		return err
 	}
 	if slices.Equal(s.options.Measure, []string{measureNothing}) {
-		return s.again()
+		return s.repeat()
 	}
 	if c.String("val") == "" {
 		return misuse("study bn needs --val: what accuracy is measured on, for example --val glyphs")
@@ -101,7 +101,7 @@ func studyAction(c *cli.Context) error {
 	}
 	s.options.Fleet, s.run.Output = s.run.Fleet, "" // a folder
 	s.run.Samples, s.run.ValidationSamples = c.Int("samples"), c.Int("val-samples")
-	return s.all(c.Context, func(r *recipe.Recipe) error { return fromFlags(c, r, false) })
+	return s.runAll(c.Context, func(r *recipe.Recipe) error { return fromFlags(c, r, false) })
 }
 
 // applyTask sets the flags of the --task that are not set on the command line.
@@ -150,15 +150,15 @@ func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	return o, o.CheckNumbers()
 }
 
-// different reads a flag with a list of whole numbers, all different and not below least.
-func different(c *cli.Context, flag string, least int) ([]int, error) {
+// different reads a flag with a list of whole numbers, which must be different and at least minimum.
+func different(c *cli.Context, flag string, minimum int) ([]int, error) {
 	seen := map[int]bool{}
-	return list(c, flag, fmt.Sprintf("no number of at least %d, or there twice", least),
+	return list(c, flag, fmt.Sprintf("no number of at least %d, or there twice", minimum),
 		func(text string) (int, bool) {
 			n, err := strconv.Atoi(text)
 			twice := seen[n]
 			seen[n] = true
-			return n, err == nil && n >= least && !twice
+			return n, err == nil && n >= minimum && !twice
 		})
 }
 

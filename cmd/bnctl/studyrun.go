@@ -14,8 +14,8 @@ type studyRun struct {
 	options experiment.Options
 }
 
-// again writes table, plots and page from existing results, without new runs.
-func (s *studyRun) again() error {
+// repeat writes the table, the plots and the page of existing results, without new runs.
+func (s *studyRun) repeat() error {
 	r, err := experiment.Read(s.options.Folder)
 	if err != nil {
 		return err
@@ -23,10 +23,10 @@ func (s *studyRun) again() error {
 	return s.report(r)
 }
 
-// all prepares what all runs have in common, and makes the runs. change sets those fields of the recipe that
-// the flags set.
-func (s *studyRun) all(ctx context.Context, change recipeChange) error {
-	s.run.Observer = &trainer{out: s.out, given: s.run}
+// runAll prepares what all runs have in common, and makes the runs. change sets those fields of the recipe
+// that the flags set.
+func (s *studyRun) runAll(ctx context.Context, change recipeChange) error {
+	s.run.Observer = &trainer{out: s.out, options: s.run}
 	run, err := bnctl.Open(ctx, s.run)
 	if err != nil {
 		return err

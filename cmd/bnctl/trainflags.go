@@ -157,34 +157,34 @@ func trainFlags() []cli.Flag {
 // has given.
 func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
-	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
+	for flag, field := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
 		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery,
 		"patience": &r.Patience, "epochs": &r.Epochs, "qat-ranges": &r.QATRanges, "qat-fold": &r.QATFold} {
 		if use(flag) {
-			*to = c.Int(flag)
+			*field = c.Int(flag)
 		}
 	}
-	for flag, to := range map[string]*float64{"momentum": &r.Momentum, "weight-decay": &r.WeightDecay,
+	for flag, field := range map[string]*float64{"momentum": &r.Momentum, "weight-decay": &r.WeightDecay,
 		"warmup": &r.Warmup, "clip-norm": &r.ClipNorm, "label-smoothing": &r.LabelSmoothing, "ema": &r.EMA,
 		"aux-weight": &r.AuxWeight} {
 		if use(flag) {
-			*to = c.Float64(flag)
+			*field = c.Float64(flag)
 		}
 	}
-	for flag, to := range map[string]*string{"tail": (*string)(&r.Tail), "bn": (*string)(&r.BN),
+	for flag, field := range map[string]*string{"tail": (*string)(&r.Tail), "bn": (*string)(&r.BN),
 		"bn-stats": (*string)(&r.BNStats), "bn-update": (*string)(&r.BNUpdate),
 		"weight-sync": (*string)(&r.WeightSync),
 		"bn-min":      &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
 		"precision": &r.Precision, "save": &r.Save,
 		"class-weights": &r.ClassWeights, "sampling": &r.Sampling, "loss": &r.Loss, "pos-weights": &r.PosWeights} {
 		if use(flag) {
-			*to = c.String(flag)
+			*field = c.String(flag)
 		}
 	}
-	for flag, to := range map[string]*bool{"nesterov": &r.Nesterov, "decay-all": &r.DecayAll,
+	for flag, field := range map[string]*bool{"nesterov": &r.Nesterov, "decay-all": &r.DecayAll,
 		"bn-precise-plain": &r.BNPrecisePlain, "qat": &r.QAT} {
 		if use(flag) {
-			*to = c.Bool(flag)
+			*field = c.Bool(flag)
 		}
 	}
 	if use("augment") {
@@ -195,10 +195,10 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	if use("seed") {
 		r.Seed = c.Uint64("seed")
 	}
-	for flag, to := range map[string]*[]string{"freeze": &r.Freeze, "lr-of": &r.LROf,
+	for flag, field := range map[string]*[]string{"freeze": &r.Freeze, "lr-of": &r.LROf,
 		"train-tensors": &r.TrainTensors} {
 		if use(flag) {
-			*to = c.StringSlice(flag)
+			*field = c.StringSlice(flag)
 		}
 	}
 	return resolveFlags(c, r, resume)

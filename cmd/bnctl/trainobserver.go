@@ -13,7 +13,7 @@ func (t *trainer) Observe(e bnctl.Event) error {
 	case bnctl.DataOpened:
 		t.out.notes(flag(e.Option), e.Info.Notes())
 	case bnctl.ModelMade:
-		tellOfModel(t.out, e.Model, t.given.Start)
+		tellOfModel(t.out, e.Model, t.options.Start)
 	case bnctl.SamplesHeldOut:
 		t.out.notes("--val-split", e.Split.Notes())
 	case bnctl.CopiesFound:
@@ -39,7 +39,7 @@ func (t *trainer) Observe(e bnctl.Event) error {
 	case train.Moment:
 		t.progress.watch(e)
 	case train.Event:
-		if m, ok := e.(train.Machines); ok && t.given.Plan {
+		if m, ok := e.(train.Machines); ok && t.options.Plan {
 			notePlan(t.out, m)
 		}
 		t.statement.Observe(e)

@@ -17,35 +17,36 @@ func reportRates(o *output, found *train.RateRange) {
 }
 
 // reportTrained prints the files that a run has written, and which devices were lost.
-func reportTrained(o *output, done train.Finished) {
-	if done.Dropped > 0 {
-		o.note("not applied: %s that waited after the last step", plural(int(done.Dropped), "gradient"))
+func reportTrained(o *output, result train.Finished) {
+	if result.Dropped > 0 {
+		o.note("not applied: %s that waited after the last step", plural(int(result.Dropped), "gradient"))
 	}
-	if done.Audited > 0 {
-		o.note("audit: the runs of %s were repeated on another device", plural(done.Audited, "replica"))
+	if result.Audited > 0 {
+		o.note("audit: the runs of %s were repeated on another device", plural(result.Audited, "replica"))
 	}
-	for _, l := range done.Lost {
+	for _, l := range result.Lost {
 		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)
 	}
-	if line := train.StagesLine(done.Stages, done.Step); line != "" {
+	if line := train.StagesLine(result.Stages, result.Step); line != "" {
 		o.note("%s", line)
 	}
-	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, plural(done.Steps, "step"),
-		done.Seconds)
-	if done.BestEpoch == 0 {
+	o.result("wrote %s  sha256 %s  (%s, %.1f s)", result.Model, result.SHA256, plural(result.Steps, "step"),
+		result.Seconds)
+	if result.BestEpoch == 0 {
 		return
 	}
-	which := done.Model + " is of it"
+	sentence := result.Model + " is of it"
 	switch {
-	case done.OfBest:
-	case done.BestIn == "":
-		which = done.Model + " is of the last epoch (--save best saves the best)"
+	case result.OfBest:
+	case result.BestIn == "":
+		sentence = result.Model + " is of the last epoch (--save best saves the best)"
 	default:
-		best := strings.TrimSuffix(done.Model, ".bnm") + "-best.bnm"
-		which = done.Model + " is of the last; bnctl strip " + legible.ShellWord(done.BestIn) +
+		best := strings.TrimSuffix(result.Model, ".bnm") + "-best.bnm"
+		sentence = result.Model + " is of the last; bnctl strip " + legible.ShellWord(result.BestIn) +
 			" --epoch best -o " + legible.ShellWord(best) + " makes one of it"
 	}
-	o.note("best epoch %d, %s; %s", done.BestEpoch, evaluation.FigureText(done.Figure, done.Best), which)
+	o.note("best epoch %d, %s; %s", result.BestEpoch, evaluation.FigureText(result.Figure, result.Best),
+		sentence)
 }
 
 // writeStatement writes the statement about a template that was trained, if one was requested.
@@ -65,8 +66,8 @@ func reportWritten(o *output, files []string) {
 	}
 }
 
-// early prints why a run ends before its last step.
-func (p *progress) early(e train.StoppedEarly) {
+// stoppedEarly prints why a run ends before its last step.
+func (p *progress) stoppedEarly(e train.StoppedEarly) {
 	advice := ""
 	if e.Save == "last" {
 		advice = "; the template has the weights of the last epoch: --save best keeps the best weights"

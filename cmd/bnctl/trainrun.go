@@ -12,7 +12,7 @@ import (
 // trainer is one run of the command train.
 type trainer struct {
 	out       *output
-	given     bnctl.TrainOptions // options by the values of the flags
+	options   bnctl.TrainOptions // options by the values of the flags
 	progress  *progress
 	begin     func() error // is called before the first step
 	view      *bool        // whether to show a view; nil: if stderr is a terminal
@@ -39,7 +39,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeCh
 	defer func() { t.page.Close() }()
 	t.progress = newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
 	defer t.progress.stop()
-	o.Observer, t.given = t, o
+	o.Observer, t.options = t, o
 	t.logIn(&o)
 	t.begin = func() error {
 		saved = interrupt.Saving(ctx)

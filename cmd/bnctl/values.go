@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
-func list[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) ([]T, error) {
-	return commandline.List(c, flag, not, read)
+func list[T any](c *cli.Context, flag, remedy string, read func(string) (T, bool)) ([]T, error) {
+	return commandline.List(c, flag, remedy, read)
 }
 
 func atLeast(c *cli.Context, low int, flags ...string) error {

@@ -67,10 +67,10 @@ func readTemplate(path, chainPath string) (*template, error) {
 }
 
 // readChain reads the chain, if its file exists.
-func (t *template) readChain(given string) error {
-	path := cmp.Or(given, chain.Path(t.path))
+func (t *template) readChain(option string) error {
+	path := cmp.Or(option, chain.Path(t.path))
 	b, err := regular.ReadAll(path)
-	if t.model.Chain == "" || errors.Is(err, fs.ErrNotExist) && given == "" {
+	if t.model.Chain == "" || errors.Is(err, fs.ErrNotExist) && option == "" {
 		return nil
 	}
 	if err != nil {

@@ -84,7 +84,7 @@ func (r *Report) check(e *envelope, key ed25519.PublicKey, t *template) error {
 	if err := json.Unmarshal(payload, &s); err != nil {
 		return invalid("it is signed, but no statement of in-toto")
 	}
-	if err := s.about(t); err != nil {
+	if err := s.checkSubject(t); err != nil {
 		return err
 	}
 	b := s.Predicate.Run.Builder
@@ -98,8 +98,8 @@ func (r *Report) check(e *envelope, key ed25519.PublicKey, t *template) error {
 	return nil
 }
 
-// about returns an error with the reason if s is not a statement about t.
-func (s *statement) about(t *template) error {
+// checkSubject returns an error with the reason if s is not a statement about t.
+func (s *statement) checkSubject(t *template) error {
 	p := s.Predicate.Definition
 	for _, f := range []struct{ what, is, want string }{{"type", s.Type, statementType},
 		{"predicate", s.PredicateType, predicateType}, {"build type", p.Type, buildType}} {

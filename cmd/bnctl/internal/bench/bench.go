@@ -66,9 +66,9 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Run measures m, and calls each with every row as soon as it is measured. If each returns an error, Run
+// Run measures m, and calls onRow with every row as soon as it is measured. If onRow returns an error, Run
 // stops and returns it. The error for an invalid option is a *problem.Error.
-func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error) error {
+func Run(ctx context.Context, m *models.Model, o Options, onRow func(*Row) error) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error)
 			first = row
 		}
 		row.Efficiency = row.Throughput / float64(row.devices) / (first.Throughput / float64(first.devices))
-		if err := each(row); err != nil {
+		if err := onRow(row); err != nil {
 			return err
 		}
 	}
@@ -191,10 +191,10 @@ func (r *Row) time(seconds float64, watch *profiler, step func() error) error {
 		}
 		took = append(took, time.Since(before))
 	}
-	all := time.Since(began)
+	elapsed := time.Since(began)
 	slices.Sort(took)
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	r.Throughput = float64(r.Batch*len(took)) / all.Seconds()
+	r.Throughput = float64(r.Batch*len(took)) / elapsed.Seconds()
 	r.P50, r.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
 	return nil
 }

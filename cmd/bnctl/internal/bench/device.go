@@ -47,11 +47,11 @@ type DeviceRow struct {
 // limitName is the name of the row with the highest rates of the machine.
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
-// Device measures a device, and calls each with every row as soon as it is measured. For a CPU the first row
-// has the highest rates of the machine, in registers and in memory. The next rows measure single operations,
-// by the times that the device reports, an empty call, and an exchange between two devices. The error for an
-// invalid option is a *problem.Error or *problem.Unknown.
-func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
+// Device measures a device, and calls onRow with every row as soon as it is measured. For a CPU the first
+// row has the highest rates of the machine, in registers and in memory. The next rows measure single
+// operations, by the times that the device reports, an empty call, and an exchange between two devices. The
+// error for an invalid option is a *problem.Error or *problem.Unknown.
+func Device(ctx context.Context, o DeviceOptions, onRow func(DeviceRow)) error {
 	if !(o.Seconds >= 0 && o.Seconds <= maxSeconds) {
 		return problem.New("seconds", fmt.Sprint(o.Seconds), fmt.Sprintf("want 0 to %d", maxSeconds), "")
 	}
@@ -62,13 +62,13 @@ func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 	if len(list) == 0 && !limits {
 		return problem.New("case", strconv.Quote(o.Case), "nothing that is measured has that in its name", "")
 	}
-	one, err := fleet.FindOne(ctx, o.Fleet)
+	opener, err := fleet.FindOne(ctx, o.Fleet)
 	if err != nil {
 		return err
 	}
-	defer one.Close()
+	defer opener.Close()
 	if limits {
-		row, err := limitOf(o.Fleet.Kernels, one.Threads())
+		row, err := limitOf(o.Fleet.Kernels, opener.Threads())
 		if err != nil {
 			return err
 		}
@@ -77,14 +77,14 @@ func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 			return err
 		}
 		for _, r := range append([]DeviceRow{row}, notes...) {
-			each(r)
+			onRow(r)
 		}
 	}
 	for _, b := range list {
 		if o.Begin != nil {
 			o.Begin(b.Name)
 		}
-		if err := o.measure(ctx, one, b, each); err != nil {
+		if err := o.measure(ctx, opener, b, onRow); err != nil {
 			return err
 		}
 	}
@@ -122,20 +122,20 @@ func measureLimits(kernels string, threads int) (cpu.Limits, error) {
 }
 
 // measure makes one measurement. If it needs several devices, they share the threads.
-func (o DeviceOptions) measure(ctx context.Context, one *fleet.Opener, b devicetest.Benchmark,
-	each func(DeviceRow)) error {
-	row := DeviceRow{Device: o.Fleet.Devices, Threads: one.Threads(), Precision: one.Precision()}
+func (o DeviceOptions) measure(ctx context.Context, opener *fleet.Opener, b devicetest.Benchmark,
+	onRow func(DeviceRow)) error {
+	row := DeviceRow{Device: o.Fleet.Devices, Threads: opener.Threads(), Precision: opener.Precision()}
 	open := func(ctx context.Context, _ string) (device.Device, error) {
-		d, err := one.Open(ctx, max(one.Threads()/b.Devices(), 1))
+		d, err := opener.Open(ctx, max(opener.Threads()/b.Devices(), 1))
 		if err == nil {
 			row.Kernels = d.Info().Kernels
 		}
 		return d, err
 	}
-	return devicetest.Bench(ctx, open, one.Precision(), []devicetest.Benchmark{b},
+	return devicetest.Bench(ctx, open, opener.Precision(), []devicetest.Benchmark{b},
 		time.Duration(o.Seconds*float64(time.Second)), func(f devicetest.Figure) {
 			row.fill(f)
-			each(row)
+			onRow(row)
 		})
 }
 

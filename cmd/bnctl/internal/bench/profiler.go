@@ -31,9 +31,9 @@ func newProfiler() *profiler {
 }
 
 // members returns devices that pass the times of every run to the profiler.
-func (p *profiler) members(of []parallel.Member) []parallel.Member {
-	out := slices.Clone(of)
-	for i, m := range of {
+func (p *profiler) members(list []parallel.Member) []parallel.Member {
+	out := slices.Clone(list)
+	for i, m := range list {
 		out[i].Device = profiledDevice{m.Device, p}
 	}
 	return out

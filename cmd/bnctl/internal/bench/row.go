@@ -42,7 +42,7 @@ func (r *Row) add(t parallel.Timing) {
 	r.took, r.blocked = r.took+t.Took, r.blocked+t.Blocked
 	r.SyncMean = float64(r.blocked) / float64(r.took)
 	fraction := float64(t.Blocked) / float64(t.Took)
-	at, _ := slices.BinarySearch(r.syncShares, fraction)
-	r.syncShares = slices.Insert(r.syncShares, at, fraction)
+	index, _ := slices.BinarySearch(r.syncShares, fraction)
+	r.syncShares = slices.Insert(r.syncShares, index, fraction)
 	r.Sync = r.syncShares[len(r.syncShares)/2]
 }

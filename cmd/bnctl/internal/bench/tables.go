@@ -30,28 +30,28 @@ func (r *Row) Line(scaled bool) string {
 func (p *Profile) Lines() []string {
 	lines := []string{"", fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9s  %9s  %7s  %s", "node", "operation", "ms",
 		"%", "ops ms", "bytes ms", "x floor", "algorithm")}
-	all := map[string]float64{}
+	totals := map[string]float64{}
 	for _, n := range p.Nodes {
 		if n.Name == "" {
-			all[n.Function] = n.Ms
+			totals[n.Function] = n.Ms
 		}
 	}
 	for _, n := range p.Nodes {
-		lines = append(lines, n.line(all[n.Function]))
+		lines = append(lines, n.line(totals[n.Function]))
 	}
 	lines = append(lines, fmt.Sprintf("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; "+
 		"times are medians", p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Source))
 	return append(lines, p.Plan...)
 }
 
-// line returns a node as text. all is the time of its whole function in milliseconds.
-func (n *Node) line(all float64) string {
+// line returns a node as text. total is the time of its whole function in milliseconds.
+func (n *Node) line(total float64) string {
 	name, took, percent, times := n.Name, "-", "", ""
 	if name == "" {
 		name = "all of " + n.Function
 	}
 	if n.Ms > 0 {
-		took, percent = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all)
+		took, percent = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/total)
 		if floor := max(n.FlopsMs, n.BytesMs); floor > 0 && n.Name != "" {
 			times = fmt.Sprintf("%.1f", n.Ms/floor)
 		}

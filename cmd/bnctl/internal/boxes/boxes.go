@@ -42,7 +42,7 @@ func onlyFlags(c *cli.Context, allowed ...string) error {
 
 // Info prints the figures of the set that the only argument names. If the argument does not name a set with
 // boxes, done is false.
-func Info(c *cli.Context, out Output) (done bool, err error) {
+func Info(c *cli.Context, out Output) (handled bool, err error) {
 	spec, ok := specOf(c)
 	if !ok {
 		return false, nil
@@ -65,28 +65,28 @@ func Info(c *cli.Context, out Output) (done bool, err error) {
 
 // lines returns a report about a set as text.
 func lines(r *objects.Report) []string {
-	all := []string{fmt.Sprintf("%s  %s, %s, %s", r.Spec, problem.Plural(r.Pictures, "picture"),
+	text := []string{fmt.Sprintf("%s  %s, %s, %s", r.Spec, problem.Plural(r.Pictures, "picture"),
 		problem.Plural(r.Boxes, "box"), problem.Plural(len(r.Classes), "class"))}
 	for _, s := range r.Splits {
-		all = append(all, fmt.Sprintf("%-8s %s, %s", s.Split, problem.Plural(s.Pictures, "picture"),
+		text = append(text, fmt.Sprintf("%-8s %s, %s", s.Split, problem.Plural(s.Pictures, "picture"),
 			problem.Plural(s.Boxes, "box")))
 	}
 	for _, c := range r.Classes {
-		all = append(all, fmt.Sprintf("class    %s: %s in %s", c.Name, problem.Plural(c.Boxes, "box"),
+		text = append(text, fmt.Sprintf("class    %s: %s in %s", c.Name, problem.Plural(c.Boxes, "box"),
 			problem.Plural(c.Pictures, "picture")))
 	}
-	all = append(all, "         smallest, lower quartile, median, upper quartile, largest")
+	text = append(text, "         smallest, lower quartile, median, upper quartile, largest")
 	for _, q := range []struct {
 		name   string
 		values objects.Quantiles
 	}{{"boxes per picture", r.BoxesPerPicture}, {"width of boxes", r.Width}, {"height of boxes", r.Height},
 		{"width / height", r.AspectRatio}, {"width of pictures", r.PictureWidth},
 		{"height of pictures", r.PictureHeight}} {
-		all = append(all, fmt.Sprintf("%-18s %s", q.name, numbers(q.values)))
+		text = append(text, fmt.Sprintf("%-18s %s", q.name, numbers(q.values)))
 	}
-	all = append(all, fmt.Sprintf("boxes    %d small (area below 32x32), %d medium (below 96x96), %d large",
+	text = append(text, fmt.Sprintf("boxes    %d small (area below 32x32), %d medium (below 96x96), %d large",
 		r.Small, r.Medium, r.Large))
-	return append(all, fmt.Sprintf("marks    %d difficult, %d crowd; %d outside of their pictures, %d empty, "+
+	return append(text, fmt.Sprintf("marks    %d difficult, %d crowd; %d outside of their pictures, %d empty, "+
 		"%d duplicates, %s without boxes", r.Difficult, r.Crowd, r.Outside, r.Empty, r.Duplicates,
 		problem.Plural(r.WithoutBoxes, "picture")))
 }
@@ -101,7 +101,7 @@ func numbers(q objects.Quantiles) string {
 
 // Show draws the pictures of the set that the only argument names, with their boxes. If the argument does not
 // name a set with boxes, done is false.
-func Show(c *cli.Context, out Output) (done bool, err error) {
+func Show(c *cli.Context, out Output) (handled bool, err error) {
 	spec, ok := specOf(c)
 	if !ok {
 		return false, nil

@@ -22,10 +22,10 @@ const (
 // no effect any more when other code sets the percentage, as the command serve does.
 func Delay() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
-// collectFrom changes the percentage of garbage from before to percent. After each collection it sets a new
-// percentage. It does nothing if other code has changed the percentage.
-func collectFrom(percent, before int) {
-	if was := debug.SetGCPercent(percent); was != before {
+// collectFrom changes the percentage of garbage from previous to percent. After each collection it sets a
+// new percentage. It does nothing if other code has changed the percentage.
+func collectFrom(percent, previous int) {
+	if was := debug.SetGCPercent(percent); was != previous {
 		debug.SetGCPercent(was)
 		return
 	}

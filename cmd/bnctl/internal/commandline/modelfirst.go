@@ -10,10 +10,10 @@ import (
 
 // ModelComesFirst returns err, an error about the first argument, which should be the model. If a later
 // argument is a model, it adds advice to put it first.
-func ModelComesFirst(first string, rest []string, err error) error {
-	for _, later := range rest {
-		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(later))) {
-			return problem.Advise("the model comes first: bnctl predict "+later+" "+first, "%w", err)
+func ModelComesFirst(first string, others []string, err error) error {
+	for _, arg := range others {
+		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(arg))) {
+			return problem.Advise("the model comes first: bnctl predict "+arg+" "+first, "%w", err)
 		}
 	}
 	return err

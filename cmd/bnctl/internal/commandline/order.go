@@ -40,7 +40,7 @@ type ordering struct {
 	app                       *cli.App
 	path                      []*cli.Command // command and subcommand
 	global, local, positional []string
-	given                     map[string]string // flags that were given, with their values
+	flags                     map[string]string // flags that were given, with their values
 }
 
 // take moves the first element of args into its place, and returns the rest.
@@ -95,12 +95,12 @@ func (r *ordering) flag(args []string) ([]string, error) {
 		r.local = append(r.local, "--help")
 		return args[1:], nil
 	}
-	into, f := &r.global, find(r.app.Flags, name)
+	target, f := &r.global, find(r.app.Flags, name)
 	if f == nil && len(r.path) > 0 {
-		into, f = &r.local, find(r.path[len(r.path)-1].Flags, name)
+		target, f = &r.local, find(r.path[len(r.path)-1].Flags, name)
 	}
 	if f == nil && len(r.path) == 0 {
-		return r.early(args)
+		return r.checkOrder(args)
 	}
 	if f == nil {
 		return nil, r.unknownFlag(name)
@@ -118,12 +118,12 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	if err := cmp.Or(CheckValue(f, value), r.checkRepeated(f, value)); err != nil {
 		return nil, err
 	}
-	*into = append(*into, args[:used]...)
+	*target = append(*target, args[:used]...)
 	return args[used:], nil
 }
 
-// early moves a flag that is written before its command to the place after it.
-func (r *ordering) early(args []string) ([]string, error) {
+// checkOrder moves a flag that is written before its command to the place after it.
+func (r *ordering) checkOrder(args []string) ([]string, error) {
 	for i, a := range args {
 		if c := r.command(a); c != nil && i > 0 {
 			return append([]string{a}, slices.Delete(slices.Clone(args), i, i+1)...), nil

@@ -27,16 +27,16 @@ func RequireValues(c *cli.Context, names ...string) error {
 	return nil
 }
 
-// List reads a flag with comma-separated values. If the flag is not set, it returns nil. If a value cannot be
-// read, the error ends with the text not, for example "not a number".
-func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) (out []T, err error) {
+// List reads a flag with comma-separated values. If the flag is not set, it returns nil. If a value cannot
+// be read, the error ends with complaint, for example "not a number".
+func List[T any](c *cli.Context, flag, complaint string, read func(string) (T, bool)) (out []T, err error) {
 	if c.String(flag) == "" && !c.IsSet(flag) {
 		return nil, nil
 	}
 	for text := range strings.SplitSeq(c.String(flag), ",") {
 		v, ok := read(strings.TrimSpace(text))
 		if !ok {
-			return nil, Misuse("--%s %q: %q is %s", flag, c.String(flag), text, not)
+			return nil, Misuse("--%s %q: %q is %s", flag, c.String(flag), text, complaint)
 		}
 		out = append(out, v)
 	}

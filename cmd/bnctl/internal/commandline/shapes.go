@@ -9,7 +9,7 @@ import (
 
 // Shapes reads a flag with the shape of a single input, "3,224,224", or with the name and the shape of each
 // of several inputs, "image=3,224,224,state=64". An input without a shape, "rate=", is a scalar.
-func Shapes(c *cli.Context, flag string) (one []int, named map[string][]int, err error) {
+func Shapes(c *cli.Context, flag string) (shape []int, named map[string][]int, err error) {
 	text := c.String(flag)
 	if !c.IsSet(flag) {
 		return nil, nil, nil
@@ -17,7 +17,7 @@ func Shapes(c *cli.Context, flag string) (one []int, named map[string][]int, err
 	name := ""
 	for word := range strings.SplitSeq(text, ",") {
 		if i := strings.LastIndexByte(word, '='); i > 0 {
-			if name == "" && one != nil {
+			if name == "" && shape != nil {
 				break // these numbers precede the first name
 			}
 			if named == nil {
@@ -37,13 +37,13 @@ func Shapes(c *cli.Context, flag string) (one []int, named map[string][]int, err
 				"--input 3,224,224", flag, text, word)
 		}
 		if name == "" {
-			one = append(one, n)
+			shape = append(shape, n)
 		} else {
 			named[name] = append(named[name], n)
 		}
 	}
-	if one != nil && named != nil || strings.Contains(text, "=") && named == nil {
+	if shape != nil && named != nil || strings.Contains(text, "=") && named == nil {
 		return nil, nil, Misuse("--%s %.80q: want lengths, or a name before the lengths of each input", flag, text)
 	}
-	return one, named, nil
+	return shape, named, nil
 }

@@ -45,20 +45,20 @@ func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	case *cli.StringSliceFlag, *cli.IntSliceFlag:
 		return nil
 	}
-	if r.given == nil {
-		r.given = map[string]string{}
+	if r.flags == nil {
+		r.flags = map[string]string{}
 	}
 	name := f.Names()[0]
-	if was, ok := r.given[name]; ok && was != value {
+	if was, ok := r.flags[name]; ok && was != value {
 		return misadvise("leave one of them out", "--%s is given twice, with %q and with %q", name, was, value)
 	}
-	r.given[name] = value
+	r.flags[name] = value
 	return nil
 }
 
 // contradiction returns an error if two global switches contradict each other.
 func (r *ordering) contradiction() error {
-	if r.given["quiet"] == "true" && r.given["v"] == "true" {
+	if r.flags["quiet"] == "true" && r.flags["v"] == "true" {
 		return misadvise("leave one of them out", "--quiet prints less and -v prints more")
 	}
 	return nil

@@ -44,8 +44,8 @@ func (d *demo) doctor() error {
 
 // plantNaN copies a template, and puts a NaN into the running variance of the copy's first batch norm. It
 // returns the name of that layer.
-func plantNaN(from, to string) (layer string, err error) {
-	m, err := serialize.ReadModel(from)
+func plantNaN(src, dst string) (layer string, err error) {
+	m, err := serialize.ReadModel(src)
 	if err != nil {
 		return "", err
 	}
@@ -54,6 +54,6 @@ func plantNaN(from, to string) (layer string, err error) {
 		return "", err
 	}
 	m.State[layers[0].Variance].F32()[sickChannel] = float32(math.NaN())
-	_, err = serialize.WriteModel(to, m)
+	_, err = serialize.WriteModel(dst, m)
 	return layers[0].Name, err
 }

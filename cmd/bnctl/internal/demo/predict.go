@@ -22,7 +22,7 @@ func (d *demo) strip() error {
 		}
 		var r modelfile.Removed
 		if err := json.Unmarshal(e.Removed, &r); err != nil {
-			d.same("the output of strip", false)
+			d.checkSame("the output of strip", false)
 			return
 		}
 		d.result.Removed = r
@@ -30,7 +30,7 @@ func (d *demo) strip() error {
 			problem.Plural(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
 		d.say("  removed %s", strings.Join(removed, ", "))
 		d.say("  sha256 %s", e.SHA256)
-		d.same("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)
+		d.checkSame("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)
 	}, "strip", "three.bnc", "-o", "glyphs.bnm")
 }
 
@@ -57,7 +57,8 @@ func (d *demo) predict() error {
 		return err
 	}
 	d.say("  loss over these outputs %v, in the evaluation of training %v", e.Loss(), d.loss)
-	d.same("predictions and the evaluation of training", e.Loss() == d.loss && e.Accuracy() == d.result.Accuracy)
+	d.checkSame("predictions and the evaluation of training", e.Loss() == d.loss &&
+		e.Accuracy() == d.result.Accuracy)
 	return nil
 }
 
@@ -95,24 +96,24 @@ func (d *demo) draw() error {
 	defer src.Close()
 	last := drawn[len(drawn)-1]
 	i := 0
-	said := map[int]string{}
+	predicted := map[int]string{}
 	err = d.command(func(e event) {
 		if len(e.Top) > 0 {
-			said[i] = fmt.Sprintf("%s (%.1f %%)", e.Top[0].Label, 100*e.Top[0].P)
+			predicted[i] = fmt.Sprintf("%s (%.1f %%)", e.Top[0].Label, 100*e.Top[0].P)
 		}
 		i++
 	}, "predict", "glyphs.bnm", fmt.Sprintf("glyphs:%d", last+1), "--top", "1")
 	if err != nil {
 		return err
 	}
-	return d.gallery(src, said)
+	return d.gallery(src, predicted)
 }
 
 // gallery shows glyphs side by side, each with its prediction below it.
-func (d *demo) gallery(src data.Source, said map[int]string) error {
+func (d *demo) gallery(src data.Source, predicted map[int]string) error {
 	const gap = "  "
 	var rows []string
-	below := ""
+	captions := ""
 	for _, i := range drawn {
 		picture, err := src.Sample(d.ctx, i)
 		if err != nil {
@@ -125,9 +126,9 @@ func (d *demo) gallery(src data.Source, said map[int]string) error {
 		for k, line := range lines {
 			rows[k] += gap + line
 		}
-		below += gap + fmt.Sprintf("%-*s", picture.Shape[1]/2, said[i])
+		captions += gap + fmt.Sprintf("%-*s", picture.Shape[1]/2, predicted[i])
 	}
-	for _, row := range append(rows, below) {
+	for _, row := range append(rows, captions) {
 		d.say("%s", row)
 	}
 	return nil

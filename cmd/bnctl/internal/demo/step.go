@@ -119,10 +119,11 @@ func drain(r io.Reader) error {
 	return err
 }
 
-// same checks a result that what describes. It records the first result with is false.
-func (d *demo) same(what string, is bool) {
-	if !is && d.differs == "" {
-		d.differs = what
+// checkSame checks that a result is equal in all runs. It records the description of the first result that
+// is not.
+func (d *demo) checkSame(description string, equal bool) {
+	if !equal && d.differs == "" {
+		d.differs = description
 	}
 	d.result.SameBits = d.differs == ""
 }

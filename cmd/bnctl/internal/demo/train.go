@@ -23,7 +23,7 @@ func (d *demo) trainOnOne() error {
 }
 
 // withRecipe returns the flags of the recipe, followed by the flags of one run.
-func withRecipe(more ...string) []string { return append(slices.Clone(recipe), more...) }
+func withRecipe(flags ...string) []string { return append(slices.Clone(recipe), flags...) }
 
 // trainOnThree trains the same recipe on three devices. Half-way it kills the process of the second device.
 func (d *demo) trainOnThree() error {
@@ -53,7 +53,7 @@ func (d *demo) trainOnThree() error {
 	if err := cmp.Or(err, killErr); err != nil {
 		return err
 	}
-	d.same("the templates of one device and of three", sum == d.result.SHA256)
+	d.checkSame("the templates of one device and of three", sum == d.result.SHA256)
 	if d.result.DevicesLost == 0 {
 		return fmt.Errorf("demo: the run ended before the killed device was missed")
 	}

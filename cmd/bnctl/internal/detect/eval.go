@@ -95,8 +95,8 @@ func (e *Evaluation) compare(a *average.Agreement) {
 // detector is a model, and how its classes belong to the classes of the set.
 type detector struct {
 	*modelfile.ReadOnly
-	boxes *detect.Detector
-	to    []int // for each class of the set, the class of the model
+	boxes      *detect.Detector
+	modelClass []int // for each class of the set, the class of the model
 }
 
 func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*detector, error) {
@@ -114,21 +114,21 @@ func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*det
 // detect returns the detections of a detector in all pictures, and whether this rank prints the figures.
 func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, set *objects.Set) (
 	found []average.Detection, prints bool, err error) {
-	on, err := e.Open(d.ReadOnly, src.Info().Len)
+	predictor, err := e.Open(d.ReadOnly, src.Info().Len)
 	if err != nil {
 		return nil, false, err
 	}
-	defer on.Close()
+	defer predictor.Close()
 	reading := predict.Reading{Workers: e.Workers, Verify: d.Verify}
-	_, err = on.All(ctx, src, reading, func(i int, outs []tensor.Tensor) error {
+	_, err = predictor.All(ctx, src, reading, func(i int, outs []tensor.Tensor) error {
 		p := &set.Pictures[i]
-		all, err := d.boxes.Boxes(outs, p.Height, p.Width)
+		detections, err := d.boxes.Boxes(outs, p.Height, p.Width)
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.Name(i), err)
 		}
-		for _, b := range all {
-			for class, of := range d.to {
-				if of == b.Index {
+		for _, b := range detections {
+			for class, modelClass := range d.modelClass {
+				if modelClass == b.Index {
 					c := b.Corners
 					found = append(found, average.Detection{Picture: i, Class: class, Score: float64(b.Score),
 						Box: objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]}})
@@ -137,7 +137,7 @@ func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, s
 		}
 		return nil
 	})
-	return found, on.Rank() == 0, err
+	return found, predictor.Rank() == 0, err
 }
 
 // open opens the set. If training has set a part of the data apart for validation, the suffixes @train and

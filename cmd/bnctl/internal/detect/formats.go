@@ -19,8 +19,8 @@ import (
 )
 
 // toCSV makes w write CSV with a row for each box.
-func (w *writer) toCSV(to io.Writer) {
-	out := csv.NewWriter(to)
+func (w *writer) toCSV(dst io.Writer) {
+	out := csv.NewWriter(dst)
 	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // see out.Error
 	w.emit = func(p *prediction) error {
 		for _, b := range p.Boxes {
@@ -39,13 +39,13 @@ func (w *writer) toCSV(to io.Writer) {
 }
 
 // table writes a line for each picture, and a line for each of its boxes.
-func table(to io.Writer, p *prediction) error {
+func table(w io.Writer, p *prediction) error {
 	text := legible.Sprintf("%s  %dx%d  %s\n", p.Input, p.Width, p.Height, problem.Plural(len(p.Boxes), "box"))
 	for _, b := range p.Boxes {
 		c := b.Corners
 		text += legible.Sprintf("  %-12s %.4f  %.1f,%.1f - %.1f,%.1f\n", b.Label, b.Score, c[0], c[1], c[2], c[3])
 	}
-	_, err := io.WriteString(to, text)
+	_, err := io.WriteString(w, text)
 	return err
 }
 
@@ -60,7 +60,7 @@ type result struct {
 }
 
 // toCOCO makes w write a list of detections in COCO's results format, with one on each line.
-func (w *writer) toCOCO(to io.Writer) {
+func (w *writer) toCOCO(dst io.Writer) {
 	before := "[\n"
 	w.emit = func(p *prediction) error {
 		for _, b := range p.Boxes {
@@ -68,7 +68,7 @@ func (w *writer) toCOCO(to io.Writer) {
 			line, err := json.Marshal(result{imageID(p.Input), b.Index, b.Label,
 				[4]float64{c[0], c[1], c[2] - c[0], c[3] - c[1]}, b.Score})
 			if err == nil {
-				_, err = fmt.Fprintf(to, "%s%s", before, line)
+				_, err = fmt.Fprintf(dst, "%s%s", before, line)
 			}
 			if err != nil {
 				return err
@@ -82,7 +82,7 @@ func (w *writer) toCOCO(to io.Writer) {
 		if before == "[\n" {
 			end = "[]\n"
 		}
-		_, err := io.WriteString(to, end)
+		_, err := io.WriteString(dst, end)
 		return err
 	}
 }
@@ -117,8 +117,8 @@ func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note
 			fmt.Fprintf(&text, "%d %.8g %.8g %.8g %.8g %.6g\n", b.Index, (c[0]+c[2])/2/width,
 				(c[1]+c[3])/2/height, (c[2]-c[0])/width, (c[3]-c[1])/height, b.Score)
 		}
-		return regular.WriteFile(w.file(folder, p.Input, ".txt"), 0o666, func(to io.Writer) error {
-			_, err := io.WriteString(to, text.String())
+		return regular.WriteFile(w.file(folder, p.Input, ".txt"), 0o666, func(dst io.Writer) error {
+			_, err := io.WriteString(dst, text.String())
 			return err
 		})
 	}

@@ -15,9 +15,9 @@ import (
 
 // Options are the values of those flags of predict that are about boxes.
 type Options struct {
-	limits cells.Options
-	draw   string // folder for pictures with their boxes; "" for none
-	given  string // name of one of these flags that the user gave; "" if none
+	limits   cells.Options
+	draw     string // folder for pictures with their boxes; "" for none
+	lastFlag string // name of one of these flags that the user gave; "" if none
 
 	unchanged bool // write the outputs of the model, not boxes
 	chosen    bool // the user chose the form of the outputs
@@ -52,18 +52,18 @@ func ParseOptions(c *cli.Context) (Options, error) {
 		unchanged: c.Bool("logits") || c.String("only") != "" || c.String("boxes") == string(models.Unread),
 		chosen:    c.IsSet("boxes")}
 	var err error
-	if o.limits, o.given, err = parseLimits(c); err != nil {
+	if o.limits, o.lastFlag, err = parseLimits(c); err != nil {
 		return o, err
 	}
 	if o.draw != "" {
-		o.given = "draw"
+		o.lastFlag = "draw"
 	}
 	return o, nil
 }
 
 // parseLimits returns the limits that LimitFlags set, and the name of the last of these flags that the user
 // gave.
-func parseLimits(c *cli.Context) (limits cells.Options, given string, err error) {
+func parseLimits(c *cli.Context) (limits cells.Options, lastFlag string, err error) {
 	limits = detect.Default
 	for _, f := range []struct {
 		name string
@@ -76,9 +76,9 @@ func parseLimits(c *cli.Context) (limits cells.Options, given string, err error)
 		if !(v >= 0 && v <= 1) {
 			return limits, "", problem.New(f.name, fmt.Sprint(v), "want a number from 0 to 1", "")
 		}
-		*f.to, given = float32(v), f.name
+		*f.to, lastFlag = float32(v), f.name
 	}
-	return limits, given, nil
+	return limits, lastFlag, nil
 }
 
 // SuppressFlag returns the flag of export that adds the removal of overlapping boxes to the exported file.

@@ -42,12 +42,12 @@ type prediction struct {
 // Writer returns a writer of boxes in the form json, csv, coco or table. If the outputs are not read as
 // boxes, it returns other: for models that are not detectors, for arrays as inputs, and in other forms. event
 // writes a line of JSON, and note a message for the user.
-func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
+func (o Options) Writer(a *predict.Answers, form string, dst io.Writer, src data.Source, event func(v any),
 	note func(string, ...any), other format.Writer) (format.Writer, error) {
 	isForm := slices.Contains([]string{"json", "csv", "table"}, form)
 	if form != format.COCO && (!isForm || !o.reads(a, src)) {
-		if o.given != "" {
-			return nil, problem.New(o.given, "", "it is for a detector, pictures, and the formats json, csv, "+
+		if o.lastFlag != "" {
+			return nil, problem.New(o.lastFlag, "", "it is for a detector, pictures, and the formats json, csv, "+
 				"coco, yolo and table", "leave it off")
 		}
 		return other, nil
@@ -60,11 +60,11 @@ func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.
 	case "json":
 		w.emit = func(p *prediction) error { event(p); return nil }
 	case "csv":
-		w.toCSV(to)
+		w.toCSV(dst)
 	case format.COCO:
-		w.toCOCO(to)
+		w.toCOCO(dst)
 	default:
-		w.emit = func(p *prediction) error { return table(to, p) }
+		w.emit = func(p *prediction) error { return table(dst, p) }
 	}
 	return w, nil
 }
@@ -74,13 +74,14 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 	return !o.unchanged && detect.Detects(a.Model) && src.Info().Pictures()
 }
 
-// On returns the options on for running the model. If the outputs are read as boxes in this form, it adds the
+// On returns the options for running the model. If the outputs are read as boxes in this form, it adds the
 // limits for boxes, so that devices return only boxes within them.
-func (o Options) On(on predict.Options, a *predict.Answers, form string, src data.Source) predict.Options {
+func (o Options) On(options predict.Options, a *predict.Answers, form string,
+	src data.Source) predict.Options {
 	if slices.Contains([]string{"json", "csv", "table", "yolo", format.COCO}, form) && o.reads(a, src) {
-		on.Boxes = &o.limits
+		options.Boxes = &o.limits
 	}
-	return on
+	return options
 }
 
 // open returns a writer without a form.
@@ -130,13 +131,14 @@ func (w *writer) End() error { return w.end() }
 
 // draw writes a picture with its boxes drawn over it to the folder draw.
 func (w *writer) draw(p *prediction) error {
-	var all []objects.Outline
+	var outlines []objects.Outline
 	for _, b := range p.Boxes {
 		c := b.Corners
-		all = append(all, objects.Outline{Box: objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]}, Class: b.Index,
-			Text: fmt.Sprintf("%s %.2f", b.Label, b.Score)})
+		outlines = append(outlines, objects.Outline{Box: objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]},
+			Class: b.Index,
+			Text:  fmt.Sprintf("%s %.2f", b.Label, b.Score)})
 	}
-	return regular.WriteFile(w.file(w.options.draw, p.Input, ".png"), 0o666, func(to io.Writer) error {
-		return png.Encode(to, objects.Draw(w.picture, all))
+	return regular.WriteFile(w.file(w.options.draw, p.Input, ".png"), 0o666, func(dst io.Writer) error {
+		return png.Encode(dst, objects.Draw(w.picture, outlines))
 	})
 }

@@ -17,7 +17,7 @@ import (
 // Tools are functions and flags of the command line that the command needs.
 type Tools struct {
 	Flags    []cli.Flag // flags that select the model in a file
-	Argument func(c *cli.Context, name, what string) (string, error)
+	Argument func(c *cli.Context, name, subject string) (string, error)
 	Options  func(*cli.Context) (modelfile.Options, error)
 	Output   func(*cli.Context) (note func(format string, args ...any), stdout io.Writer)
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // All predicts every sample of src and writes the predictions to w. If r.GoOn is set, it continues after
-// samples that cannot be read or where no class is predicted, and returns their errors as bad.
+// samples that cannot be read or where no class is predicted, and returns their errors as failed.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
-	bad []error, err error) {
+	failed []error, err error) {
 	var none classless
-	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error {
+	failed, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error {
 		if s, ok := w.(sampled); ok {
 			if err := s.At(ctx, i); err != nil {
 				return err
@@ -23,10 +23,10 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 		}
 		return none.add(r, src.Name(i), w.Write(src.Name(i), outs))
 	})
-	if bad = append(bad, none...); err != nil {
-		return bad, err
+	if failed = append(failed, none...); err != nil {
+		return failed, err
 	}
-	return bad, w.End()
+	return failed, w.End()
 }
 
 // sampled is a Writer that reads the sample itself too.

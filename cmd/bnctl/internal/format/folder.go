@@ -102,9 +102,9 @@ type Folder struct {
 	Format  string
 	Path    string // see CheckFolder
 	Answers *predict.Answers
-	Whole   predict.Whole             // how pictures are scaled for classes of pixels
-	Lines   func(to io.Writer) Writer // returns a writer of predictions as JSON, for a page
-	Boxes   Labels                    // makes writers of boxes as YOLO's text files
+	Whole   predict.Whole            // how pictures are scaled for classes of pixels
+	Lines   func(w io.Writer) Writer // returns a writer of predictions as JSON, for a page
+	Boxes   Labels                   // makes writers of boxes as YOLO's text files
 	Note    func(format string, args ...any)
 }
 
@@ -117,9 +117,9 @@ type Labels interface {
 // Files have the names of the inputs. Characters that are not permitted in a file name become underscores. If
 // several inputs have the same name, the second becomes NAME-2 and so on. Call CheckFolder before. If r.GoOn
 // is set, Write continues after pictures that cannot be read or that have pixels without a class, and returns
-// their errors as bad.
+// their errors as failed.
 func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
-	bad []error, err error) {
+	failed []error, err error) {
 	if f.Format == pageFormat {
 		return f.page(ctx, p, src, r)
 	}
@@ -135,7 +135,7 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 		return nil, problem.New("format", format, "it is for pictures; the samples are "+
 			tensor.Describe(info.DType, info.Shape), "")
 	}
-	to := &files{f.Path, p.Model.Outputs()[w.Output].Name, map[string]bool{}}
+	dst := &files{f.Path, p.Model.Outputs()[w.Output].Name, map[string]bool{}}
 	write := func(i int, scores tensor.Tensor) error {
 		switch format {
 		case overlays:
@@ -143,17 +143,17 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 			if err != nil {
 				return err
 			}
-			return to.overlay(src.Name(i), scores, picture)
+			return dst.overlay(src.Name(i), scores, picture)
 		case probabilities:
-			return to.probabilities(src.Name(i), p.PixelProbabilities(w, scores))
+			return dst.probabilities(src.Name(i), p.PixelProbabilities(w, scores))
 		}
-		return to.mask(src.Name(i), scores)
+		return dst.mask(src.Name(i), scores)
 	}
 	var none classless
-	bad, err = p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
+	failed, err = p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
 		return none.add(r, src.Name(i), write(i, scores))
 	})
-	return append(bad, none...), err
+	return append(failed, none...), err
 }
 
 // files chooses names for files in a folder.

@@ -29,7 +29,7 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 	}
 	if !w.Raw {
 		best, err := w.Best(outs)
-		said := struct {
+		line := struct {
 			Input string   `json:"input"`
 			Top   []class  `json:"top"`
 			Above *[]class `json:"labels,omitempty"` // labels above their thresholds: predict.Answers.Holding
@@ -37,9 +37,9 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 		if w.Decides() && err == nil {
 			holding, _ := w.Holding(outs)
 			above := append([]class{}, classes(holding)...)
-			said.Above = &above
+			line.Above = &above
 		}
-		w.event(said)
+		w.event(line)
 		return err
 	}
 	values := map[string]any{}
@@ -54,11 +54,11 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
-func classes(best []predict.Class) (all []class) {
+func classes(best []predict.Class) (list []class) {
 	for _, k := range best {
-		all = append(all, class{k.Label, k.Index, probability(k.P)})
+		list = append(list, class{k.Label, k.Index, probability(k.P)})
 	}
-	return all
+	return list
 }
 
 // value is a number of a prediction, in the form of its JSON.

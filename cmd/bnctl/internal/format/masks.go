@@ -30,14 +30,14 @@ func (f *files) overlay(input string, scores, picture tensor.Tensor) error {
 		return err
 	}
 	labels := make([]int32, len(classes))
-	for at, class := range classes {
-		labels[at] = int32(class)
+	for k, class := range classes {
+		labels[k] = int32(class)
 	}
-	over := data.Overlay(picture, labels)
+	overlaid := data.Overlay(picture, labels)
 	out := image.NewRGBA(image.Rect(0, 0, scores.Shape[2], scores.Shape[1]))
-	for at := range classes {
-		copy(out.Pix[4*at:], over.Bytes[3*at:3*at+3])
-		out.Pix[4*at+3] = 255
+	for k := range classes {
+		copy(out.Pix[4*k:], overlaid.Bytes[3*k:3*k+3])
+		out.Pix[4*k+3] = 255
 	}
 	return f.png(input, out)
 }

@@ -19,22 +19,22 @@ func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...an
 
 type notingWriter struct {
 	Writer
-	answers *predict.Answers
-	note    func(format string, args ...any)
-	bad     int // number of inputs with numbers that are not finite
+	answers   *predict.Answers
+	note      func(format string, args ...any)
+	notFinite int // number of inputs with numbers that are not finite
 }
 
 func (w *notingWriter) Write(input string, outs []tensor.Tensor) error {
 	if !w.answers.Finite(outs) {
-		w.bad++
+		w.notFinite++
 	}
 	return w.Writer.Write(input, outs)
 }
 
 func (w *notingWriter) End() error {
-	if w.bad > 0 {
+	if w.notFinite > 0 {
 		w.note("outputs of %s are not finite (NaN or infinite); they are written as they are",
-			problem.Plural(w.bad, "input"))
+			problem.Plural(w.notFinite, "input"))
 	}
 	return w.Writer.End()
 }

@@ -75,7 +75,7 @@ type pageWriter struct {
 // page writes index.html with the first 500 inputs and their predictions, and the pictures that it shows. It
 // also writes all predictions: a mask for each input, or predictions.jsonl.
 func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
-	bad []error, err error) {
+	failed []error, err error) {
 	a := f.Answers
 	if p.Rank() > 0 && !givesPixels(a) { // rank 0 writes the page
 		return p.All(ctx, src, r, nil)
@@ -83,21 +83,21 @@ func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source
 	if err := os.MkdirAll(filepath.Join(f.Path, pictures), 0o777); err != nil {
 		return nil, err
 	}
-	to := &pageWriter{Answers: a, src: src, folder: f.Path, counts: map[string]int{}, page: page{
+	dst := &pageWriter{Answers: a, src: src, folder: f.Path, counts: map[string]int{}, page: page{
 		Style: template.CSS(style.CSS()), Title: "Predictions of " + a.Model.Architecture,
 		Footer: "Written by bnctl. The page refers to no file outside its folder."}}
 	if givesPixels(a) {
-		bad, err = to.masks(ctx, p, f.Whole, r)
+		failed, err = dst.masks(ctx, p, f.Whole, r)
 	} else {
 		err = regular.WriteFile(filepath.Join(f.Path, answersFile), 0o666, func(file io.Writer) (err error) {
-			bad, err = All(ctx, p, src, r, &pageAnswers{to, ctx, 0, f.Lines(file)})
+			failed, err = All(ctx, p, src, r, &pageAnswers{dst, ctx, 0, f.Lines(file)})
 			return err
 		})
 	}
 	if err != nil || p.Rank() > 0 {
-		return bad, err
+		return failed, err
 	}
-	return bad, to.write(bad)
+	return failed, dst.write(failed)
 }
 
 // givesPixels reports whether the model gives each pixel a class, in a single output.
@@ -108,27 +108,27 @@ func givesPixels(a *predict.Answers) bool {
 }
 
 // masks writes the masks of all inputs, and shows the first of them over their pictures.
-func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, whole predict.Whole,
-	r predict.Reading) (bad []error, err error) {
-	to := &files{w.folder, w.Name(whole.Output), map[string]bool{"index": true}}
+func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, output predict.Whole,
+	r predict.Reading) (failed []error, err error) {
+	dst := &files{w.folder, w.Name(output.Output), map[string]bool{"index": true}}
 	w.page.Heads, w.page.Files = [2]string{"class", "share of the pixels"}, "The folder has the masks of all"
 	w.page.SummaryOf = "Pixels of the masks, by class"
 	var none classless
-	bad, err = p.Scores(ctx, w.src, whole, r, func(i int, scores tensor.Tensor) error {
-		classes, err := predict.PixelClasses(to.output, scores)
+	failed, err = p.Scores(ctx, w.src, output, r, func(i int, scores tensor.Tensor) error {
+		classes, err := predict.PixelClasses(dst.output, scores)
 		if err == nil {
-			err = to.mask(w.src.Name(i), scores)
+			err = dst.mask(w.src.Name(i), scores)
 		}
 		if err == nil {
-			err = w.masked(ctx, p, whole, i, classes)
+			err = w.masked(ctx, p, output, i, classes)
 		}
 		return none.add(r, w.src.Name(i), err)
 	})
-	return append(bad, none...), err
+	return append(failed, none...), err
 }
 
 // masked adds the mask of input i to the page.
-func (w *pageWriter) masked(ctx context.Context, p *predict.Predictor, whole predict.Whole, i int,
+func (w *pageWriter) masked(ctx context.Context, p *predict.Predictor, output predict.Whole, i int,
 	classes []byte) error {
 	var counts [256]int
 	for _, k := range classes {
@@ -149,13 +149,13 @@ func (w *pageWriter) masked(ctx context.Context, p *predict.Predictor, whole pre
 		return nil
 	}
 	if w.src.Info().Pictures() {
-		picture, err := p.Picture(ctx, w.src, whole, i)
+		picture, err := p.Picture(ctx, w.src, output, i)
 		if err != nil {
 			return err
 		}
 		labels := make([]int32, len(classes))
-		for at, k := range classes {
-			labels[at] = int32(k)
+		for i, k := range classes {
+			labels[i] = int32(k)
 		}
 		if item.Picture, err = w.picture(picture, ""); err == nil {
 			item.Mask, err = w.picture(data.Overlay(picture, labels), "-mask")
@@ -168,8 +168,8 @@ func (w *pageWriter) masked(ctx context.Context, p *predict.Predictor, whole pre
 	return nil
 }
 
-func byPercent(all []pageClass) {
-	slices.SortStableFunc(all, func(a, b pageClass) int { return cmp.Compare(b.Percent, a.Percent) })
+func byPercent(classes []pageClass) {
+	slices.SortStableFunc(classes, func(a, b pageClass) int { return cmp.Compare(b.Percent, a.Percent) })
 }
 
 // picture writes a picture for the next item of the page, and returns its path.
@@ -251,13 +251,13 @@ func (w *pageAnswers) End() error {
 }
 
 // write writes index.html.
-func (w *pageWriter) write(bad []error) error {
+func (w *pageWriter) write(failed []error) error {
 	w.page.Listed = len(w.page.Items)
 	w.page.Subtitle = problem.Plural(w.page.Inputs, "input") + " answered"
-	if len(bad) > 0 {
-		w.page.Subtitle += fmt.Sprintf(", %d not", len(bad))
+	if len(failed) > 0 {
+		w.page.Subtitle += fmt.Sprintf(", %d not", len(failed))
 	}
-	for _, err := range bad[:min(len(bad), pageInputs)] {
+	for _, err := range failed[:min(len(failed), pageInputs)] {
 		w.page.Bad = append(w.page.Bad, err.Error())
 	}
 	total := 0

@@ -20,8 +20,8 @@ type table struct {
 
 // Table returns a Writer of a line of text for each input. The names of the samples of src determine the
 // width of the first column.
-func Table(a *predict.Answers, to io.Writer, src data.Source) Writer {
-	return &table{a, to, nameWidth(src)}
+func Table(a *predict.Answers, w io.Writer, src data.Source) Writer {
+	return &table{a, w, nameWidth(src)}
 }
 
 // Write implements Writer.

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// VerifyCommand returns the command "devices verify". more are additional flags.
-func VerifyCommand(action cli.ActionFunc, more []cli.Flag) *cli.Command {
+// VerifyCommand returns the command "devices verify" with additional flags.
+func VerifyCommand(action cli.ActionFunc, flags []cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "whether devices have the bits of their numbered kernel classes; exit 3 if not",
@@ -30,7 +30,7 @@ listed and not verified; if its name was given, that is an error. plugin test
 				class.FMA + " or " + class.Generic},
 			&cli.Float64Flag{Name: "limit", Value: 10, Usage: "`SECONDS` for all devices together; 0: no limit"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device", DefaultText: "the cores"},
-		}, more...),
+		}, flags...),
 		Action: action,
 	}
 }

@@ -66,11 +66,11 @@ func (o Output) printSummary(s summary) {
 // faults.
 func Plugin(ctx context.Context, cmd remote.Command, o conformance.Options, folder string, out Output) (int,
 	error) {
-	all, err := spec.Open(os.DirFS(folder))
+	vectors, err := spec.Open(os.DirFS(folder))
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", folder, err)
 	}
-	return conformance.Vectors(ctx, cmd, o, all, func(level string, r spec.Outcome) {
+	return conformance.Vectors(ctx, cmd, o, vectors, func(level string, r spec.Outcome) {
 		out.printOutcome(outcome{Level: level, Outcome: r})
 	}, func(level string, s spec.Summary) { out.printSummary(summary{Level: level, Summary: s}) })
 }

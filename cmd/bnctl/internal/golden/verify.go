@@ -31,11 +31,11 @@ func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Dur
 	}
 	verified := 0
 	for i, name := range names {
-		each := limit
+		timeLimit := limit
 		if limit > 0 { // leaves time for the devices that follow
-			each = max(time.Until(end)/time.Duration(len(names)-i), 1)
+			timeLimit = max(time.Until(end)/time.Duration(len(names)-i), 1)
 		}
-		s, err := verify(ctx, o, name, vectors, each, out)
+		s, err := verify(ctx, o, name, vectors, timeLimit, out)
 		if err != nil {
 			return faults, err
 		}
@@ -86,12 +86,12 @@ func verify(ctx context.Context, o fleet.Options, name string, vectors []*spec.V
 	start := time.Now()
 	o.Devices, o.Precision = name, device.F32
 	s := summary{Device: name}
-	one, err := fleet.FindOne(ctx, o)
+	opener, err := fleet.FindOne(ctx, o)
 	if err != nil {
 		return s, err
 	}
-	defer one.Close()
-	d, err := one.Open(ctx, one.Threads())
+	defer opener.Close()
+	d, err := opener.Open(ctx, opener.Threads())
 	if err != nil {
 		return s, err
 	}

@@ -29,9 +29,10 @@ func folded(line string, columns int) (lines []string) {
 	if two && strings.HasPrefix(body, "-") { // the line has the name of a flag, and a text about it
 		lines, body, indent = []string{strings.Repeat(" ", indent) + name}, strings.TrimSpace(text), indent+6
 	} else if two {
-		at := indent + len(name) + len(body) - len(name) - len(strings.TrimLeft(text, " "))
-		first := wrapped(strings.TrimSpace(text), columns, at)
-		first[0] = strings.Repeat(" ", indent) + name + strings.Repeat(" ", at-indent-len(name)) + first[0][at:]
+		column := indent + len(name) + len(body) - len(name) - len(strings.TrimLeft(text, " "))
+		first := wrapped(strings.TrimSpace(text), columns, column)
+		first[0] = strings.Repeat(" ", indent) + name + strings.Repeat(" ",
+			column-indent-len(name)) + first[0][column:]
 		return first
 	}
 	return append(lines, wrapped(body, columns, indent)...)

@@ -47,42 +47,42 @@ func accuracy(a evaluation.Figure) string {
 // fields returns the fields about the run at the time elapsed: the last figures or, before the first ones,
 // its progress.
 func (l *Line) fields(elapsed time.Duration) []field {
-	doing := field{3, fmt.Sprintf("step %d", l.now.Step)}
-	if l.now.Doing != "" {
-		doing.text = l.now.Doing
+	doing := field{3, fmt.Sprintf("step %d", l.moment.Step)}
+	if l.moment.Doing != "" {
+		doing.text = l.moment.Doing
 	}
-	if l.now.Of > 0 {
-		doing.text += fmt.Sprintf(" %d of %d", l.now.Samples, l.now.Of)
+	if l.moment.Of > 0 {
+		doing.text += fmt.Sprintf(" %d of %d", l.moment.Samples, l.moment.Of)
 	}
 	if l.last.Step == 0 {
-		return []field{{2, fmt.Sprintf("epoch %d", max(l.now.Epoch, 1))}, doing, {0, clock(elapsed)},
+		return []field{{2, fmt.Sprintf("epoch %d", max(l.moment.Epoch, 1))}, doing, {0, clock(elapsed)},
 			{1, l.remaining(elapsed)}}
 	}
-	all := figures(l.last, l.left())
-	all[1] = doing
-	if l.now.Doing != "" {
-		all[1].rank, all[3].rank = 1, 3 // the current activity, in place of the loss
+	list := figures(l.last, l.timeLeft())
+	list[1] = doing
+	if l.moment.Doing != "" {
+		list[1].rank, list[3].rank = 1, 3 // the current activity, in place of the loss
 	}
-	return append(all, field{8, clock(elapsed)})
+	return append(list, field{8, clock(elapsed)})
 }
 
-// left estimates the time for the remaining steps by the last figures of the run.
-func (l *Line) left() time.Duration {
-	left := time.Duration(l.last.Remaining * float64(time.Second))
-	if l.now.Step > l.last.Step && l.last.Step < l.total {
-		left = left * time.Duration(l.total-l.now.Step) / time.Duration(l.total-l.last.Step)
+// d estimates the time for the remaining steps by the last figures of the run.
+func (l *Line) timeLeft() time.Duration {
+	d := time.Duration(l.last.Remaining * float64(time.Second))
+	if l.moment.Step > l.last.Step && l.last.Step < l.total {
+		d = d * time.Duration(l.total-l.moment.Step) / time.Duration(l.total-l.last.Step)
 	}
-	return left.Truncate(time.Second)
+	return d.Truncate(time.Second)
 }
 
 // remaining estimates the time for the remaining steps by the time of the steps so far.
 func (l *Line) remaining(elapsed time.Duration) string {
-	done := l.now.Step - l.first
+	done := l.moment.Step - l.first
 	if done <= 0 {
 		return fmt.Sprintf("%d steps to go", l.total-l.first)
 	}
-	left := elapsed / time.Duration(done) * time.Duration(l.total-l.now.Step)
-	return fmt.Sprintf("ETA %s", left.Truncate(time.Second))
+	d := elapsed / time.Duration(done) * time.Duration(l.total-l.moment.Step)
+	return fmt.Sprintf("ETA %s", d.Truncate(time.Second))
 }
 
 // clock returns a duration in the form of a clock: "0:07", "1:02:03".
@@ -97,10 +97,10 @@ func clock(d time.Duration) string {
 // fitted returns a line with the largest number of fields that fits into some columns. Fields are never
 // truncated, and the line never wraps, because a wrapped line could not be drawn again in place.
 func fitted(fields []field, columns int) string {
-	for most := len(fields); most >= 0; most-- {
+	for n := len(fields); n >= 0; n-- {
 		var texts []string
 		for _, f := range fields {
-			if f.rank < most && f.text != "" {
+			if f.rank < n && f.text != "" {
 				texts = append(texts, f.text)
 			}
 		}

@@ -97,7 +97,7 @@ func TestFirstSeconds(t *testing.T) {
 // A terminal without UTF-8 has a bar of plain characters, and a narrow terminal has a line without
 // bar.
 func TestPlainAndNarrow(t *testing.T) {
-	l := &Line{total: 4, now: train.Moment{Step: 2, Epoch: 1}}
+	l := &Line{total: 4, moment: train.Moment{Step: 2, Epoch: 1}}
 	got := l.draw(waiting.Size{Columns: 60, Rows: 24})[0].Text
 	if !strings.HasPrefix(got, "  50% |#########  ") {
 		t.Errorf("%q", got)

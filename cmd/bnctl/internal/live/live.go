@@ -28,14 +28,14 @@ type Line struct {
 	unicode bool       // the terminal shows UTF-8
 	began   time.Time
 	last    train.Stepped // the last figures; before the first ones Step is 0
-	now     train.Moment
+	moment  train.Moment
 }
 
 // New begins to show a run. The caller must stop the line.
-func New(to io.Writer, e train.Started) *Line {
+func New(w io.Writer, e train.Started) *Line {
 	l := &Line{total: e.TotalSteps, first: e.FirstStep, began: time.Now(), unicode: waiting.Unicode(os.Getenv),
-		now: train.Moment{Step: e.FirstStep}}
-	l.screen = waiting.NewScreen(to, interval, l.draw)
+		moment: train.Moment{Step: e.FirstStep}}
+	l.screen = waiting.NewScreen(w, interval, l.draw)
 	return l
 }
 
@@ -52,7 +52,7 @@ func (l *Line) Event(e train.Event) {
 func (l *Line) Moment(m train.Moment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now = m
+	l.moment = m
 }
 
 // Stop removes the line.
@@ -62,7 +62,7 @@ func (l *Line) Stop() { l.screen.Stop() }
 func (l *Line) draw(size waiting.Size) []waiting.Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := drawBar(l.now.Step, l.total, l.unicode) +
+	text := drawBar(l.moment.Step, l.total, l.unicode) +
 		fitted(l.fields(time.Since(l.began)), size.Columns-barWidth-1) // a full line would wrap
 	if size.Columns <= barWidth {
 		text = fitted(l.fields(time.Since(l.began)), size.Columns-1)

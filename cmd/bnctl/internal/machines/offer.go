@@ -71,15 +71,15 @@ func largestMessage() int64 {
 }
 
 // announce prints the address of the devices.
-func announce(ctx context.Context, at net.Addr, offered *fleet.Offer, out Output) {
+func announce(ctx context.Context, addr net.Addr, offered *fleet.Offer, out Output) {
 	devices, _, _ := offered.List(ctx)
 	var names []string
 	for _, d := range devices {
 		names = append(names, d.ID)
-		out.Result("tls://%s/%s  %s", at, d.ID, d.Description)
+		out.Result("tls://%s/%s  %s", addr, d.ID, d.Description)
 	}
 	out.Event("devices", struct {
 		Address string   `json:"address"`
 		Devices []string `json:"devices"`
-	}{at.String(), names})
+	}{addr.String(), names})
 }

@@ -7,9 +7,9 @@ import (
 
 // seldom forwards notes about strangers, at most ten per minute.
 type seldom struct {
-	to    func(format string, args ...any)
+	logf  func(format string, args ...any)
 	mu    sync.Mutex
-	since time.Time
+	last  time.Time
 	count int
 }
 
@@ -18,18 +18,18 @@ const (
 	notesWithin = time.Minute
 )
 
-func newSeldom(to func(format string, args ...any)) *seldom { return &seldom{to: to} }
+func newSeldom(logf func(format string, args ...any)) *seldom { return &seldom{logf: logf} }
 
 func (s *seldom) note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.since) > notesWithin {
-		s.since, s.count = time.Now(), 0
+	if time.Since(s.last) > notesWithin {
+		s.last, s.count = time.Now(), 0
 	}
 	if s.count++; s.count <= notesAtOnce {
-		s.to("%s", text)
+		s.logf("%s", text)
 	}
 	if s.count == notesAtOnce {
-		s.to("more such notes within a minute are left out")
+		s.logf("more such notes within a minute are left out")
 	}
 }

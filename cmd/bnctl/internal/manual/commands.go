@@ -28,13 +28,13 @@ type flag struct {
 // commandsOf returns the program with all of its commands, except hidden ones.
 func commandsOf(app *cli.App) command {
 	c := command{path: []string{app.Name}, usage: app.Usage, text: app.UsageText, flags: flagsOf(app.Flags)}
-	c.subcommands = below(c.path, app.Commands, c.flags)
+	c.subcommands = flatten(c.path, app.Commands, c.flags)
 	return c
 }
 
-// below returns the commands of a list and their subcommands, each with its flags and with the global flags,
-// which may be given anywhere.
-func below(path []string, list []*cli.Command, global []flag) (all []command) {
+// flatten returns the commands of a list and their subcommands, each with its flags and with the global
+// flags, which may be given anywhere.
+func flatten(path []string, list []*cli.Command, global []flag) (commands []command) {
 	for _, c := range list {
 		if c.Hidden || c.Name == "help" { // the cli library adds the command help
 			continue
@@ -45,14 +45,14 @@ func below(path []string, list []*cli.Command, global []flag) (all []command) {
 		if len(c.Subcommands) > 0 {
 			added.text = strings.Join(added.path, " ") + " COMMAND [options]"
 		}
-		added.subcommands = below(added.path, c.Subcommands, global)
-		all = append(all, added)
+		added.subcommands = flatten(added.path, c.Subcommands, global)
+		commands = append(commands, added)
 	}
-	return all
+	return commands
 }
 
 // flagsOf returns the flags that help shows.
-func flagsOf(list []cli.Flag) (all []flag) {
+func flagsOf(list []cli.Flag) (flags []flag) {
 	for _, f := range list {
 		d, ok := f.(cli.DocGenerationFlag)
 		if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
@@ -66,10 +66,10 @@ func flagsOf(list []cli.Flag) (all []flag) {
 		if d.TakesValue() {
 			value = placeholder(usage)
 		}
-		all = append(all, flag{name: name, value: value, usage: strings.ReplaceAll(usage, "`", ""),
+		flags = append(flags, flag{name: name, value: value, usage: strings.ReplaceAll(usage, "`", ""),
 			words: values[name]})
 	}
-	return all
+	return flags
 }
 
 // placeholder returns the name of a flag's value, which is between back quotes in the usage.
@@ -91,7 +91,7 @@ func (c command) walk(f func(command)) {
 }
 
 // joined returns the path of a command, joined by a separator.
-func (c command) joined(by string) string { return strings.Join(c.path, by) }
+func (c command) joined(separator string) string { return strings.Join(c.path, separator) }
 
 // name sets the words that complete a flag, in c and in all commands below it.
 func (c command) name(flag string, words []string) {

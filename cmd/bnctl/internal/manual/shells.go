@@ -112,18 +112,18 @@ func fish(w io.Writer, root command) {
 	name := root.path[0]
 	fmt.Fprintf(w, "# fish completion: %[1]s completion fish >~/.config/fish/completions/%[1]s.fish\n", name)
 	root.walk(func(c command) {
-		at := "__fish_use_subcommand"
+		condition := "__fish_use_subcommand"
 		for i, word := range c.path[1:] {
-			if at = "__fish_seen_subcommand_from " + word; i > 0 {
-				at = "__fish_seen_subcommand_from " + c.path[1] + "; and " + at
+			if condition = "__fish_seen_subcommand_from " + word; i > 0 {
+				condition = "__fish_seen_subcommand_from " + c.path[1] + "; and " + condition
 			}
 		}
 		for _, s := range c.subcommands {
-			below := at
+			condition2 := condition
 			if len(c.path) > 1 {
-				below += "; and not __fish_seen_subcommand_from" + lastWords(c.subcommands)
+				condition2 += "; and not __fish_seen_subcommand_from" + lastWords(c.subcommands)
 			}
-			fmt.Fprintf(w, "complete -c %s -f -n %s -a %s -d %s\n", name, fishQuote(below),
+			fmt.Fprintf(w, "complete -c %s -f -n %s -a %s -d %s\n", name, fishQuote(condition2),
 				s.path[len(s.path)-1], fishQuote(short(s.usage)))
 		}
 		for _, f := range c.flags {
@@ -137,7 +137,7 @@ func fish(w io.Writer, root command) {
 			if len(f.words) > 0 {
 				option += " -f -a " + fishQuote(strings.Join(f.words, " "))
 			}
-			fmt.Fprintf(w, "complete -c %s -n %s %s -d %s\n", name, fishQuote(at), option,
+			fmt.Fprintf(w, "complete -c %s -n %s %s -d %s\n", name, fishQuote(condition), option,
 				fishQuote(short(f.usage)))
 		}
 	})

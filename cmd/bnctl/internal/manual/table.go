@@ -42,13 +42,14 @@ func tableAction(c *cli.Context) error {
 }
 
 // tableCommands returns the commands that are not hidden, in the order of the help.
-func tableCommands(list []*cli.Command) (all []tableCommand) {
+func tableCommands(list []*cli.Command) (commands []tableCommand) {
 	for _, c := range list {
 		if !c.Hidden && c.Name != "help" {
-			all = append(all, tableCommand{c.Name, c.Usage, tableFlags(c.Flags), tableCommands(c.Subcommands)})
+			commands = append(commands, tableCommand{c.Name, c.Usage, tableFlags(c.Flags),
+				tableCommands(c.Subcommands)})
 		}
 	}
-	return all
+	return commands
 }
 
 // tableFlags returns the flags that are not hidden, sorted by name.

@@ -14,7 +14,7 @@ import (
 // beginning are ignored.
 func Name(got string, names []string) string {
 	word := strings.ToLower(strings.TrimLeft(got, "-"))
-	best, least := "", max(len(word)/3, min(len(word)-1, exchanged))+1
+	best, distance := "", max(len(word)/3, min(len(word)-1, exchanged))+1
 	for _, n := range names {
 		other := strings.ToLower(strings.TrimLeft(n, "-"))
 		d := smetrics.WagnerFischer(word, other, 1, 1, 1)
@@ -22,8 +22,8 @@ func Name(got string, names []string) string {
 		if begun && min(len(word), len(other)) >= shortest {
 			d = min(d, 1)
 		}
-		if d < least {
-			best, least = n, d
+		if d < distance {
+			best, distance = n, d
 		}
 	}
 	if best == "" {

@@ -55,7 +55,7 @@ var sumInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // All returns the weights for networks of the zoo, in the zoo's order.
 func All() []Weights { return weights() }
 
-var weights = sync.OnceValue(func() (all []Weights) {
+var weights = sync.OnceValue(func() (list []Weights) {
 	for line := range strings.Lines(table) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(line, "#") || len(f) < 12 {
@@ -71,9 +71,9 @@ var weights = sync.OnceValue(func() (all []Weights) {
 		w.MIoU, _ = strconv.ParseFloat(f[5], 64)
 		w.resize, _ = strconv.Atoi(f[7])
 		w.classes, _ = strconv.Atoi(f[10])
-		all = append(all, w)
+		list = append(list, w)
 	}
-	return all
+	return list
 })
 
 // base is the URL of the folder of torchvision's files.
@@ -113,11 +113,11 @@ func Resolve(getenv func(string) string) func(name string) (store.Source, error)
 		if err != nil {
 			return store.Source{}, err
 		}
-		at := w.URL
+		url := w.URL
 		if other := getenv("TORCHVISION_ENDPOINT"); other != "" {
-			at = strings.TrimRight(other, "/") + "/models/" + strings.TrimPrefix(w.URL, base)
+			url = strings.TrimRight(other, "/") + "/models/" + strings.TrimPrefix(w.URL, base)
 		}
-		return store.Source{URL: at, Sum: w.Sum}, nil
+		return store.Source{URL: url, Sum: w.Sum}, nil
 	}
 }
 

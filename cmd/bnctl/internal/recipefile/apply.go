@@ -90,11 +90,11 @@ func valueOf(c *cli.Context, name string) string {
 	return fmt.Sprint(c.Value(name))
 }
 
-// Words returns the flags that are set, except those named in without, as the arguments of a command.
-func Words(c *cli.Context, flags []cli.Flag, without ...string) (words []string) {
+// Words returns the flags that are set, except the excluded ones, as the arguments of a command.
+func Words(c *cli.Context, flags []cli.Flag, excluded ...string) (words []string) {
 	for _, f := range flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains(without, name) {
+		if !c.IsSet(name) || slices.Contains(excluded, name) {
 			continue
 		}
 		if _, ok := f.(*cli.BoolFlag); ok {

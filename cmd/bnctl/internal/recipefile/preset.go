@@ -30,10 +30,11 @@ func Preset(name string) (f File, text []byte, err error) {
 	return f, text, f.parse(text)
 }
 
-// Without removes options that a given option replaces: val replaces val-split, and steps replaces epochs.
-func (f *File) Without(given func(option string) bool) {
+// Without removes the options that an option of the command line replaces: val replaces val-split, and steps
+// replaces epochs. isSet reports whether an option is set.
+func (f *File) Without(isSet func(option string) bool) {
 	for option, other := range map[string]string{"val-split": "val", "epochs": "steps"} {
-		if given(other) {
+		if isSet(other) {
 			delete(f.Recipe, option)
 		}
 	}
@@ -44,14 +45,14 @@ func (f *File) Without(given func(option string) bool) {
 // out.
 func (f *File) Text(text []byte) string {
 	var b strings.Builder
-	left, section := maps.Clone(f.Recipe), false
+	unwritten, section := maps.Clone(f.Recipe), false
 	for line := range strings.Lines(string(text)) {
 		name, rest, found := strings.Cut(strings.TrimSpace(line), ":")
 		if section = section || name == "recipe"; !section || !found || name == "recipe" || name[0] == '#' {
 			b.WriteString(line)
 			continue
 		}
-		value, there := left[name]
+		value, there := unwritten[name]
 		if !there {
 			continue
 		}
@@ -59,12 +60,12 @@ func (f *File) Text(text []byte) string {
 			line = fmt.Sprintf("  %s: %s\n", name, scalar(value)) // the line's comment is about another value
 		}
 		b.WriteString(line)
-		delete(left, name)
+		delete(unwritten, name)
 	}
 	if len(text) == 0 {
 		b.WriteString("recipe:\n")
 	}
-	writeOptions(&b, left)
+	writeOptions(&b, unwritten)
 	if len(f.Run) > 0 {
 		b.WriteString("run:\n")
 		writeOptions(&b, f.Run)

@@ -48,17 +48,17 @@ func (f *File) parse(text []byte) error {
 		return problem.Advise("write recipe: and run:, and options below them", "it is %s", kindOf(document))
 	}
 	for name, options := range fields {
-		var into *map[string]string
+		var target *map[string]string
 		switch name {
 		case "recipe":
-			into = &f.Recipe
+			target = &f.Recipe
 		case "run":
-			into = &f.Run
+			target = &f.Run
 		default:
 			return problem.Advise("write options below recipe: or run:", "unknown field %q", name)
 		}
 		var err error
-		if *into, err = texts(options); err != nil {
+		if *target, err = texts(options); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

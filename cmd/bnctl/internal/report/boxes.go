@@ -66,9 +66,9 @@ func (e *evaluated) boxesSection() *classesSection {
 	s.Table = table{Label: "Table of classes", Heads: []string{"class", "objects", "AP", "AP at 0.5", "best F1",
 		"from score"}, Texts: []bool{true, false, false, false, false, false}}
 	for i, v := range e.Boxes.VOC.Classes[:min(len(e.Boxes.VOC.Classes), mostRows)] {
-		of := &e.Boxes.COCO.Classes[i]
-		s.Table.Rows = append(s.Table.Rows, cells(v.Name, thousands(float64(v.Objects)), precisionText(of.AP),
-			precisionText(of.AP50), percent(v.F1), fmt.Sprintf("%.3g", v.Threshold)))
+		class := &e.Boxes.COCO.Classes[i]
+		s.Table.Rows = append(s.Table.Rows, cells(v.Name, thousands(float64(v.Objects)), precisionText(class.AP),
+			precisionText(class.AP50), percent(v.F1), fmt.Sprintf("%.3g", v.Threshold)))
 	}
 	return s
 }

@@ -74,13 +74,13 @@ func (e *evaluated) addMistakes(s *classesSection) {
 
 // exclusiveSection returns the section for classes that exclude each other.
 func (e *evaluated) exclusiveSection() *classesSection {
-	what := "samples"
+	unit := "samples"
 	if e.Masks {
-		what = "pixels"
+		unit = "pixels"
 	}
 	s := &classesSection{Title: "Classes", Open: len(e.Classes) <= mostOpen, Table: e.classTable(),
 		Intro: fmt.Sprintf("Evaluation of %s after epoch %d: %s of %s %s met (%s).", e.Data, e.Epoch,
-			thousands(float64(e.Correct)), thousands(float64(e.Counted)), what, percent(over(e.Correct, e.Counted)))}
+			thousands(float64(e.Correct)), thousands(float64(e.Counted)), unit, percent(ratio(e.Correct, e.Counted)))}
 	if e.NotFinite > 0 {
 		s.Intro += fmt.Sprintf(" %s counted as wrong, because the outputs were not finite.",
 			thousands(float64(e.NotFinite)))
@@ -106,17 +106,17 @@ func (e *evaluated) exclusiveSection() *classesSection {
 
 // confusionTable returns the table of the most frequent confusions, or nil without any.
 func (e *evaluated) confusionTable() *table {
-	const most = 15
+	const limit = 15
 	if len(e.Confusions) == 0 {
 		return nil
 	}
 	t := &table{Label: "Most frequent confusions", Heads: []string{"label", "predicted as", "times",
 		"of the label"},
 		Texts: []bool{true, true, false, false}}
-	for _, c := range e.Confusions[:min(len(e.Confusions), most)] {
+	for _, c := range e.Confusions[:min(len(e.Confusions), limit)] {
 		label := &e.Classes[c.Label]
 		t.Rows = append(t.Rows, cells(label.Name, e.Classes[c.Predicted].Name, thousands(float64(c.N)),
-			percent(over(c.N, label.N))))
+			percent(ratio(c.N, label.N))))
 	}
 	return t
 }

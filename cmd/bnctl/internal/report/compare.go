@@ -25,7 +25,7 @@ func (p *page) several(runs []*Run) {
 		names = append(names, r.Name)
 	}
 	p.Title = problem.Plural(len(runs), "run") + " side by side"
-	p.Subtitle = few(names)
+	p.Subtitle = shortened(names)
 	differs := differences(runs)
 	groups := seedGroups(runs, differs)
 	p.Comparison = &comparison{Sentences: append(inSentences(runs, differs), outcome(runs, groups)...),
@@ -112,7 +112,7 @@ func inSentences(runs []*Run, differs []difference) []string {
 		case len(names) == 0:
 			out = append(out, "The code is the same: "+runs[0].code()+".")
 		default:
-			out = append(out, fmt.Sprintf("Different %s: %s.", kind, few(names)))
+			out = append(out, fmt.Sprintf("Different %s: %s.", kind, shortened(names)))
 		}
 	}
 	return out
@@ -120,30 +120,30 @@ func inSentences(runs []*Run, differs []difference) []string {
 
 // bestOf returns the index of the run with the best epoch, or -1 if no run has one.
 func bestOf(runs []*Run) int {
-	at, best := -1, math.Inf(-1)
+	index, best := -1, math.Inf(-1)
 	for i, r := range runs {
 		if b := r.best(); b != nil {
 			if v, _ := b.score(); v > best {
-				at, best = i, v
+				index, best = i, v
 			}
 		}
 	}
-	return at
+	return index
 }
 
 // outcome returns sentences that compare the results of runs.
 func outcome(runs []*Run, groups []*seedGroup) []string {
 	var out []string
-	at := bestOf(runs)
-	if at < 0 {
+	best := bestOf(runs)
+	if best < 0 {
 		return []string{"No run has figures of an epoch."}
 	}
-	b := runs[at].best()
+	b := runs[best].best()
 	v, name := b.score()
-	text := fmt.Sprintf("%s has the best %s: %s in epoch %d", runs[at].Name, name, percent(v), b.Epoch)
+	text := fmt.Sprintf("%s has the best %s: %s in epoch %d", runs[best].Name, name, percent(v), b.Epoch)
 	for i, r := range runs {
 		o := r.best()
-		if i == at || o == nil {
+		if i == best || o == nil {
 			continue
 		}
 		w, other := o.score()
@@ -170,14 +170,14 @@ func outcome(runs []*Run, groups []*seedGroup) []string {
 func judgedApart(runs []*Run) bool {
 	first := ""
 	for _, r := range runs {
-		of := r.start.known.Validation.Fingerprint
-		if of == "" || r.best() == nil {
+		reference := r.start.recipe.Validation.Fingerprint
+		if reference == "" || r.best() == nil {
 			continue
 		}
 		if first == "" {
-			first = of
+			first = reference
 		}
-		if of != first {
+		if reference != first {
 			return true
 		}
 	}
@@ -225,10 +225,10 @@ func results(runs []*Run) table {
 			last := &r.epochs[len(r.epochs)-1]
 			w, _ := last.score()
 			for k, text := range []string{percent(v) + " " + name, fmt.Sprint(b.Epoch), percent(w),
-				number4(last.ValLoss.or()), number4(last.TrainLoss.or())} {
+				number4(last.ValLoss.float()), number4(last.TrainLoss.float())} {
 				c.Cells[2+k].Text = text
 			}
-			c.Cells[8].Text = thousands(last.Throughput.or())
+			c.Cells[8].Text = thousands(last.Throughput.float())
 		}
 		t.Rows = append(t.Rows, c)
 	}
@@ -284,8 +284,8 @@ func comparedNorms(runs []*Run) *normsSection {
 		}
 		if n := len(r.epochs); n > 0 && r.epochs[n-1].Gap != nil {
 			known++
-			c.Cells[3].Text, c.Cells[4].Text = number4(r.epochs[n-1].Gap.Batch.or()),
-				number4(r.epochs[n-1].Gap.Running.or())
+			c.Cells[3].Text, c.Cells[4].Text = number4(r.epochs[n-1].Gap.Batch.float()),
+				number4(r.epochs[n-1].Gap.Running.float())
 		}
 		t.Rows = append(t.Rows, c)
 	}
@@ -306,7 +306,7 @@ func comparedNorms(runs []*Run) *normsSection {
 
 // addNorms adds the curves about the batch norms of a run to two charts.
 func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
-	k := p.only()
+	k := p.single()
 	for _, n := range r.norms {
 		sum, count := 0.0, 0.0
 		for i := range n.Layers {
@@ -319,10 +319,10 @@ func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
 		}
 	}
 	gaps.Curves = append(gaps.Curves, k)
-	k = p.only()
+	k = p.single()
 	for _, e := range r.epochs {
-		if e.Gap != nil && e.Gap.Batch.known() && e.Gap.Running.known() && e.Gap.Batch.or() > 0 {
-			k.X, k.Y = append(k.X, float64(e.Epoch)), append(k.Y, e.Gap.Running.or()/e.Gap.Batch.or())
+		if e.Gap != nil && e.Gap.Batch.isFinite() && e.Gap.Running.isFinite() && e.Gap.Batch.float() > 0 {
+			k.X, k.Y = append(k.X, float64(e.Epoch)), append(k.Y, e.Gap.Running.float()/e.Gap.Batch.float())
 		}
 	}
 	losses.Curves = append(losses.Curves, k)

@@ -70,12 +70,12 @@ func levelOf(count, labels int, met bool) int {
 	if met {
 		limits, level = []float64{0.5, 0.8}, 1
 	}
-	v := over(count, labels)
+	v := ratio(count, labels)
 	if count == 0 || math.IsNaN(v) {
 		return 0
 	}
-	for _, most := range limits {
-		if v > most {
+	for _, limit := range limits {
+		if v > limit {
 			level++
 		}
 	}

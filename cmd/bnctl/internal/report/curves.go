@@ -25,9 +25,9 @@ func chartsOf(runs []*Run) []chart.Chart {
 		add(&quality, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValAccuracy })
 		add(&overlap, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValMIoU })
 		add(&precision, c.validation("at an overlap of 0.5"), r.epochs, func(e *epoch) figure { return e.ValAP50 })
-		add(&speed, c.only(), r.epochs, func(e *epoch) figure { return e.Throughput })
-		addSteps(&inside, c.only(), r.steps, func(s *step) figure { return s.Loss })
-		addSteps(&rate, c.only(), r.steps, func(s *step) figure { return s.LR })
+		add(&speed, c.single(), r.epochs, func(e *epoch) figure { return e.Throughput })
+		addSteps(&inside, c.single(), r.steps, func(s *step) figure { return s.Loss })
+		addSteps(&rate, c.single(), r.steps, func(s *step) figure { return s.LR })
 	}
 	var out []chart.Chart
 	for _, c := range []chart.Chart{loss, quality, overlap, precision, inside, rate, speed} {
@@ -40,12 +40,12 @@ func chartsOf(runs []*Run) []chart.Chart {
 
 // isSmoothed reports whether the training loss is computed with smoothed labels. The
 // validation loss never is.
-func (r *Run) isSmoothed() bool { return r.start.known.Smoothing > 0 }
+func (r *Run) isSmoothed() bool { return r.start.recipe.Smoothing > 0 }
 
 // trainingLoss returns the name of the curve of the training loss.
 func (r *Run) trainingLoss() string {
 	if r.isSmoothed() {
-		return fmt.Sprintf("train (labels smoothed by %g)", r.start.known.Smoothing)
+		return fmt.Sprintf("train (labels smoothed by %g)", r.start.recipe.Smoothing)
 	}
 	return "train"
 }
@@ -71,18 +71,19 @@ func (p palette) validation(name string) chart.Curve {
 	return chart.Curve{Name: name, Colour: 1}
 }
 
-func (p palette) only() chart.Curve {
+func (p palette) single() chart.Curve {
 	if p.several {
 		return chart.Curve{Name: p.name, Colour: p.run % seriesColours}
 	}
 	return chart.Curve{Colour: 0}
 }
 
-// add adds a curve of a figure that epochs have. Epochs without this figure are left out.
-func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) {
+// add adds a curve of the figure that figureOf returns for an epoch. Epochs without this figure are left
+// out.
+func add(c *chart.Chart, k chart.Curve, epochs []epoch, figureOf func(*epoch) figure) {
 	for i := range epochs {
-		if f := of(&epochs[i]); f.v != nil {
-			k.X, k.Y = append(k.X, float64(epochs[i].Epoch)), append(k.Y, f.or())
+		if f := figureOf(&epochs[i]); f.v != nil {
+			k.X, k.Y = append(k.X, float64(epochs[i].Epoch)), append(k.Y, f.float())
 		}
 	}
 	if len(k.X) > 0 {
@@ -90,11 +91,11 @@ func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) 
 	}
 }
 
-// addSteps adds a curve of a figure that steps have, like add.
-func addSteps(c *chart.Chart, k chart.Curve, steps []step, of func(*step) figure) {
+// addSteps is like add for a figure of steps.
+func addSteps(c *chart.Chart, k chart.Curve, steps []step, figureOf func(*step) figure) {
 	for i := range steps {
-		if f := of(&steps[i]); f.v != nil {
-			k.X, k.Y = append(k.X, float64(steps[i].Step)), append(k.Y, f.or())
+		if f := figureOf(&steps[i]); f.v != nil {
+			k.X, k.Y = append(k.X, float64(steps[i].Step)), append(k.Y, f.float())
 		}
 	}
 	if len(k.X) > 0 {

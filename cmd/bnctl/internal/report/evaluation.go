@@ -73,18 +73,18 @@ const (
 )
 
 // recall, precision and f1 are figures of the class against all others. They are NaN if the denominator is 0.
-func (c *Class) recall() float64    { return over(c.Correct, c.N) }
-func (c *Class) precision() float64 { return over(c.Correct, c.Predicted) }
-func (c *Class) f1() float64        { return over(2*c.Correct, c.N+c.Predicted) }
+func (c *Class) recall() float64    { return ratio(c.Correct, c.N) }
+func (c *Class) precision() float64 { return ratio(c.Correct, c.Predicted) }
+func (c *Class) f1() float64        { return ratio(2*c.Correct, c.N+c.Predicted) }
 
 // iou returns the intersection over union of the labels and the predictions of the class.
-func (c *Class) iou() float64 { return over(c.Correct, c.N+c.Predicted-c.Correct) }
+func (c *Class) iou() float64 { return ratio(c.Correct, c.N+c.Predicted-c.Correct) }
 
-func over(n, of int) float64 {
-	if of == 0 {
+func ratio(n, total int) float64 {
+	if total == 0 {
 		return math.NaN()
 	}
-	return float64(n) / float64(of)
+	return float64(n) / float64(total)
 }
 
 // summarise returns those results of an evaluation that a report shows. name returns the name of a class.
@@ -103,11 +103,11 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 	for i, k := range e.PerClass {
 		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, k.Predicted})
 	}
-	all := e.Misclassifications()
-	for _, m := range all {
+	mistakes := e.Misclassifications()
+	for _, m := range mistakes {
 		wrong[m.Label], wrong[m.Predicted] = wrong[m.Label]+m.N, wrong[m.Predicted]+m.N
 	}
-	for _, m := range all[:min(len(all), mostConfusions)] {
+	for _, m := range mistakes[:min(len(mistakes), mostConfusions)] {
 		out.Confusions = append(out.Confusions, Confusion{m.Label, m.Predicted, m.N})
 	}
 	for i := range e.PerClass {

@@ -19,13 +19,13 @@ type heat struct {
 	Unit   string
 }
 
-// level returns the colour of a value, or -1 for NaN.
-func (h *heat) level(v float64) int {
+// colour returns the colour of a value, or -1 for NaN.
+func (h *heat) colour(v float64) int {
 	if math.IsNaN(v) {
 		return -1
 	}
-	for i, most := range h.Limits {
-		if v <= most {
+	for i, limit := range h.Limits {
+		if v <= limit {
 			return i
 		}
 	}
@@ -57,16 +57,17 @@ func (h *heat) draw() (string, float64) {
 		y := top + float64(float64(i)*tall)
 		if i%every == 0 {
 			fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="end" style="font-size:10px">%s</text>`,
-				chart.Px(names-6), chart.Px(y+tall/2+3.5), html.EscapeString(tail(h.Rows[i], 18)))
+				chart.Px(names-6), chart.Px(y+tall/2+3.5), html.EscapeString(lastCharacters(h.Rows[i], 18)))
 		}
 		for j := 0; j < len(row); {
-			level, from := h.level(row[j]), j
-			for j < len(row) && h.level(row[j]) == level {
+			level, first := h.colour(row[j]), j
+			for j < len(row) && h.colour(row[j]) == level {
 				j++
 			}
 			if level >= 0 {
-				fmt.Fprintf(&paths[level], "M%s %sh%sv%sh-%sz", chart.Px(names+float64(float64(from)*width)), chart.Px(y),
-					chart.Px(float64(j-from)*width), chart.Px(tall-0.6), chart.Px(float64(j-from)*width))
+				fmt.Fprintf(&paths[level], "M%s %sh%sv%sh-%sz", chart.Px(names+float64(float64(first)*width)),
+					chart.Px(y),
+					chart.Px(float64(j-first)*width), chart.Px(tall-0.6), chart.Px(float64(j-first)*width))
 			}
 		}
 	}
@@ -103,10 +104,10 @@ func (h *heat) key(b *strings.Builder, y float64) {
 		chart.Px(y+8), html.EscapeString(h.Unit))
 }
 
-// tail returns the last characters of a name, at most most of them, because these distinguish layers.
-func tail(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return "…" + string(r[len(r)-most+1:])
+// lastCharacters returns the last characters of a name, at most limit of them. They distinguish layers.
+func lastCharacters(text string, limit int) string {
+	if r := []rune(text); len(r) > limit {
+		return "…" + string(r[len(r)-limit+1:])
 	}
 	return text
 }

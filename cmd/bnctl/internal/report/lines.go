@@ -22,11 +22,11 @@ var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
 
 // readLines reads the events of a log, which has a JSON object in each line. It counts the lines that cannot
 // be read; a run that was killed may leave an incomplete one.
-func (r *Run) readLines(from io.Reader) error {
-	in := bufio.NewReaderSize(from, 1<<16)
+func (r *Run) readLines(src io.Reader) error {
+	buffered := bufio.NewReaderSize(src, 1<<16)
 	unread, torn := 0, false
 	for {
-		line, err := readLine(in)
+		line, err := readLine(buffered)
 		if len(bytes.TrimSpace(line)) > 0 {
 			if !r.takeLine(line) {
 				unread++
@@ -58,10 +58,10 @@ func were(n int) string {
 }
 
 // readLine returns the next line. If the line is too long, it is truncated, so that it is not valid JSON.
-func readLine(in *bufio.Reader) ([]byte, error) {
+func readLine(src *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
-		piece, err := in.ReadSlice('\n')
+		piece, err := src.ReadSlice('\n')
 		if len(line) < longest {
 			line = append(line, piece...)
 		}
@@ -147,13 +147,13 @@ func (r *Run) happened(text string) { r.Events = append(r.Events, text) }
 // takeStart begins a new run, or continues the run of the lines before. A run that continues from a
 // checkpoint repeats the steps after it.
 func (r *Run) takeStart(e start) {
-	e.known, _ = knownOf(e.Recipe)
-	switch same := sameRun(r.start.known, e.known); {
+	e.recipe, _ = knownOf(e.Recipe)
+	switch continued := sameRun(r.start.recipe, e.recipe); {
 	case r.start.Recipe == nil:
-	case e.FirstStep == 0 || !same:
+	case e.FirstStep == 0 || !continued:
 		if len(r.epochs)+len(r.steps) > 0 {
-			r.note("the folder has lines of an earlier run, of %s on %s, too: they are left out", r.start.known.Model,
-				r.start.known.Data.Kind)
+			r.note("the folder has lines of an earlier run, of %s on %s, too: they are left out", r.start.recipe.Model,
+				r.start.recipe.Data.Kind)
 		}
 		*r = Run{Name: r.Name, Path: r.Path, Notes: r.Notes}
 	default:
@@ -184,7 +184,7 @@ func (r *Run) goOn(first int) {
 
 // stepsPerEpoch returns the number of steps in an epoch, or 0 if it is unknown.
 func (r *Run) stepsPerEpoch() int {
-	if n := r.start.known.Epochs; n > 0 {
+	if n := r.start.recipe.Epochs; n > 0 {
 		return r.start.TotalSteps / n
 	}
 	for _, s := range r.steps {

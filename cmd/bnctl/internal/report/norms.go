@@ -80,8 +80,8 @@ func (r *Run) lossByStatistics() *chart.Chart {
 		if e.Gap == nil {
 			continue
 		}
-		batch.X, batch.Y = append(batch.X, float64(e.Epoch)), append(batch.Y, e.Gap.Batch.or())
-		running.X, running.Y = append(running.X, float64(e.Epoch)), append(running.Y, e.Gap.Running.or())
+		batch.X, batch.Y = append(batch.X, float64(e.Epoch)), append(batch.Y, e.Gap.Batch.float())
+		running.X, running.Y = append(running.X, float64(e.Epoch)), append(running.Y, e.Gap.Running.float())
 	}
 	if c.Curves = []chart.Curve{batch, running}; c.Empty() {
 		return nil
@@ -105,7 +105,7 @@ func (r *Run) heats() []normHeat {
 	for _, k := range []struct {
 		title, caption, unit string
 		limits               [heats - 1]float64
-		of                   func(*bn.Summary) float64
+		value                func(*bn.Summary) float64
 	}{
 		{"Batch mean against running mean", "How far the means of the last batch of the epoch are from the " +
 			"running ones.",
@@ -125,12 +125,12 @@ func (r *Run) heats() []normHeat {
 		{"Dead channels", "The share of channels that let nothing through: variance below 1e-30, or gamma " +
 			"below 1e-4.",
 			"share", [heats - 1]float64{0, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5}, func(s *bn.Summary) float64 {
-				return over(s.Dead, s.Channels)
+				return ratio(s.Dead, s.Channels)
 			}},
 	} {
 		h := normHeat{heat{Title: k.title, Limits: k.limits, Unit: k.unit}, k.caption}
-		h.fill(r.norms, k.of)
-		if len(h.Xs) > 1 && !h.empty() && !(k.title == "Dead channels" && h.all(0)) {
+		h.fill(r.norms, k.value)
+		if len(h.Xs) > 1 && !h.empty() && !(k.title == "Dead channels" && h.allCells(0)) {
 			out = append(out, h)
 		}
 	}
@@ -144,8 +144,8 @@ func valueOf(v *float32) float64 {
 	return float64(*v)
 }
 
-// all reports whether every known value is v.
-func (h *heat) all(v float64) bool {
+// allCells reports whether every known value is v.
+func (h *heat) allCells(v float64) bool {
 	for _, row := range h.Values {
 		if slices.ContainsFunc(row, func(x float64) bool { return x == x && x != v }) {
 			return false
@@ -158,7 +158,7 @@ func (h *heat) all(v float64) bool {
 const mostColumns = 120
 
 // fill adds the values of layers in each epoch. The rows are the layers of the last epoch.
-func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
+func (h *normHeat) fill(norms []train.Norms, value func(*bn.Summary) float64) {
 	layers := norms[len(norms)-1].Layers
 	if len(layers) > mostLayers {
 		h.caption += fmt.Sprintf(" The first %d of %d layers.", mostLayers, len(layers))
@@ -178,7 +178,7 @@ func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 		for j, c := range columns {
 			row[j] = math.NaN()
 			if i < len(c.Layers) && c.Layers[i].Layer == l.Layer {
-				row[j] = of(&c.Layers[i])
+				row[j] = value(&c.Layers[i])
 			}
 		}
 		h.Rows, h.Values = append(h.Rows, l.Layer), append(h.Values, row)
@@ -187,11 +187,11 @@ func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 
 // inWords describes a heat map for readers who cannot see it.
 func (h *heat) inWords() string {
-	low, high, where := math.Inf(1), math.Inf(-1), ""
+	low, high, layer := math.Inf(1), math.Inf(-1), ""
 	for i, row := range h.Values {
 		if v := row[len(row)-1]; !math.IsNaN(v) {
 			if low = min(low, v); v > high {
-				high, where = v, h.Rows[i]
+				high, layer = v, h.Rows[i]
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func (h *heat) inWords() string {
 		return h.Title
 	}
 	return fmt.Sprintf("%s, by layer and epoch. Last: from %s to %s, in %s", h.Title, digits(low),
-		digits(high), where)
+		digits(high), layer)
 }
 
 // findings returns sentences about layers with problems.
@@ -214,7 +214,7 @@ func findings(layers []bn.Summary) []string {
 		}
 		if len(names) > 0 {
 			out = append(out, fmt.Sprintf("%s of %d: %s (%s).", problem.Plural(len(names), "layer"), len(layers),
-				sentence, few(names)))
+				sentence, shortened(names)))
 		}
 	}
 	add("values that are not finite; bnctl doctor lists them",
@@ -236,8 +236,8 @@ func findings(layers []bn.Summary) []string {
 	return out
 }
 
-// few returns the first of many names, as text.
-func few(names []string) string {
+// shortened returns the first of many names, as text.
+func shortened(names []string) string {
 	const most = 4
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -83,7 +83,7 @@ func writePage(w io.Writer, runs ...*Run) error {
 	p := page{Style: template.CSS(style.CSS()), Curves: curvesOf(named),
 		Footer: "Written by bnctl " + releases(runs) + ". The page refers to no other file."}
 	if len(runs) == 1 {
-		p.one(runs[0])
+		p.addRun(runs[0])
 	} else {
 		p.several(named)
 	}
@@ -96,9 +96,9 @@ func writePage(w io.Writer, runs ...*Run) error {
 	return pageTemplate().Execute(w, p)
 }
 
-// one sets those parts of a page that are about a single run.
-func (p *page) one(r *Run) {
-	k := r.start.known
+// addRun sets the sections of a page that describe a single run.
+func (p *page) addRun(r *Run) {
+	k := r.start.recipe
 	p.Title, p.Subtitle = r.Name, "A run without a recipe."
 	if k.Model != "" {
 		p.Title = k.Model + " on " + k.Data.InWords()
@@ -113,32 +113,32 @@ func (p *page) one(r *Run) {
 
 // facts returns the figures that a reader looks for first.
 func (r *Run) facts() []fact {
-	var all []fact
+	var list []fact
 	if b := r.best(); b != nil {
 		v, name := b.score()
-		all = append(all, fact{"best " + name, percent(v), fmt.Sprintf("epoch %d of %d", b.Epoch,
-			max(len(r.epochs), r.start.known.Epochs))})
+		list = append(list, fact{"best " + name, percent(v), fmt.Sprintf("epoch %d of %d", b.Epoch,
+			max(len(r.epochs), r.start.recipe.Epochs))})
 		last := &r.epochs[len(r.epochs)-1]
 		if last != b {
 			v, _ = last.score()
-			all = append(all, fact{"last " + name, percent(v), fmt.Sprintf("epoch %d", last.Epoch)})
+			list = append(list, fact{"last " + name, percent(v), fmt.Sprintf("epoch %d", last.Epoch)})
 		}
 		if last.ValLoss.v != nil {
-			all = append(all, fact{"validation loss", number4(last.ValLoss.or()),
-				"train loss " + number4(last.TrainLoss.or())})
+			list = append(list, fact{"validation loss", number4(last.ValLoss.float()),
+				"train loss " + number4(last.TrainLoss.float())})
 		} else {
-			all = append(all, fact{"train loss", number4(last.TrainLoss.or()), ""})
+			list = append(list, fact{"train loss", number4(last.TrainLoss.float()), ""})
 		}
-		all = append(all, fact{"time", duration(r.seconds()), problem.Plural(len(r.epochs), "epoch")},
-			fact{"images a second", thousands(last.Throughput.or()), "last epoch"})
+		list = append(list, fact{"time", duration(r.seconds()), problem.Plural(len(r.epochs), "epoch")},
+			fact{"images a second", thousands(last.Throughput.float()), "last epoch"})
 	}
 	if r.start.TotalSteps > 0 {
-		all = append(all, fact{"steps", fmt.Sprintf("%d", r.stands), fmt.Sprintf("of %d", r.start.TotalSteps)})
+		list = append(list, fact{"steps", fmt.Sprintf("%d", r.stands), fmt.Sprintf("of %d", r.start.TotalSteps)})
 	}
 	if n := r.start.Parameters; n > 0 {
-		all = append(all, fact{"parameters", thousands(float64(n)), ""})
+		list = append(list, fact{"parameters", thousands(float64(n)), ""})
 	}
-	return all
+	return list
 }
 
 // distinct returns copies of the runs with different names: a number is added to a name that repeats an
@@ -160,7 +160,7 @@ func distinct(runs []*Run) []*Run {
 func releases(runs []*Run) string {
 	text := ""
 	for _, r := range runs {
-		if v := r.start.known.Release; v != "" && text == "" {
+		if v := r.start.recipe.Release; v != "" && text == "" {
 			text = v
 		}
 	}

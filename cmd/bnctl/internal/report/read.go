@@ -177,19 +177,19 @@ func (r *Run) readCheckpoint(path string) error {
 		return err
 	}
 	r.start.Recipe, r.recipe, r.checkpoint = k.Recipe, fieldsOf(k.Recipe), path
-	if r.start.known, err = knownOf(k.Recipe); err != nil {
+	if r.start.recipe, err = knownOf(k.Recipe); err != nil {
 		return fmt.Errorf("%s: recipe: %w", path, err)
 	}
-	var at struct {
+	var header struct {
 		Progress struct {
 			Step int `json:"step"`
 		} `json:"progress"`
 		Paths progress.Paths `json:"paths"`
 	}
-	if err := json.Unmarshal(k.Progress, &at); err != nil {
+	if err := json.Unmarshal(k.Progress, &header); err != nil {
 		return fmt.Errorf("%s: progress: %w", path, err)
 	}
-	r.stands, r.start.Paths, r.start.Checkpoint = at.Progress.Step, at.Paths, path
+	r.stands, r.start.Paths, r.start.Checkpoint = header.Progress.Step, header.Paths, path
 	if p, err := recipe.Parse(k.Recipe); err == nil {
 		r.start.TotalSteps = p.TotalSteps()
 	}
@@ -201,7 +201,7 @@ func (r *Run) readCheckpoint(path string) error {
 	if err != nil {
 		return err
 	}
-	now := train.Norms{Epoch: max(1, r.epochOf(at.Progress.Step))}
+	now := train.Norms{Epoch: max(1, r.epochOf(header.Progress.Step))}
 	for _, n := range formats.ModelNorms(m) {
 		if !n.Mean.IsZero() && !n.Variance.IsZero() {
 			now.Layers = append(now.Layers, bn.Summarise(n, tensor.Tensor{}, bn.Norm{}))

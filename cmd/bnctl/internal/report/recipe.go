@@ -18,31 +18,31 @@ func knownOf(b json.RawMessage) (knownRecipe, error) {
 // dotted names: data.fingerprint.
 func fieldsOf(b json.RawMessage) []field { return appendFields(nil, "", b) }
 
-func appendFields(to []field, prefix string, b json.RawMessage) []field {
+func appendFields(fields []field, prefix string, b json.RawMessage) []field {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return to
+		return fields
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return to
+			return fields
 		}
 		var value json.RawMessage
 		if d.Decode(&value) != nil {
-			return to
+			return fields
 		}
 		name, ok := key.(string)
 		if !ok {
-			return to
+			return fields
 		}
 		if value[0] == '{' {
-			to = appendFields(to, prefix+name+".", value)
+			fields = appendFields(fields, prefix+name+".", value)
 			continue
 		}
-		to = append(to, field{prefix + name, inWords(value)})
+		fields = append(fields, field{prefix + name, inWords(value)})
 	}
-	return to
+	return fields
 }
 
 // inWords returns a value of a recipe as text for people.

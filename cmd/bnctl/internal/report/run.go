@@ -34,14 +34,14 @@ type Run struct {
 // figure is a number in a log. It is NaN if the value is missing, null or not a number.
 type figure struct{ v *float64 }
 
-func (f figure) or() float64 {
+func (f figure) float() float64 {
 	if f.v == nil {
 		return math.NaN()
 	}
 	return *f.v
 }
 
-func (f figure) known() bool { return !math.IsNaN(f.or()) && !math.IsInf(f.or(), 0) }
+func (f figure) isFinite() bool { return !math.IsNaN(f.float()) && !math.IsInf(f.float(), 0) }
 
 // UnmarshalJSON implements json.Unmarshaler. A value that is not a number becomes NaN.
 func (f *figure) UnmarshalJSON(b []byte) error {
@@ -73,7 +73,7 @@ type start struct {
 	Checkpoint    string             `json:"checkpoint"`
 	GoOn          string             `json:"go_on"`
 
-	known knownRecipe
+	recipe knownRecipe
 }
 
 // knownRecipe has those fields of a recipe that a report uses by name. Recipes of other releases may lack
@@ -143,13 +143,13 @@ type portion struct {
 func (e *epoch) score() (v float64, name string) {
 	switch {
 	case e.ValMIoU.v != nil:
-		return e.ValMIoU.or(), "mIoU"
+		return e.ValMIoU.float(), "mIoU"
 	case e.ValAP50.v != nil:
-		return e.ValAP50.or(), "AP50"
+		return e.ValAP50.float(), "AP50"
 	case e.ValAccuracy.v != nil:
-		return e.ValAccuracy.or(), "accuracy"
+		return e.ValAccuracy.float(), "accuracy"
 	}
-	return e.TrainAccuracy.or(), "train accuracy"
+	return e.TrainAccuracy.float(), "train accuracy"
 }
 
 type gap struct {
@@ -196,8 +196,8 @@ func (r *Run) best() *epoch {
 func (r *Run) seconds() float64 {
 	total := 0.0
 	for _, e := range r.epochs {
-		if e.Seconds.known() {
-			total += e.Seconds.or()
+		if e.Seconds.isFinite() {
+			total += e.Seconds.float()
 		}
 	}
 	return total

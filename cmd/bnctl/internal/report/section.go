@@ -60,10 +60,10 @@ func (r *Run) story() []string {
 	}
 	for _, d := range []struct {
 		skipped int
-		of      string
-	}{{r.start.known.Data.Skipped, "the data"}, {r.start.known.Validation.Skipped, "the validation data"}} {
+		subject string
+	}{{r.start.recipe.Data.Skipped, "the data"}, {r.start.recipe.Validation.Skipped, "the validation data"}} {
 		if d.skipped > 0 {
-			out = append(out, fmt.Sprintf("%s of %s left out", problem.Plural(d.skipped, "bad file"), d.of))
+			out = append(out, fmt.Sprintf("%s of %s left out", problem.Plural(d.skipped, "bad file"), d.subject))
 		}
 	}
 	out = append(out, r.stages()...)
@@ -77,11 +77,11 @@ func (r *Run) story() []string {
 // stages returns sentences about the layers of each stage. If the run has ended, they also state how long
 // each stage waited.
 func (r *Run) stages() (out []string) {
-	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
+	list, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
 	if ended {
-		all = r.done.Stages
+		list = r.done.Stages
 	}
-	for i, s := range all {
+	for i, s := range list {
 		text := fmt.Sprintf("stage %d, %s, has %s, %s to %s: ", i+1, strings.Join(s.Devices, ", "),
 			problem.Plural(s.Layers, "layer"), s.First, s.Last)
 		if ended {
@@ -124,7 +124,7 @@ func (r *Run) goingOn() []command {
 				"bnctl doctor " + model + "\nbnctl export " + model + " -o " +
 					legible.ShellWord(strings.TrimSuffix(r.done.Model,
 						".bnm")+".onnx")})
-		if k := r.start.known; checkpoint != "" && k.Epochs > 0 && (k.Schedule == "constant" ||
+		if k := r.start.recipe; checkpoint != "" && k.Epochs > 0 && (k.Schedule == "constant" ||
 			strings.HasPrefix(k.Schedule, "step")) {
 			out = append(out, command{"Train longer:", fmt.Sprintf("bnctl train --resume %s --epochs %d",
 				legible.ShellWord(checkpoint),
@@ -174,7 +174,7 @@ func (r *Run) environment() []field {
 
 // code returns the release and the revision of the program that trained.
 func (r *Run) code() string {
-	text := "bnctl " + r.start.known.Release
+	text := "bnctl " + r.start.recipe.Release
 	if v := r.start.Environment; v != nil && v.Revision != "" {
 		text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
 	}

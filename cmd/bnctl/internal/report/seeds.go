@@ -20,8 +20,8 @@ type seedGroup struct {
 // seedGroups groups those runs that have figures. Of two runs with the same seed only the first counts,
 // because the second adds no evidence.
 func seedGroups(runs []*Run, differs []difference) []*seedGroup {
-	at := slices.IndexFunc(differs, func(d difference) bool { return d.name == "seed" })
-	if at < 0 {
+	index := slices.IndexFunc(differs, func(d difference) bool { return d.name == "seed" })
+	if index < 0 {
 		return nil
 	}
 	var groups []*seedGroup
@@ -37,7 +37,7 @@ func seedGroups(runs []*Run, differs []difference) []*seedGroup {
 		if g < 0 {
 			g, groups = len(groups), append(groups, &seedGroup{fields: fields, figure: figure})
 		}
-		if seed := differs[at].values[i]; !slices.Contains(groups[g].seeds, seed) {
+		if seed := differs[index].values[i]; !slices.Contains(groups[g].seeds, seed) {
 			groups[g].add(seed, best, last)
 		}
 	}
@@ -50,13 +50,13 @@ func (g *seedGroup) add(seed string, best, last float64) {
 
 // recipeOfRun returns the values of a run in those fields that influence its result, except the seed.
 func recipeOfRun(differs []difference, run int) string {
-	var all []string
+	var list []string
 	for _, d := range differs {
 		if d.name != "seed" && d.name != "devices" {
-			all = append(all, fmt.Sprintf("%s %.12s", d.name, d.values[run]))
+			list = append(list, fmt.Sprintf("%s %.12s", d.name, d.values[run]))
 		}
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(list, ", ")
 }
 
 // hasSeveralSeeds reports whether some group has two or more seeds.

@@ -31,22 +31,22 @@ func (r *Run) times(several bool) []times {
 	if len(r.epochs) == 0 {
 		return nil
 	}
-	name := func(what string) string {
+	name := func(unit string) string {
 		if several {
-			return r.Name + ", " + what
+			return r.Name + ", " + unit
 		}
-		return what
+		return unit
 	}
 	t := times{Title: name("by epoch")}
-	if v := r.together(); v != nil {
+	if v := r.sharedRow(); v != nil {
 		t.Rows = append(t.Rows, *v)
 	}
 	every := (len(r.epochs) + mostEpochRows - 1) / mostEpochRows
 	for i := len(r.epochs) - 1; i >= 0 && !several; i -= every {
 		e := &r.epochs[i]
-		compute := 1 - e.InputWait.or() - e.SyncWait.or()
-		t.Rows = append(t.Rows, newTimeRow(fmt.Sprintf("epoch %d", e.Epoch), compute, e.SyncWait.or(),
-			e.InputWait.or(), thousands(e.Throughput.or())))
+		compute := 1 - e.InputWait.float() - e.SyncWait.float()
+		t.Rows = append(t.Rows, newTimeRow(fmt.Sprintf("epoch %d", e.Epoch), compute, e.SyncWait.float(),
+			e.InputWait.float(), thousands(e.Throughput.float())))
 	}
 	if every > 1 && !several {
 		t.Note = fmt.Sprintf("Every %d. epoch, the last one first.", every)
@@ -54,11 +54,11 @@ func (r *Run) times(several bool) []times {
 	out := []times{t}
 	last := &r.epochs[len(r.epochs)-1]
 	if d := portions(name(fmt.Sprintf("by device, epoch %d", last.Epoch)), last.Devices,
-		last.InputWait.or()); d != nil {
+		last.InputWait.float()); d != nil {
 		out = append(out, *d)
 	}
 	if d := portions(name(fmt.Sprintf("by machine, epoch %d", last.Epoch)), last.Machines,
-		last.InputWait.or()); d != nil {
+		last.InputWait.float()); d != nil {
 		out = append(out, *d)
 	}
 	if d := portions(name(fmt.Sprintf("by rank, epoch %d", last.Epoch)), last.Ranks, math.NaN()); d != nil {
@@ -67,17 +67,17 @@ func (r *Run) times(several bool) []times {
 	return out
 }
 
-// together returns a row for all epochs. Each epoch has a weight by its duration.
-func (r *Run) together() *timeRow {
+// sharedRow returns a row for all epochs, in which each epoch counts by its duration.
+func (r *Run) sharedRow() *timeRow {
 	total, sync, input, seen := 0.0, 0.0, 0.0, 0.0
 	for _, e := range r.epochs {
-		if !e.Seconds.known() || !e.SyncWait.known() || !e.InputWait.known() {
+		if !e.Seconds.isFinite() || !e.SyncWait.isFinite() || !e.InputWait.isFinite() {
 			continue
 		}
-		seconds := e.Seconds.or()
+		seconds := e.Seconds.float()
 		total += seconds
-		sync += float64(seconds * e.SyncWait.or())
-		input += float64(seconds * e.InputWait.or())
+		sync += float64(seconds * e.SyncWait.float())
+		input += float64(seconds * e.InputWait.float())
 		seen += float64(e.Seen)
 	}
 	if total == 0 {
@@ -92,16 +92,16 @@ func (r *Run) together() *timeRow {
 
 // portions returns the table of devices or ranks, or nil without any. input is the share of the time
 // that they waited for input. It is used for devices that do not report this share themselves.
-func portions(title string, of []portion, input float64) *times {
-	if len(of) == 0 {
+func portions(title string, list []portion, input float64) *times {
+	if len(list) == 0 {
 		return nil
 	}
 	t := times{Title: title}
-	for i, p := range of {
-		name, waited, sync := p.Device, input, p.SyncWait.or()
+	for i, p := range list {
+		name, waited, sync := p.Device, input, p.SyncWait.float()
 		if p.Machine != "" {
-			name = fmt.Sprintf("%s, sending %s", p.Machine, coarse(p.Sending.or()))
-			sync = p.Waiting.or() + p.Sending.or()
+			name = fmt.Sprintf("%s, sending %s", p.Machine, coarse(p.Sending.float()))
+			sync = p.Waiting.float() + p.Sending.float()
 			if p.BreakEven != nil {
 				t.Note += p.Machine + " " + p.BreakEven.String() + ". "
 			}
@@ -113,15 +113,15 @@ func portions(title string, of []portion, input float64) *times {
 			name += ", stage " + strconv.Itoa(p.Stage)
 		}
 		if p.InputWait.v != nil {
-			waited = p.InputWait.or()
+			waited = p.InputWait.float()
 		}
-		compute := p.Compute.or()
+		compute := p.Compute.float()
 		if p.Compute.v == nil {
 			compute = 1 - waited - sync
 		}
 		rate := ""
 		if p.Throughput.v != nil {
-			rate = thousands(p.Throughput.or())
+			rate = thousands(p.Throughput.float())
 		}
 		t.Rows = append(t.Rows, newTimeRow(name, compute, sync, waited, rate))
 	}

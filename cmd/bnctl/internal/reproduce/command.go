@@ -67,7 +67,7 @@ func run(c *cli.Context, h Host) error {
 	}
 	o := options{model: c.Args().First(), data: c.String("data"), validation: c.String("val"),
 		network: c.String("model"), classes: c.Int("classes"), init: c.String("init"),
-		chain: c.String("chain"), from: c.String("from"),
+		chain: c.String("chain"), checkpoint: c.String("from"),
 		dryRun: c.Bool("dry-run"), out: h.Output(c)}
 	var err error
 	if o.file, err = h.File(c); err != nil {
@@ -76,7 +76,7 @@ func run(c *cli.Context, h Host) error {
 	if o.fleet, err = h.Fleet(c); err != nil {
 		return err
 	}
-	if o.first, o.last, err = epochs(c.String("epochs"), o.from); err != nil {
+	if o.first, o.last, err = epochs(c.String("epochs"), o.checkpoint); err != nil {
 		return err
 	}
 	if o.statement, err = attest.FromFlags(c, false); err != nil {

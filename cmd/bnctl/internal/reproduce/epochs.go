@@ -9,10 +9,10 @@ import (
 )
 
 // epochs parses a range of epochs A..B. It returns 0, 0 if all epochs are meant.
-func epochs(text, from string) (first, last int, err error) {
+func epochs(text, option string) (first, last int, err error) {
 	if text == "" {
-		if from != "" {
-			return 0, 0, problem.New("from", from, "it begins in the middle",
+		if option != "" {
+			return 0, 0, problem.New("from", option, "it begins in the middle",
 				"name epochs to repeat with {epochs} A..B")
 		}
 		return 0, 0, nil
@@ -22,7 +22,7 @@ func epochs(text, from string) (first, last int, err error) {
 	if err != nil || n != 3 || end != "|" || first < 1 || last < first {
 		return 0, 0, problem.New("epochs", text, "want A..B with 1 <= A <= B", "for example {epochs} 3..4")
 	}
-	if first > 1 && from == "" {
+	if first > 1 && option == "" {
 		return 0, 0, problem.New("epochs", text, fmt.Sprintf("epoch %d continues epoch %d", first, first-1),
 			"give the checkpoint of that epoch with {from}")
 	}
@@ -47,19 +47,19 @@ func (o *options) checkEpochs(w *original) error {
 
 // checkFrom returns an error if the checkpoint to begin with is of another training, or is not from the end
 // of the epoch before the first repeated epoch.
-func (a *again) checkFrom() error {
-	k, err := serialize.ReadCheckpoint(a.from)
+func (a *repetition) checkFrom() error {
+	k, err := serialize.ReadCheckpoint(a.checkpoint)
 	if err != nil {
 		return err
 	}
 	c, err := chain.Decode(k.Attachments[chain.Attachment])
 	if err != nil {
-		return problem.New("from", a.from, "it has no chain", "use a checkpoint of the training of "+a.model)
+		return problem.New("from", a.checkpoint, "it has no chain", "use a checkpoint of the training of "+a.model)
 	}
 	for _, l := range c.Links {
-		if was, ok := a.of.chain.Of(l.Epoch); !ok || was != l {
+		if was, ok := a.original.chain.Of(l.Epoch); !ok || was != l {
 			text := fmt.Sprintf("it is of another training than %s: epoch %d differs", a.model, l.Epoch)
-			return problem.New("from", a.from, text, "use a checkpoint of this training")
+			return problem.New("from", a.checkpoint, text, "use a checkpoint of this training")
 		}
 	}
 	if n := len(c.Links); n != a.first-1 {
@@ -67,7 +67,7 @@ func (a *again) checkFrom() error {
 		if n < a.last {
 			advice = fmt.Sprintf("repeat from epoch %d on, with {epochs} %d..%d", n+1, n+1, a.last)
 		}
-		return problem.New("from", a.from, "it has completed "+problem.Plural(n, "epoch"), advice)
+		return problem.New("from", a.checkpoint, "it has completed "+problem.Plural(n, "epoch"), advice)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (r *report) text() string {
 }
 
 // event reports lost devices. In a dry run it stops the training as soon as the time of a step is known.
-func (a *again) event(e train.Event) {
+func (a *repetition) event(e train.Event) {
 	if l, ok := e.(train.DeviceLost); ok {
 		a.out.Note("device %s lost at step %d: %s; %s", l.Device, l.Step, l.Reason, l.Successors())
 	}
@@ -67,11 +67,11 @@ func (a *again) event(e train.Event) {
 // estimate estimates the duration of the training in seconds, after its first steps. It is the sum of the
 // time so far, the remaining steps, and the evaluations. It assumes that evaluating a sample needs a third of
 // the time of training on it.
-func (a *again) estimate(s train.Stepped) float64 {
-	r := a.of.recipe
+func (a *repetition) estimate(s train.Stepped) float64 {
+	r := a.original.recipe
 	epochs := r.Epochs
-	if a.of.chain != nil {
-		epochs = len(a.of.chain.Links)
+	if a.original.chain != nil {
+		epochs = len(a.original.chain.Links)
 	}
 	trained := float64(a.report.Steps-s.Step) * float64(r.StepBatch())
 	evaluated := float64(r.Validation.Samples) * float64(max(epochs, 1))

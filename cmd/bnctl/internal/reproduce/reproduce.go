@@ -28,15 +28,15 @@ import (
 
 // options are the values of the command's flags.
 type options struct {
-	model, data, validation, init, chain, from string
-	network                                    string            // the model, if the recipe does not describe it
-	file                                       modelfile.Options // for reading the files network and init
-	classes                                    int               // classes of a new head; 0: the data's classes
-	first, last                                int               // the range of epochs to repeat; 0: all
-	dryRun                                     bool
-	statement                                  *attest.Signing // written if the result is equal; may be nil
-	fleet                                      fleet.Options
-	out                                        Output
+	model, data, validation, init, chain, checkpoint string
+	network                                          string            // the model, if it is not in the recipe
+	file                                             modelfile.Options // for reading the files network and init
+	classes                                          int               // of a new head; 0: the data's classes
+	first, last                                      int               // the range of epochs to repeat; 0: all
+	dryRun                                           bool
+	statement                                        *attest.Signing // written if results are equal; may be nil
+	fleet                                            fleet.Options
+	out                                              Output
 }
 
 // Reasons for ending the second training early.
@@ -63,15 +63,15 @@ func (o *options) reproduce(ctx context.Context) (*report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	a := &again{options: o, of: w, folder: folder,
+	a := &repetition{options: o, original: w, folder: folder,
 		report: report{Model: o.model, Chain: w.chain != nil, DryRun: o.dryRun}}
 	return a.run(ctx)
 }
 
-// again is the second training.
-type again struct {
+// repetition is the second training.
+type repetition struct {
 	*options
-	of       *original
+	original *original
 	folder   string // for temporary files
 	report   report
 	began    time.Time
@@ -79,15 +79,15 @@ type again struct {
 	stop     context.CancelCauseFunc
 }
 
-func (a *again) run(ctx context.Context) (*report, error) {
+func (a *repetition) run(ctx context.Context) (*report, error) {
 	a.began = time.Now()
-	to, err := a.trainOptions()
+	options, err := a.trainOptions()
 	if err != nil {
 		return nil, err
 	}
 	ctx, a.stop = context.WithCancelCause(ctx)
 	defer a.stop(nil)
-	if a.training, err = bnctl.Open(ctx, to); err != nil {
+	if a.training, err = bnctl.Open(ctx, options); err != nil {
 		return nil, a.unreadable(ctx, err)
 	}
 	defer a.training.Close()
@@ -110,7 +110,7 @@ func (a *again) run(ctx context.Context) (*report, error) {
 }
 
 // Observe compares the second training with the first while it runs.
-func (a *again) Observe(e bnctl.Event) error {
+func (a *repetition) Observe(e bnctl.Event) error {
 	switch e := e.(type) {
 	case bnctl.Begins:
 		return a.devices()
@@ -123,9 +123,9 @@ func (a *again) Observe(e bnctl.Event) error {
 }
 
 // prepare gives the recipe of the first training to the second. It returns an error if their inputs differ.
-func (a *again) prepare(ctx context.Context) error {
-	want := a.of.recipe
-	if r := a.training.Recipe(); a.from == "" {
+func (a *repetition) prepare(ctx context.Context) error {
+	want := a.original.recipe
+	if r := a.training.Recipe(); a.checkpoint == "" {
 		*r = *want
 	} else { // after the checkpoint the training may have been extended
 		r.Epochs, r.Steps = want.Epochs, want.Steps
@@ -139,7 +139,7 @@ func (a *again) prepare(ctx context.Context) error {
 	if diff := is.Differences(want); len(diff) > 0 {
 		return inputsDiffer(a.model, diff)
 	}
-	if a.from == "" && a.of.chain != nil && p.Model.WeightsSum() != a.of.chain.Start {
+	if a.checkpoint == "" && a.original.chain != nil && p.Model.WeightsSum() != a.original.chain.Start {
 		return problem.New("", "", "the initial weights are not those of "+a.model,
 			"give their file with {init}, and the options of the file as in the training")
 	}
@@ -149,7 +149,7 @@ func (a *again) prepare(ctx context.Context) error {
 
 // unreadable returns the error for inputs that cannot be read. They cannot be the inputs of the first
 // training.
-func (a *again) unreadable(ctx context.Context, err error) error {
+func (a *repetition) unreadable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func inputsDiffer(model string, diff []recipe.Difference) error {
 
 // devices returns an error if the devices have another kernel class than the first training. It is called
 // before the first step.
-func (a *again) devices() error {
-	want, is := a.of.recipe, a.training.Recipe()
+func (a *repetition) devices() error {
+	want, is := a.original.recipe, a.training.Recipe()
 	if is.Kernels == want.Kernels && slices.Equal(is.Classes, want.Classes) {
 		return nil
 	}
@@ -186,12 +186,12 @@ func (a *again) devices() error {
 }
 
 // chained compares the epochs so far with the chain of the first training, which has a digest for each epoch.
-func (a *again) chained(c *chain.Chain) error {
-	if a.of.chain == nil {
+func (a *repetition) chained(c *chain.Chain) error {
+	if a.original.chain == nil {
 		return nil
 	}
 	l := c.Links[len(c.Links)-1]
-	was, ok := a.of.chain.Of(l.Epoch)
+	was, ok := a.original.chain.Of(l.Epoch)
 	if !ok || was != l {
 		a.report.Differs = l.Epoch
 		a.report.setEqual(false)
@@ -199,8 +199,8 @@ func (a *again) chained(c *chain.Chain) error {
 	}
 	a.report.Epochs++
 	a.out.Note("epoch %d: equal", l.Epoch)
-	last := a.of.chain.Links[len(a.of.chain.Links)-1].Epoch
-	if l.Epoch == a.last || a.of.sum == "" && l.Epoch == last {
+	last := a.original.chain.Links[len(a.original.chain.Links)-1].Epoch
+	if l.Epoch == a.last || a.original.sum == "" && l.Epoch == last {
 		a.report.setEqual(true)
 		return errRepeated
 	}
@@ -208,19 +208,19 @@ func (a *again) chained(c *chain.Chain) error {
 }
 
 // compare compares the template m of the second training with the first template.
-func (a *again) compare(m *models.Model) error {
+func (a *repetition) compare(m *models.Model) error {
 	var b bytes.Buffer
 	if err := serialize.EncodeModel(&b, m); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(b.Bytes())
 	a.report.SHA256 = hex.EncodeToString(sum[:])
-	a.report.setEqual(a.report.SHA256 == a.of.sum)
+	a.report.setEqual(a.report.SHA256 == a.original.sum)
 	return nil
 }
 
 // graphFile writes the graph of the first template to a file, from which the second training makes its model.
-func (a *again) graphFile() (string, error) {
+func (a *repetition) graphFile() (string, error) {
 	path := filepath.Join(a.folder, "model.graph")
-	return path, os.WriteFile(path, a.of.template.Graph.Text(), 0o600)
+	return path, os.WriteFile(path, a.original.template.Graph.Text(), 0o600)
 }

@@ -13,23 +13,24 @@ import (
 )
 
 // trainOptions returns the options of the second training: model, data and devices.
-func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
-	r := a.of.recipe
+func (a *repetition) trainOptions() (o bnctl.TrainOptions, err error) {
+	r := a.original.recipe
 	o = bnctl.TrainOptions{Fleet: a.fleet, LogEvery: 1, Observer: a,
 		Masks: data.MaskOptions{Values: r.MaskValues, Ignore: r.MaskIgnore}, Columns: r.Columns}
 	if n := max(r.Data.Skipped, r.Validation.Skipped); n > 0 {
 		o.SkipBad = fmt.Sprint(n)
 	}
-	if o.Data, err = sourceOf("data", a.data, a.of.paths.Data, r.Data); err != nil {
+	if o.Data, err = sourceOf("data", a.data, a.original.paths.Data, r.Data); err != nil {
 		return o, err
 	}
 	if o.ValSplit = r.ValSplit.Holdout(); r.ValSplit == nil && r.Validation.Samples > 0 {
-		if o.Validation, err = sourceOf("val", a.validation, a.of.paths.Validation, r.Validation); err != nil {
+		if o.Validation, err = sourceOf("val", a.validation, a.original.paths.Validation,
+			r.Validation); err != nil {
 			return o, err
 		}
 	}
-	if a.from != "" {
-		o.Resume = a.from
+	if a.checkpoint != "" {
+		o.Resume = a.checkpoint
 		// The checkpoint names the files of the first training. These must not be written.
 		o.Output, o.Checkpoint = filepath.Join(a.folder, "again.bnm"), filepath.Join(a.folder, "again.bnc")
 		return o, a.checkFrom()
@@ -39,9 +40,9 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 
 // sourceOf returns the source of the data: the value of the option or, without it, the source in the
 // checkpoint of the first training. If the data is drawn on the fly, it returns the kind of the data.
-func sourceOf(option, given, known string, d recipe.Data) (string, error) {
-	if given = cmp.Or(given, known); given != "" {
-		return given, nil
+func sourceOf(option, original, recorded string, d recipe.Data) (string, error) {
+	if original = cmp.Or(original, recorded); original != "" {
+		return original, nil
 	}
 	if d.Kind == "glyphs" || d.Kind == "shapes" {
 		return fmt.Sprintf("%s:%d", d.Kind, d.Samples), nil
@@ -51,8 +52,8 @@ func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 }
 
 // start sets the model with which the second training begins.
-func (a *again) start(o *bnctl.TrainOptions) (err error) {
-	r, m := a.of.recipe, a.of.template
+func (a *repetition) start(o *bnctl.TrainOptions) (err error) {
+	r, m := a.original.recipe, a.original.template
 	o.Start.Options, o.Start.Classes = a.file, a.classes
 	o.Start.Seed, o.Start.TrainTensors = r.Seed, r.TrainTensors
 	o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation = r.EXIF, r.Interpolation

@@ -110,29 +110,29 @@ func timeoutOf(args []string) (time.Duration, error) {
 
 // progress returns a function that draws the progress of a download on a terminal. It returns nil if
 // stderr is not a terminal.
-func progress(stderr io.Writer) func(name string, done, total int64) {
+func progress(stderr io.Writer) func(name string, n, total int64) {
 	f, ok := stderr.(*os.File)
 	if !ok || !isatty.IsTerminal(f.Fd()) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return func(name string, done, total int64) {
-		if done == total {
+	return func(name string, n, total int64) {
+		if n == total {
 			fmt.Fprint(stderr, "\r\x1b[K")
 			return
 		}
-		fmt.Fprintf(stderr, "\r%s\x1b[K", legible.Sprintf("%s", bar(name, done, total)))
+		fmt.Fprintf(stderr, "\r%s\x1b[K", legible.Sprintf("%s", bar(name, n, total)))
 	}
 }
 
 // bar returns a line that shows the progress of a download.
-func bar(name string, done, total int64) string {
+func bar(name string, n, total int64) string {
 	const width, mega = 30, 1e6
 	if total <= 0 {
-		return fmt.Sprintf("fetching %s: %.1f MB", name, float64(done)/mega)
+		return fmt.Sprintf("fetching %s: %.1f MB", name, float64(n)/mega)
 	}
-	full := int(min(done, total) * width / total)
+	full := int(min(n, total) * width / total)
 	return fmt.Sprintf("fetching %s [%s%s] %.1f of %.1f MB", name, strings.Repeat("#", full),
-		strings.Repeat(".", width-full), float64(done)/mega, float64(total)/mega)
+		strings.Repeat(".", width-full), float64(n)/mega, float64(total)/mega)
 }
 
 // Output prints results.

@@ -39,11 +39,11 @@ func Visible(args []string) []string {
 func visible(arg string) string {
 	var out strings.Builder
 	for {
-		at := urlStart().FindStringSubmatchIndex(arg)
-		if at == nil {
+		match := urlStart().FindStringSubmatchIndex(arg)
+		if match == nil {
 			return out.String() + arg
 		}
-		start := at[4] // start of the second group
+		start := match[4] // start of the second group
 		end := start + urlEnd().FindStringIndex(arg[start:])[0]
 		for _, kind := range lists {
 			url, rest, ok := strings.Cut(arg[start:end], ",")

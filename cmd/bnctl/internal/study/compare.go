@@ -23,8 +23,8 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) dif
 	var d []float64
 	for _, seed := range r.Seeds {
 		x, ok := a[seed]
-		y, both := b[seed]
-		if ok && both {
+		y, exists := b[seed]
+		if ok && exists {
 			d = append(d, measure(x)-measure(y))
 		}
 	}
@@ -72,10 +72,10 @@ const (
 	worse                         // accuracy or loss is worse beyond chance, and neither is better
 )
 
-// judge returns the verdict on a change, from gain, the difference of accuracies, and more, the difference of
-// losses. It is better only if both confidence intervals exclude 0.
-func judge(gain, more difference) verdict {
-	a, l := gain.sign(), -more.sign()
+// judge returns the verdict on a change, from the gain of accuracy and the increase of the loss. It is
+// better only if both confidence intervals exclude 0.
+func judge(gain, lossIncrease difference) verdict {
+	a, l := gain.sign(), -lossIncrease.sign()
 	switch {
 	case gain.Seeds == 1:
 		return oneSeed
@@ -99,9 +99,9 @@ func (d difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {
 		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)
 	}
-	const most = 9
+	const limit = 9
 	rounded := func(v float64) float64 { return math.Round(v * math.Pow10(digits)) }
-	for d.Clear() && digits < most && rounded(math.Abs(d.Mean)) <= rounded(d.Margin) {
+	for d.Clear() && digits < limit && rounded(math.Abs(d.Mean)) <= rounded(d.Margin) {
 		digits++
 	}
 	return fmt.Sprintf("%+.*f ± %.*f%s", digits, d.Mean, digits, d.Margin, unit)

@@ -42,28 +42,28 @@ func (s Setting) Name() string {
 func (r *Results) InAnHour() *Finding {
 	f := &Finding{Question: "Which settings fit into an hour?"}
 	var fit []string
-	settings, all, within := 0, 0.0, 0.0
-	for _, at := range r.Settings() {
-		d := r.Duration(at)
+	settings, total, within := 0, 0.0, 0.0
+	for _, setting := range r.Settings() {
+		d := r.Duration(setting)
 		if d == nil {
 			continue
 		}
 		whole := d.Run * float64(len(r.Seeds))
-		settings, all = settings+1, all+whole
+		settings, total = settings+1, total+whole
 		if within+whole <= time.Hour.Seconds() {
-			fit, within = append(fit, at.Name()), within+whole
+			fit, within = append(fit, setting.Name()), within+whole
 		}
-		f.Details = append(f.Details, fmt.Sprintf("%s: %.2g s a step, %s a run, %s with %s", at.Name(), d.Step,
+		f.Details = append(f.Details, fmt.Sprintf("%s: %.2g s a step, %s a run, %s with %s", setting.Name(), d.Step,
 			clock(d.Run), clock(whole), problem.Plural(len(r.Seeds), "seed")))
 	}
 	switch len(fit) {
 	case settings:
-		f.Answer = fmt.Sprintf("All %d together: they need %s by a measured step.", settings, clock(all))
+		f.Answer = fmt.Sprintf("All %d together: they need %s by a measured step.", settings, clock(total))
 	case 0:
-		f.Answer = fmt.Sprintf("None: all %d need %s by a measured step.", settings, clock(all))
+		f.Answer = fmt.Sprintf("None: all %d need %s by a measured step.", settings, clock(total))
 	default:
 		f.Answer = fmt.Sprintf("%d of %d together, in %s by a measured step: %s. All need %s.", len(fit),
-			settings, clock(within), strings.Join(fit, "; "), clock(all))
+			settings, clock(within), strings.Join(fit, "; "), clock(total))
 	}
 	if settings == 0 {
 		return nil

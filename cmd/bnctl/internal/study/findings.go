@@ -20,8 +20,9 @@ type Finding struct {
 // between runs with the same seed, and has a 95 % confidence interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
-	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled, r.InAnHour}
-	for _, answer := range all {
+	findings := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled,
+		r.InAnHour}
+	for _, answer := range findings {
 		if f := answer(); f != nil {
 			f.Question, f.Answer = r.worded(f.Question), r.worded(f.Answer)
 			for i, detail := range f.Details {
@@ -45,14 +46,14 @@ func (r *Results) setting(a Arm, perReplica int) Setting {
 
 // best returns the statistics with the lowest mean loss in the runs of a setting, or "" without runs.
 func (r *Results) best(s Setting) string {
-	best, least := "", math.Inf(1)
+	best, lowest := "", math.Inf(1)
 	for _, name := range r.statistics(s) {
 		var losses []float64
 		for _, score := range r.bySeed(s, name) {
 			losses = append(losses, score.Loss)
 		}
-		if f := figure(losses); f.Mean < least {
-			best, least = name, f.Mean
+		if f := figure(losses); f.Mean < lowest {
+			best, lowest = name, f.Mean
 		}
 	}
 	return best
@@ -67,15 +68,15 @@ func (r *Results) needsSync() *Finding {
 		sync, apart := r.setting(Sync, k), r.setting(Replica, k)
 		name := r.best(apart)
 		a, b := r.scores(sync, pooled), r.scores(apart, name)
-		gain, less := r.paired(a, b, accuracy), r.paired(a, b, loss)
+		gain, lossIncrease := r.paired(a, b, accuracy), r.paired(a, b, loss)
 		if gain.Seeds == 0 {
 			continue
 		}
-		v := judge(gain, less)
+		v := judge(gain, lossIncrease)
 		sizes[v] = append(sizes[v], fmt.Sprint(k))
 		f.Details = append(f.Details, fmt.Sprintf("%s per replica: sync gains %s of accuracy, loss %s "+
 			"(against replica batch norm with %s statistics, its best; %s)",
-			problem.Plural(k, "sample"), gain.points(), less.loss(), name, problem.Plural(gain.Seeds, "seed")))
+			problem.Plural(k, "sample"), gain.points(), lossIncrease.loss(), name, problem.Plural(gain.Seeds, "seed")))
 	}
 	if len(f.Details) == 0 {
 		return nil
@@ -124,24 +125,25 @@ func (r *Results) rightMerge() *Finding {
 		if len(base) == 0 {
 			continue
 		}
-		var costs, beyond []string
+		var costs, exceptions []string
 		for _, name := range r.statistics(s) {
 			if name == pooled {
 				continue
 			}
 			other := r.scores(s, name)
-			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
+			gain, lossIncrease := r.paired(other, base, accuracy), r.paired(other, base, loss)
 			f.Details = append(f.Details, fmt.Sprintf("%s per replica: %s instead of pooled: "+
-				"accuracy %s, loss %s", problem.Plural(k, "sample"), name, gain.points(), more.loss()))
-			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %s)", name, more.loss(), more.Up,
-				problem.Plural(more.Seeds, "seed")))
-			if more.Clear() {
-				beyond = append(beyond, name)
+				"accuracy %s, loss %s", problem.Plural(k, "sample"), name, gain.points(), lossIncrease.loss()))
+			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %s)", name, lossIncrease.loss(),
+				lossIncrease.Up,
+				problem.Plural(lossIncrease.Seeds, "seed")))
+			if lossIncrease.Clear() {
+				exceptions = append(exceptions, name)
 			}
 		}
 		chance := "within chance"
-		if len(beyond) > 0 {
-			chance = "beyond chance: " + strings.Join(beyond, ", ")
+		if len(exceptions) > 0 {
+			chance = "beyond chance: " + strings.Join(exceptions, ", ")
 		}
 		answers = append(answers, fmt.Sprintf("With %s per replica %s has the lowest loss; against "+
 			"pooled: %s; %s.", problem.Plural(k, "sample"), r.best(s), strings.Join(costs, ", "), chance))
@@ -156,15 +158,15 @@ func (r *Results) rightMerge() *Finding {
 // smallDiffers compares the smallest with the largest number of samples per replica.
 func (r *Results) smallDiffers() *Finding {
 	small, healthy := slices.Min(r.PerReplica), slices.Max(r.PerReplica)
-	few, many := r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled)
-	gain, more := r.paired(few, many, accuracy), r.paired(few, many, loss)
+	smaller, larger := r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled)
+	gain, lossIncrease := r.paired(smaller, larger, accuracy), r.paired(smaller, larger, loss)
 	if gain.Seeds == 0 || small == healthy {
 		return nil
 	}
 	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %s differ from %d, "+
 		"as in the literature?", problem.Plural(small, "sample"), healthy)}
 	f.Details = append(f.Details, fmt.Sprintf("replica, pooled: %d instead of %d: accuracy %s, loss %s",
-		small, healthy, gain.points(), more.loss()))
+		small, healthy, gain.points(), lossIncrease.loss()))
 	a, b := r.scores(r.setting(Sync, small), pooled), r.scores(r.setting(Sync, healthy), pooled)
 	if len(a) > 0 && len(b) > 0 {
 		f.Details = append(f.Details, fmt.Sprintf("control, sync (the same mathematics, only rounded otherwise): "+
@@ -172,14 +174,15 @@ func (r *Results) smallDiffers() *Finding {
 	}
 	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on "+
 		"ImageNet, validation error 23.6 % with 32 samples per device and 34.7 % with 2")
-	f.Answer = fmt.Sprintf("%s: accuracy %s, loss %s.", fewerSays(gain, more), gain.points(), more.loss())
+	f.Answer = fmt.Sprintf("%s: accuracy %s, loss %s.", fewerSays(gain, lossIncrease), gain.points(),
+		lossIncrease.loss())
 	return f
 }
 
-// fewerSays returns the answer whether fewer samples are worse. gain is the gain of accuracy, and more the
-// increase of the loss.
-func fewerSays(gain, more difference) string {
-	a, l := -gain.sign(), more.sign()
+// fewerSays returns the answer whether fewer samples are worse, from the gain of accuracy and the increase
+// of the loss.
+func fewerSays(gain, lossIncrease difference) string {
+	a, l := -gain.sign(), lossIncrease.sign()
 	switch {
 	case gain.Seeds == 1:
 		return "One seed does not show the extent of chance"
@@ -191,7 +194,7 @@ func fewerSays(gain, more difference) string {
 		return "In accuracy yes, in loss not beyond chance"
 	case l > 0:
 		return "In loss yes, in accuracy not beyond chance"
-	case a == 0 && l == 0 && gain.Mean < 0 && more.Mean > 0:
+	case a == 0 && l == 0 && gain.Mean < 0 && lossIncrease.Mean > 0:
 		return "In that direction, but not beyond chance"
 	}
 	return "Not here"
@@ -219,16 +222,17 @@ func (r *Results) healthyAgrees() *Finding {
 		"with %s per replica?", problem.Plural(k, "sample"))}
 	f.Details = append(f.Details, fmt.Sprintf("mean of all %.2f %%; standard deviation of one seed %.2f points",
 		mean, deviation))
-	var outside []string
+	var exceptions []string
 	for _, row := range rows {
 		if math.Abs(row.Accuracy.Mean-mean) > 2*deviation {
-			outside = append(outside, fmt.Sprintf("%s, %s (%.2f %%)", row.Arm, row.Statistics, row.Accuracy.Mean))
+			exceptions = append(exceptions, fmt.Sprintf("%s, %s (%.2f %%)", row.Arm, row.Statistics,
+				row.Accuracy.Mean))
 		}
 	}
 	f.Answer = fmt.Sprintf("Yes: all %d means are within two standard deviations of one seed of their mean.",
 		len(rows))
-	if len(outside) > 0 {
-		f.Answer = "No: outside two standard deviations are " + strings.Join(outside, "; ") + "."
+	if len(exceptions) > 0 {
+		f.Answer = "No: outside two standard deviations are " + strings.Join(exceptions, "; ") + "."
 	}
 	return f
 }

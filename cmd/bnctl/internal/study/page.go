@@ -32,7 +32,7 @@ func (r *Results) Page(w io.Writer) error {
 	}
 	rows = append(rows, r.refused()...)
 	return page().Execute(w, map[string]any{"Style": template.CSS(style.CSS()), "Results": r,
-		"Columns": r.columns(), "Rows": rows, "Findings": r.Findings(), "Plots": r.Plots(), "Length": r.length(),
+		"Columns": r.headings(), "Rows": rows, "Findings": r.Findings(), "Plots": r.Plots(), "Length": r.length(),
 		"Kept": r.retained()})
 }
 

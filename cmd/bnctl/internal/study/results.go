@@ -147,20 +147,20 @@ func (r *Results) Settings() []Setting {
 	if arms == nil {
 		arms = DefaultArms()
 	}
-	var all []Setting
+	var list []Setting
 	for _, arm := range []Arm{Single, Frozen} {
 		if slices.Contains(arms, arm) {
-			all = append(all, Setting{arm, r.Batch, 1})
+			list = append(list, Setting{arm, r.Batch, 1})
 		}
 	}
 	for _, k := range r.PerReplica {
 		for _, arm := range []Arm{Sync, Replica} {
 			if slices.Contains(arms, arm) {
-				all = append(all, Setting{arm, k, r.Batch / k})
+				list = append(list, Setting{arm, k, r.Batch / k})
 			}
 		}
 	}
-	return all
+	return list
 }
 
 // Refuse adds a refusal. It replaces an earlier one of the same setting.

@@ -68,8 +68,8 @@ const fewest = 32
 // ends returns two ratios: of the smallest groups, and of the largest groups where the samples make at
 // least fewest groups.
 func (l Layer) ends(samples int) (small, large Ratio) {
-	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
-	small = slices.MinFunc(l.Ratios, by)
+	order := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
+	small = slices.MinFunc(l.Ratios, order)
 	large = small
 	for _, v := range l.Ratios {
 		if v.PerReplica*fewest <= samples && v.PerReplica > large.PerReplica {

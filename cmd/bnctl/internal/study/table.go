@@ -60,10 +60,10 @@ func (r *Results) Table() []Row {
 
 // bySeed returns the scores of a setting, in the order of the seeds.
 func (r *Results) bySeed(s Setting, statistics string) []Score {
-	all := r.scores(s, statistics)
+	scores := r.scores(s, statistics)
 	var out []Score
 	for _, seed := range r.Seeds {
-		if score, ok := all[seed]; ok {
+		if score, ok := scores[seed]; ok {
 			out = append(out, score)
 		}
 	}
@@ -94,8 +94,8 @@ func (r *Results) refused() (lines [][]string) {
 	return lines
 }
 
-// columns returns the headings of the columns.
-func (r *Results) columns() []string {
+// headings returns the headings of the columns.
+func (r *Results) headings() []string {
 	return []string{"batch norm", "per replica", "statistics", "seeds", r.worded("accuracy") + " %", "loss",
 		"images/s",
 		"synchronising"}
@@ -103,7 +103,7 @@ func (r *Results) columns() []string {
 
 // Text returns the table as Markdown, with aligned columns.
 func (r *Results) Text() string {
-	lines := [][]string{r.columns()}
+	lines := [][]string{r.headings()}
 	for _, row := range r.Table() {
 		lines = append(lines, row.cells())
 	}

@@ -137,15 +137,15 @@ type stored struct {
 // writeThresholds writes the model with the thresholds that meet the goal.
 func (o *Options) writeThresholds(out Output, m *models.Model, d *predict.Details) error {
 	s := stored{Output: o.thresholds, Thresholds: map[string]float64{}}
-	var all []float64
+	var list []float64
 	for i, t := range d.Thresholds() {
-		least, name := float64(t.Threshold), predict.Label(m, i)
-		if least != least {
-			least, s.OutOfReach = half, append(s.OutOfReach, name)
+		threshold, name := float64(t.Threshold), predict.Label(m, i)
+		if threshold != threshold {
+			threshold, s.OutOfReach = half, append(s.OutOfReach, name)
 		}
-		all, s.Thresholds[name] = append(all, least), least
+		list, s.Thresholds[name] = append(list, threshold), threshold
 	}
-	m, err := models.WithThresholds(m, all)
+	m, err := models.WithThresholds(m, list)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // loading returns the line that shows the current activity before the run begins.
 func (d *drawing) loading() line {
-	doing := d.now.Doing
+	doing := d.moment.Doing
 	if doing == "" {
 		doing = "starting"
 	}
@@ -37,30 +37,32 @@ func (d *drawing) title() line {
 func (d *drawing) bars() []line {
 	per := max(d.started.Recipe.StepsPerEpoch(), 1)
 	total := max(d.started.TotalSteps, 1)
-	epoch := max(d.now.Epoch, 1)
+	epoch := max(d.moment.Epoch, 1)
 	before := (epoch - 1) * per
 	length := max(min(per, total-before), 1) // the last epoch may be cut off by {steps}
-	done := min(max(d.now.Step-before, 0), length)
-	left := []string{fmt.Sprintf("epoch %d of %d", epoch, (total+per-1)/per), "run"}
-	behind := []string{fmt.Sprintf("step %d of %d", done, length), clock(d.Elapsed) + "  " + d.remaining()}
-	if d.now.Doing != "" {
-		behind[0] = legible.Text(d.now.Doing)
-		if d.now.Of > 0 {
-			behind[0] += fmt.Sprintf(" %d of %d", d.now.Samples, d.now.Of)
+	done := min(max(d.moment.Step-before, 0), length)
+	labels := []string{fmt.Sprintf("epoch %d of %d", epoch, (total+per-1)/per), "run"}
+	suffixes := []string{fmt.Sprintf("step %d of %d", done, length), clock(d.Elapsed) + "  " + d.remaining()}
+	if d.moment.Doing != "" {
+		suffixes[0] = legible.Text(d.moment.Doing)
+		if d.moment.Of > 0 {
+			suffixes[0] += fmt.Sprintf(" %d of %d", d.moment.Samples, d.moment.Of)
 		}
 	}
-	width := max(columns(left[0]), 14)
+	width := max(columns(labels[0]), 14)
 	const percents = len("  100 %  ")
-	cells := min(d.size.Columns-width-percents-max(columns(behind[0]), columns(behind[1]), 22), 60)
+	cells := min(d.size.Columns-width-percents-max(columns(suffixes[0]), columns(suffixes[1]), 22), 60)
 	var out []line
-	for i, of := range []float64{float64(done) / float64(length), float64(d.now.Step) / float64(total)} {
-		of = min(max(of, 0), 1)
-		l := line{{padded(left[i], width, d.more) + " ", normal}}
+	for i, fraction := range []float64{float64(done) / float64(length),
+		float64(d.moment.Step) / float64(total)} {
+		fraction = min(max(fraction, 0), 1)
+		l := line{{padded(labels[i], width, d.ellipsis) + " ", normal}}
 		if cells >= 6 {
-			full := int(of * float64(cells))
+			full := int(fraction * float64(cells))
 			l = append(l, span{strings.Repeat(d.done, full), good}, span{strings.Repeat(d.open, cells-full), faint})
 		}
-		out = append(out, append(l, span{fmt.Sprintf(" %3d %%  ", int(100*of)), strong}, span{behind[i], normal}))
+		out = append(out, append(l, span{fmt.Sprintf(" %3d %%  ", int(100*fraction)), strong}, span{suffixes[i],
+			normal}))
 	}
 	return out
 }
@@ -68,16 +70,16 @@ func (d *drawing) bars() []line {
 // remaining estimates the time until the end of the run.
 func (d *drawing) remaining() string {
 	total := d.started.TotalSteps
-	steps := d.now.Step - d.started.FirstStep
+	steps := d.moment.Step - d.started.FirstStep
 	switch {
 	case d.last.Step > 0 && d.last.Step < total:
-		left := d.last.Remaining * float64(total-d.now.Step) / float64(total-d.last.Step)
-		return "ETA " + seconds(left)
+		rest := d.last.Remaining * float64(total-d.moment.Step) / float64(total-d.last.Step)
+		return "ETA " + seconds(rest)
 	case d.last.Step > 0:
 		return ""
 	case d.rows > 0 && steps > 1:
-		each := (d.Elapsed - d.first).Seconds() / float64(steps-1)
-		return "ETA " + seconds(float64(float64(total-d.now.Step)*each))
+		perStep := (d.Elapsed - d.first).Seconds() / float64(steps-1)
+		return "ETA " + seconds(float64(float64(total-d.moment.Step)*perStep))
 	}
 	return problem.Plural(total-d.started.FirstStep, "step") + " to go"
 }

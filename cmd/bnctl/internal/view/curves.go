@@ -15,28 +15,29 @@ const (
 	errorColumns  = 15 // "  error 12.34 %"
 )
 
-// curve returns the lines of a curve. The last line ends with behind if it fits.
-func (d *drawing) curve(name, figure string, values []float64, k style, behind ...span) []line {
+// curve returns the lines of a curve. The last line ends with suffix if it fits.
+func (d *drawing) curve(name, figure string, values []float64, k style, suffix ...span) []line {
 	width := d.size.Columns - nameColumns - figureColumns - 1
-	if w := (line)(behind).columns(); width-w >= 8 {
+	if w := (line)(suffix).columns(); width-w >= 8 {
 		width = min(width-max(w, behindColumns+errorColumns), 72)
 	} else {
-		behind = nil
+		suffix = nil
 	}
 	var out []line
 	if width < 4 {
-		text := padded(name, nameColumns, d.more) + right(figure, figureColumns)
-		return []line{append(line{{text, normal}}, behind...)}
+		text := padded(name, nameColumns, d.ellipsis) + alignRight(figure, figureColumns)
+		return []line{append(line{{text, normal}}, suffix...)}
 	}
 	rows := chart(values, width, d.chartRows, d.glyphs)
 	for i, cells := range rows {
 		l := line{{padded("", nameColumns+figureColumns+1, ""), normal}}
 		if i == len(rows)-1 {
-			l = line{{padded(name, nameColumns, d.more), normal}, {right(figure, figureColumns) + " ", strong}}
+			l = line{{padded(name, nameColumns, d.ellipsis), normal}, {alignRight(figure, figureColumns) + " ",
+				strong}}
 		}
 		l = append(l, span{cells, k})
-		if i == len(rows)-1 && len(behind) > 0 {
-			l = append(append(l, span{padded("", width-columns(cells), ""), normal}), behind...)
+		if i == len(rows)-1 && len(suffix) > 0 {
+			l = append(append(l, span{padded("", width-columns(cells), ""), normal}), suffix...)
 		}
 		out = append(out, l)
 	}
@@ -50,15 +51,15 @@ func (d *drawing) lossLines() []line {
 	} else if len(n) > 0 {
 		figure = fmt.Sprintf("%.4f", n[len(n)-1])
 	}
-	var behind []span
+	var suffix []span
 	if e := d.measured; e != nil && e.ValLoss != nil {
-		behind = []span{{fmt.Sprintf("  val %.4f", *e.ValLoss), accent}}
+		suffix = []span{{fmt.Sprintf("  val %.4f", *e.ValLoss), accent}}
 		if !finite(float64(*e.ValLoss)) {
-			behind[0].style = bad
+			suffix[0].style = bad
 		}
-		behind = append(behind, d.small(d.valLoss.values)...)
+		suffix = append(suffix, d.small(d.valLoss.values)...)
 	}
-	return d.curve("loss", figure, d.loss.values, middling, behind...)
+	return d.curve("loss", figure, d.loss.values, middling, suffix...)
 }
 
 func (d *drawing) accuracyLines() []line {
@@ -68,12 +69,12 @@ func (d *drawing) accuracyLines() []line {
 	} else if len(n) > 0 {
 		figure = percent(n[len(n)-1])
 	}
-	var behind []span
+	var suffix []span
 	if e := d.measured; e != nil && e.ValAccuracy != nil {
-		behind = []span{{"  val " + percent(*e.ValAccuracy), accent},
+		suffix = []span{{"  val " + percent(*e.ValAccuracy), accent},
 			{"  error " + percent(1-*e.ValAccuracy), faint}}
 	}
-	return d.curve("accuracy", figure, d.accuracy.values, good, behind...)
+	return d.curve("accuracy", figure, d.accuracy.values, good, suffix...)
 }
 
 // overlapLines returns lines about the mean intersection over union of masks, which is computed once per
@@ -87,14 +88,14 @@ func (d *drawing) overlapLines() []line {
 }
 
 func (d *drawing) rateLines() []line {
-	figure, behind := "-", []span(nil)
+	figure, suffix := "-", []span(nil)
 	if d.last.Step > 0 {
 		figure = fmt.Sprintf("%.0f img/s", d.last.Throughput)
-		behind = []span{{fmt.Sprintf("  lr %.4g", d.last.LR), faint}}
+		suffix = []span{{fmt.Sprintf("  lr %.4g", d.last.LR), faint}}
 	} else if spent := d.Elapsed - d.first; d.rows > 0 && spent > 0 {
 		figure = fmt.Sprintf("%.0f img/s", float64(d.rows)/spent.Seconds())
 	}
-	return d.curve("rate", figure, d.rate.values, faint, behind...)
+	return d.curve("rate", figure, d.rate.values, faint, suffix...)
 }
 
 // small returns a small curve over epochs. It is placed after their last figure.

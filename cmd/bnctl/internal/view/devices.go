@@ -16,16 +16,16 @@ type times struct {
 
 // deviceLines returns a header, and a line with a bar for each device and rank. There are at most rows lines.
 func (d *drawing) deviceLines(rows int) []line {
-	all := d.allTimes()
+	list := d.allTimes()
 	var out []line
-	switch need := len(all) + 2; {
-	case rows < 2 || len(all) == 0:
+	switch need := len(list) + 2; {
+	case rows < 2 || len(list) == 0:
 		return nil
 	case rows >= min(need, 5):
 		out, rows = append(out, nil), rows-1
 	}
 	name, count := nameColumns, 0
-	for _, t := range all {
+	for _, t := range list {
 		name, count = max(name, columns(t.name)), max(count, columns(t.count))
 	}
 	name = min(name, max(d.size.Columns/4, 8))
@@ -33,11 +33,11 @@ func (d *drawing) deviceLines(rows int) []line {
 		count = 0
 	}
 	out, rows = append(out, d.legend(name, count)), rows-1
-	if len(all) > rows {
-		rest := all[rows-1:]
-		all = append(all[:rows-1:rows-1], together(rest))
+	if len(list) > rows {
+		rest := list[rows-1:]
+		list = append(list[:rows-1:rows-1], mean(rest))
 	}
-	for _, t := range all {
+	for _, t := range list {
 		out = append(out, d.times(t, name, count))
 	}
 	return out
@@ -45,26 +45,26 @@ func (d *drawing) deviceLines(rows int) []line {
 
 // allTimes returns the times of the devices, and then the ones of the ranks.
 func (d *drawing) allTimes() []times {
-	var all []times
+	var list []times
 	for _, v := range d.devices {
 		count := problem.Plural(v.Replicas, "replica")
 		if v.Sending > 0 {
 			count += fmt.Sprintf(", sending %.0f %%", 100*bounded(v.Sending))
 		}
-		all = append(all, times{name: v.Device, count: count, compute: v.Compute,
+		list = append(list, times{name: v.Device, count: count, compute: v.Compute,
 			wait: v.SyncWait, input: d.starved, instead: v.lost})
 	}
 	for i, r := range d.ranks {
-		all = append(all, times{name: fmt.Sprintf("rank %d", i), count: fmt.Sprintf("%.0f img/s", r.Throughput),
+		list = append(list, times{name: fmt.Sprintf("rank %d", i), count: fmt.Sprintf("%.0f img/s", r.Throughput),
 			compute: r.Compute, wait: r.SyncWait, input: r.InputWait})
 	}
-	return all
+	return list
 }
 
-// together returns the mean times of several devices or ranks, which are shown in one line.
-func together(all []times) times {
-	sum, n, lost := times{name: fmt.Sprintf("%d more", len(all))}, 0.0, 0
-	for _, t := range all {
+// mean returns the mean times of several devices or ranks, which are shown in one line.
+func mean(devices []times) times {
+	sum, n, lost := times{name: fmt.Sprintf("%d more", len(devices))}, 0.0, 0
+	for _, t := range devices {
 		if t.instead != "" {
 			lost++
 			continue
@@ -97,7 +97,7 @@ func (d *drawing) barCells(name, count int) int {
 
 // legend returns the line that explains the colours of the bars.
 func (d *drawing) legend(name, count int) line {
-	l := line{{padded("where time goes", max(name+count+3, 17), d.more), faint}}
+	l := line{{padded("where time goes", max(name+count+3, 17), d.ellipsis), faint}}
 	for _, c := range []struct {
 		cell, text string
 		style      style
@@ -109,9 +109,9 @@ func (d *drawing) legend(name, count int) line {
 
 // times returns a line with a bar, and the shares in percent.
 func (d *drawing) times(t times, name, count int) line {
-	l := line{{padded(middle(t.name, name, d.more), name, d.more) + " ", normal}}
+	l := line{{padded(middle(t.name, name, d.ellipsis), name, d.ellipsis) + " ", normal}}
 	if count > 0 {
-		l = append(l, span{right(cut(t.count, count, d.more), count) + "  ", faint})
+		l = append(l, span{alignRight(cut(t.count, count, d.ellipsis), count) + "  ", faint})
 	}
 	if t.instead != "" {
 		return append(l, span{t.instead, bad})
@@ -129,14 +129,14 @@ func (d *drawing) times(t times, name, count int) line {
 // bar draws a bar with three parts, which are fractions of its length.
 func (d *drawing) bar(fractions [3]float64, cells int) []span {
 	var out []span
-	left := cells
+	cellsLeft := cells
 	for i, v := range fractions {
-		n := min(int(bounded(v)*float64(cells)+0.5), left)
-		left -= n
+		n := min(int(bounded(v)*float64(cells)+0.5), cellsLeft)
+		cellsLeft -= n
 		out = append(out, span{strings.Repeat([...]string{d.compute, d.wait, d.input}[i], n),
 			[...]style{good, middling, accent}[i]})
 	}
-	return append(out, span{strings.Repeat(d.nought, left), normal})
+	return append(out, span{strings.Repeat(d.nought, cellsLeft), normal})
 }
 
 // bounded returns v limited to the range from 0 to 1.
@@ -148,15 +148,15 @@ func bounded(v float64) float64 {
 }
 
 // middle shortens a long name in its middle, because its end distinguishes it from other names.
-func middle(name string, most int, more string) string {
-	if columns(name) <= most || most < 2+columns(more) {
+func middle(name string, limit int, mark string) string {
+	if columns(name) <= limit || limit < 2+columns(mark) {
 		return name
 	}
-	tail, left := "", (most-columns(more))/2
+	tail, left := "", (limit-columns(mark))/2
 	runes := []rune(name)
 	for i := len(runes) - 1; i >= 0 && left >= runeColumns(runes[i]); i-- {
 		left -= runeColumns(runes[i])
 		tail = string(runes[i]) + tail
 	}
-	return cut(name, most-columns(tail), more) + tail
+	return cut(name, limit-columns(tail), mark) + tail
 }

@@ -66,34 +66,34 @@ func (d *drawing) fixed() []section {
 		return []section{space, {ofTitle, []line{{{d.Title, strong}}}}, {ofRun, []line{d.loading()}}}
 	}
 	bars := d.bars()
-	all := []section{space, {ofTitle, []line{d.title()}}, {ofEpoch, bars[:1]}, {ofRun, bars[1:]}, space,
+	sections := []section{space, {ofTitle, []line{d.title()}}, {ofEpoch, bars[:1]}, {ofRun, bars[1:]}, space,
 		{ofLoss, d.lossLines()}, {ofAccuracy, d.accuracyLines()}}
 	if len(d.overlap.values) > 0 || d.overlap.count > 0 {
-		all = append(all, section{ofAccuracy, d.overlapLines()})
+		sections = append(sections, section{ofAccuracy, d.overlapLines()})
 	}
-	all = append(all, section{ofRate, d.rateLines()})
+	sections = append(sections, section{ofRate, d.rateLines()})
 	if d.measured != nil && d.measured.Best != nil {
-		all = append(all, section{ofBest, []line{d.best()}})
+		sections = append(sections, section{ofBest, []line{d.best()}})
 	}
-	return all
+	return sections
 }
 
 // fitting returns those sections that together fit into the given number of rows.
-func fitting(all []section, rows int) []section {
-	for len(lines(all)) > rows {
-		worst := slices.MaxFunc(all, func(a, b section) int { return a.rank - b.rank }).rank
-		i := len(all) - 1
-		for all[i].rank != worst {
+func fitting(sections []section, rows int) []section {
+	for len(lines(sections)) > rows {
+		worst := slices.MaxFunc(sections, func(a, b section) int { return a.rank - b.rank }).rank
+		i := len(sections) - 1
+		for sections[i].rank != worst {
 			i--
 		}
-		all = slices.Delete(slices.Clone(all), i, i+1)
+		sections = slices.Delete(slices.Clone(sections), i, i+1)
 	}
-	return all
+	return sections
 }
 
-func lines(all []section) []line {
+func lines(sections []section) []line {
 	var out []line
-	for _, s := range all {
+	for _, s := range sections {
 		out = append(out, s.lines...)
 	}
 	return out
@@ -118,7 +118,7 @@ func (d *drawing) changing(rows int) []line {
 		out = append(out, nil)
 	}
 	for _, h := range d.happened[events-forEvents:] {
-		out = append(out, line{{right(clock(h.at), 7) + "  ", faint}, {h.text, h.style}})
+		out = append(out, line{{alignRight(clock(h.elapsed), 7) + "  ", faint}, {h.text, h.style}})
 	}
 	return out
 }

@@ -70,7 +70,7 @@ func drawnAs(s *State, size waiting.Size, unicode bool) string {
 
 // TestGoldens compares the views on terminals of several sizes with golden files.
 func TestGoldens(t *testing.T) {
-	loading := &State{Title: "resnet20  cifar10", Elapsed: time.Second, now: train.Moment{Doing: "reading the data"}}
+	loading := &State{Title: "resnet20  cifar10", Elapsed: time.Second, moment: train.Moment{Doing: "reading the data"}}
 	fresh := &State{Elapsed: 3 * time.Second}
 	fresh.Event(started("cpu:0", "cpu:1"), time.Second)
 	evaluating := trained()

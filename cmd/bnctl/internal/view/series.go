@@ -10,25 +10,25 @@ const bins = 512
 
 // series is a curve of any number of values that needs little memory: it stores means of neighbouring values.
 type series struct {
-	values []float64
-	each   int // number of values in each mean; 0 means 1
-	sum    float64
-	count  int // number of values in sum
+	values  []float64
+	perMean int // number of values in each mean; 0 means 1
+	sum     float64
+	count   int // number of values in sum
 }
 
 // add appends a value.
 func (s *series) add(v float64) {
-	if s.each = max(s.each, 1); v != v {
+	if s.perMean = max(s.perMean, 1); v != v {
 		return
 	}
 	s.sum, s.count = s.sum+v, s.count+1
-	if s.count < s.each {
+	if s.count < s.perMean {
 		return
 	}
 	s.values = append(s.values, s.sum/float64(s.count))
 	s.sum, s.count = 0, 0
 	if len(s.values) == bins {
-		s.values, s.each = means(s.values, bins/2), 2*s.each
+		s.values, s.perMean = means(s.values, bins/2), 2*s.perMean
 	}
 }
 
@@ -80,9 +80,9 @@ func chart(values []float64, columns, rows int, g *glyphs) []string {
 
 // levelOf returns the height of a value, from 1 to levels. If all values are equal, it returns half of
 // levels.
-func levelOf(v, least, most float64, levels int) int {
-	if span := most - least; span > 0 && finite(span) {
-		return 1 + int((v-least)/span*float64(levels-1)+0.5)
+func levelOf(v, low, high float64, levels int) int {
+	if span := high - low; span > 0 && finite(span) {
+		return 1 + int((v-low)/span*float64(levels-1)+0.5)
 	}
 	return levels / 2
 }

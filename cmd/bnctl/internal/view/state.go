@@ -15,7 +15,7 @@ type State struct {
 	Elapsed time.Duration // time since the run began
 
 	started  *train.Started
-	now      train.Moment
+	moment   train.Moment
 	first    time.Duration // time when the first step was done
 	rows     int           // number of rows in the steps since then
 	watched  bool          // steps are counted by moments, not by events
@@ -42,16 +42,16 @@ type device struct {
 
 // happening is an event of a run, with its time since the run began.
 type happening struct {
-	at    time.Duration
-	text  string
-	style style
+	elapsed time.Duration
+	text    string
+	style   style
 }
 
-// Event handles an event of a run. at is the time since the run began.
-func (s *State) Event(e train.Event, at time.Duration) {
+// Event handles an event of a run. elapsed is the time since the run began.
+func (s *State) Event(e train.Event, elapsed time.Duration) {
 	note := func(k style, format string, args ...any) {
 		s.happened = s.happened[max(len(s.happened)-mostEvents+1, 0):]
-		s.happened = append(s.happened, happening{at, legible.Short(legible.Sprintf(format, args...)), k})
+		s.happened = append(s.happened, happening{elapsed, legible.Short(legible.Sprintf(format, args...)), k})
 	}
 	switch e := e.(type) {
 	case train.Started:
@@ -60,7 +60,7 @@ func (s *State) Event(e train.Event, at time.Duration) {
 			note(accent, "resumed at step %d", e.FirstStep)
 		}
 	case train.Stepped:
-		s.step(e, at)
+		s.step(e, elapsed)
 	case train.EpochDone:
 		s.endEpoch(e)
 		if e.Warning != "" {
@@ -91,7 +91,7 @@ func (s *State) Event(e train.Event, at time.Duration) {
 
 func (s *State) start(e train.Started) {
 	s.started = &e
-	s.now = train.Moment{Step: e.FirstStep, Epoch: 1}
+	s.moment = train.Moment{Step: e.FirstStep, Epoch: 1}
 	s.devices = nil
 	for i, name := range e.Devices {
 		s.devices = append(s.devices, device{DeviceShare: train.DeviceShare{Device: legible.Text(name)}})
@@ -102,25 +102,25 @@ func (s *State) start(e train.Started) {
 }
 
 // step adds the figures of an event about steps. It also counts the steps, unless moments do.
-func (s *State) step(e train.Stepped, at time.Duration) {
-	s.last, s.lastAt = e, at
+func (s *State) step(e train.Stepped, elapsed time.Duration) {
+	s.last, s.lastAt = e, elapsed
 	s.rate.add(e.Throughput)
 	s.times(e.InputWait, e.Devices, e.Ranks)
 	if !s.watched {
 		s.loss.add(e.Loss)
 		s.accuracy.add(float64(e.Accuracy))
-		s.now = train.Moment{Step: e.Step, Epoch: e.Epoch}
+		s.moment = train.Moment{Step: e.Step, Epoch: e.Epoch}
 	}
 }
 
-// Moment stores the progress of a run. at is the time since the run began.
-func (s *State) Moment(m train.Moment, at time.Duration) {
-	s.now = m
+// Moment stores the progress of a run. elapsed is the time since the run began.
+func (s *State) Moment(m train.Moment, elapsed time.Duration) {
+	s.moment = m
 	if m.Rows == 0 {
 		return
 	}
 	if !s.watched {
-		s.first = at
+		s.first = elapsed
 	} else {
 		s.rows += m.Rows
 	}

@@ -61,11 +61,11 @@ func (l line) columns() int {
 
 // fitted returns the line cut to the given number of columns. It is in ASCII unless the terminal shows
 // Unicode.
-func (l line) fitted(most int, g *glyphs) line {
+func (l line) fitted(limit int, g *glyphs) line {
 	var out line
 	for _, s := range l {
-		s.text = cut(g.plain(s.text), most, g.more)
-		if most -= columns(s.text); s.text != "" {
+		s.text = cut(g.plain(s.text), limit, g.ellipsis)
+		if limit -= columns(s.text); s.text != "" {
 			out = append(out, s)
 		}
 	}
@@ -94,31 +94,33 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// cut shortens text to the given number of columns, if it is longer, and ends it with the mark more.
-func cut(text string, most int, more string) string {
-	if columns(text) <= most {
+// cut shortens text to the given number of columns, if it is longer, and ends it with mark.
+func cut(text string, limit int, mark string) string {
+	if columns(text) <= limit {
 		return text
 	}
-	most -= columns(more)
-	if most < 0 {
+	limit -= columns(mark)
+	if limit < 0 {
 		return ""
 	}
 	for i, r := range text {
-		if most -= runeColumns(r); most < 0 {
-			return text[:i] + more
+		if limit -= runeColumns(r); limit < 0 {
+			return text[:i] + mark
 		}
 	}
 	return text
 }
 
 // padded returns text cut or filled with blanks to exactly the given number of columns.
-func padded(text string, n int, more string) string {
-	text = cut(text, n, more)
+func padded(text string, n int, mark string) string {
+	text = cut(text, n, mark)
 	return text + strings.Repeat(" ", max(n-columns(text), 0))
 }
 
-// right returns text with blanks before it, so that it ends at column n.
-func right(text string, n int) string { return strings.Repeat(" ", max(n-columns(text), 0)) + text }
+// alignRight returns text with blanks before it, so that it ends at column n.
+func alignRight(text string, n int) string {
+	return strings.Repeat(" ", max(n-columns(text), 0)) + text
+}
 
 // glyphs are the characters that a view is drawn with.
 type glyphs struct {
@@ -126,14 +128,14 @@ type glyphs struct {
 	done, open                   string // parts of a progress bar
 	compute, wait, input, nought string // parts of a bar of times
 	levels                       [9]string
-	cross, dot, more             string
+	cross, dot, ellipsis         string
 }
 
 var fine = glyphs{unicode: true, done: "━", open: "─", compute: "█", wait: "▒", input: "░", nought: " ",
-	levels: [9]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, cross: "×", dot: " · ", more: "…"}
+	levels: [9]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, cross: "×", dot: " · ", ellipsis: "…"}
 
 var ascii = glyphs{done: "#", open: "-", compute: "#", wait: "=", input: "-", nought: " ",
-	levels: [9]string{" ", "_", ".", "-", "~", "=", "+", "*", "#"}, cross: "x", dot: " - ", more: "..."}
+	levels: [9]string{" ", "_", ".", "-", "~", "=", "+", "*", "#"}, cross: "x", dot: " - ", ellipsis: "..."}
 
 // plain returns text in the characters that the terminal can show.
 func (g *glyphs) plain(text string) string {

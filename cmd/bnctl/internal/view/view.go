@@ -29,10 +29,10 @@ type View struct {
 }
 
 // New starts to show a run, with only its title known. The caller must stop the view.
-func New(to io.Writer, title string, colours bool) *View {
+func New(w io.Writer, title string, colours bool) *View {
 	v := &View{look: Look{Unicode: waiting.Unicode(os.Getenv), Colours: colours}, began: time.Now()}
 	v.state.Title = title
-	v.screen = waiting.NewScreen(to, interval, v.draw)
+	v.screen = waiting.NewScreen(w, interval, v.draw)
 	return v
 }
 

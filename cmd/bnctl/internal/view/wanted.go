@@ -12,13 +12,12 @@ const (
 	leastRows    = 20
 )
 
-// Wanted reports whether a run is shown on a terminal. asked is the request of the user, or nil. Without a
-// request the run is shown if the terminal is large enough, but not in continuous integration (CI), where
-// nobody looks.
-func Wanted(asked *bool, to io.Writer, env func(string) string) bool {
-	if asked != nil {
-		return *asked
+// Wanted reports whether a run is shown on a terminal. requested is the user's choice, or nil. Without a
+// choice the run is shown if the terminal is large enough, but not in continuous integration (CI).
+func Wanted(requested *bool, w io.Writer, env func(string) string) bool {
+	if requested != nil {
+		return *requested
 	}
-	size := waiting.SizeOf(to)
+	size := waiting.SizeOf(w)
 	return size.Columns >= leastColumns && size.Rows >= leastRows && env("CI") == ""
 }

@@ -57,11 +57,11 @@ func Paper(d models.Description) []string {
 		return lines
 	}
 	lines = append(lines, wrapped("published with: "+d.Paper.Said+" ("+d.Paper.Source+")")...)
-	from := ""
+	source := ""
 	if d.Paper.From != "" {
-		from = " (" + d.Paper.From + ")"
+		source = " (" + d.Paper.From + ")"
 	}
-	flags := "nearest flags" + from + ":"
+	flags := "nearest flags" + source + ":"
 	for _, name := range slices.Sorted(maps.Keys(d.Paper.Options)) {
 		switch value := d.Paper.Options[name]; {
 		case value == "true":

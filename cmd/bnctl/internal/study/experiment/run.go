@@ -113,8 +113,8 @@ func (o *Options) CheckNumbers() error {
 		}
 	}
 	for _, arm := range o.Arms {
-		if all := append(study.DefaultArms(), study.Frozen); !slices.Contains(all, arm) || !different(o.Arms) {
-			return problem.New("arms", "", fmt.Sprintf("%v: want some of %v, no two alike", o.Arms, all), "")
+		if arms := append(study.DefaultArms(), study.Frozen); !slices.Contains(arms, arm) || !different(o.Arms) {
+			return problem.New("arms", "", fmt.Sprintf("%v: want some of %v, no two alike", o.Arms, arms), "")
 		}
 	}
 	if !different(o.Seeds) {
@@ -216,18 +216,18 @@ func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet
 }
 
 // devicesOf returns the devices that a setting runs on.
-func (s *runner) devicesOf(at study.Setting) string {
-	if at.Arm == study.Single || at.Arm == study.Frozen {
+func (s *runner) devicesOf(setting study.Setting) string {
+	if setting.Arm == study.Single || setting.Arm == study.Frozen {
 		return s.o.Single
 	}
 	return s.o.Fleet.Devices
 }
 
 // recipeOf returns the recipe of one run.
-func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
+func (s *runner) recipeOf(setting study.Setting, seed uint64) *recipe.Recipe {
 	r := *s.recipe
-	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
-	switch at.Arm {
+	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, setting.Replicas, bn.Sync, 0
+	switch setting.Arm {
 	case study.Frozen:
 		r.BN = bn.Frozen
 		if n := s.o.FrozenAfter; n > 0 {
@@ -242,8 +242,8 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 }
 
 // extraStatistics returns the additional sets of statistics that a run with replica batch norm keeps.
-func (s *runner) extraStatistics(at study.Setting) []train.StatisticsConfig {
-	if at.Arm != study.Replica {
+func (s *runner) extraStatistics(setting study.Setting) []train.StatisticsConfig {
+	if setting.Arm != study.Replica {
 		return nil
 	}
 	return []train.StatisticsConfig{

@@ -28,9 +28,9 @@ func (s *runner) sampleAll(ctx context.Context) error {
 	r := s.results
 	r.Samplings = nil
 	k := r.PerReplica[len(r.PerReplica)-1]
-	at := study.Setting{Arm: study.Sync, PerReplica: k, Replicas: r.Batch / k}
-	if run := r.Find(at, r.Seeds[0], s.digestOf(at, r.Seeds[0])); run != nil {
-		m, err := serialize.ReadModel(s.modelPath(at, run.Seed))
+	setting := study.Setting{Arm: study.Sync, PerReplica: k, Replicas: r.Batch / k}
+	if run := r.Find(setting, r.Seeds[0], s.digestOf(setting, r.Seeds[0])); run != nil {
+		m, err := serialize.ReadModel(s.modelPath(setting, run.Seed))
 		if err != nil {
 			return err
 		}
@@ -129,8 +129,8 @@ func sampledVariance(moments tensor.Tensor, k int) (study.Ratio, bool) {
 	channels := (len(whole) - 1) / 2
 	variance := func(m []float64, c int) float64 { return m[1+channels+c] / m[0] }
 	var groups []float64
-	for at := 0; at+k <= moments.Shape[0]; at += k {
-		group := bn.Pool(moments.Rows(at, at+k), 1)
+	for first := 0; first+k <= moments.Shape[0]; first += k {
+		group := bn.Pool(moments.Rows(first, first+k), 1)
 		sum, counted := 0.0, 0.0
 		for c := range channels {
 			truth := variance(whole, c) * whole[0] / (whole[0] - 1)

@@ -13,24 +13,24 @@ import (
 
 // timeAll measures how fast every setting trains, on generated input.
 func (s *runner) timeAll(ctx context.Context) error {
-	for _, at := range s.results.Settings() {
-		v, err := s.timeOne(ctx, at, s.o.SpeedSteps)
+	for _, setting := range s.results.Settings() {
+		v, err := s.timeOne(ctx, setting, s.o.SpeedSteps)
 		if err != nil {
 			return err
 		}
 		s.results.SetSpeed(v)
 		s.found(v)
-		s.note("speed  %s, %s per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
-			problem.Plural(at.PerReplica, "sample"), v.Throughput, 100*v.Sync)
+		s.note("speed  %s, %s per replica: %.0f img/s, %.1f %% of the time in synchronisation", setting.Arm,
+			problem.Plural(setting.PerReplica, "sample"), v.Throughput, 100*v.Sync)
 	}
 	return s.save()
 }
 
 // timeOne measures the time of the steps of a setting, after two steps that do not count.
-func (s *runner) timeOne(ctx context.Context, at study.Setting, steps int) (v study.Speed, err error) {
+func (s *runner) timeOne(ctx context.Context, setting study.Setting, steps int) (v study.Speed, err error) {
 	const warmUp = 2
-	r := s.recipeOf(at, 0)
-	devices, err := s.open(ctx, s.devicesOf(at), at.Replicas)
+	r := s.recipeOf(setting, 0)
+	devices, err := s.open(ctx, s.devicesOf(setting), setting.Replicas)
 	if err != nil {
 		return v, err
 	}
@@ -40,7 +40,7 @@ func (s *runner) timeOne(ctx context.Context, at study.Setting, steps int) (v st
 		return v, err
 	}
 	defer func() { err = errors.Join(err, training.Close()) }()
-	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.Threads(),
+	v = study.Speed{Setting: setting, Devices: s.devicesOf(setting), Threads: devices.Threads(),
 		Steps: steps}
 	var began time.Time
 	var blocked time.Duration

@@ -28,17 +28,17 @@ func (s *runner) trainAll(ctx context.Context) error {
 	}
 	r := s.results
 	settings := slices.DeleteFunc(r.Settings(), r.IsRefused)
-	done, all := 0, len(r.Seeds)*len(settings)
+	done, total := 0, len(r.Seeds)*len(settings)
 	for _, seed := range r.Seeds {
-		for _, at := range settings {
+		for _, setting := range settings {
 			done++
-			name := fmt.Sprintf("%s, seed %d", at.Name(), seed)
-			if r.Find(at, seed, s.digestOf(at, seed)) != nil {
-				s.note("%d/%d  %s: is there", done, all, name)
+			name := fmt.Sprintf("%s, seed %d", setting.Name(), seed)
+			if r.Find(setting, seed, s.digestOf(setting, seed)) != nil {
+				s.note("%d/%d  %s: is there", done, total, name)
 				continue
 			}
-			s.note("%d/%d  %s", done, all, name)
-			run, err := s.trainOne(ctx, at, seed)
+			s.note("%d/%d  %s", done, total, name)
+			run, err := s.trainOne(ctx, setting, seed)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -54,26 +54,26 @@ func (s *runner) trainAll(ctx context.Context) error {
 
 // refusal returns the reason why a setting can never be trained, or "" if err is another error. The reason is
 // that statistics are frozen although new weights have none, or that moments are of a single value.
-func refusal(at study.Setting, err error) string {
-	var few *bn.TooFew
+func refusal(setting study.Setting, err error) string {
+	var tooFew *bn.TooFew
 	var p *problem.Error
 	switch {
-	case errors.As(err, &few):
-		return few.Error()
-	case at.Arm == study.Frozen && errors.As(err, &p) && p.Field == "bn":
+	case errors.As(err, &tooFew):
+		return tooFew.Error()
+	case setting.Arm == study.Frozen && errors.As(err, &p) && p.Field == "bn":
 		return p.Error()
 	}
 	return ""
 }
 
 // digestOf returns a digest that identifies a run of a setting.
-func (s *runner) digestOf(at study.Setting, seed uint64) string {
-	r := s.recipeOf(at, seed)
+func (s *runner) digestOf(setting study.Setting, seed uint64) string {
+	r := s.recipeOf(setting, seed)
 	text := r.JSON()
 	if r.BNPrecise > 0 && !r.Augment.IsNone() {
 		text = append(text, "estimated on augmented images"...) // earlier programs estimated on plain images
 	}
-	for _, k := range s.extraStatistics(at) {
+	for _, k := range s.extraStatistics(setting) {
 		text = append(text, k.Name...)
 	}
 	return sum(text)
@@ -89,12 +89,12 @@ func (s *runner) initialised(seed uint64) (*models.Model, error) {
 }
 
 // trainOne makes one run, and evaluates it with every set of statistics.
-func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
-	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
+func (s *runner) trainOne(ctx context.Context, setting study.Setting, seed uint64) (*study.Run, error) {
+	run := &study.Run{Setting: setting, Seed: seed, Recipe: s.digestOf(setting, seed), Epochs: []study.Epoch{}}
 	began := time.Now()
-	r := s.recipeOf(at, seed)
+	r := s.recipeOf(setting, seed)
 	m, err := s.initialised(seed)
-	if err == nil && s.freezesLater(at) {
+	if err == nil && s.freezesLater(setting) {
 		m, r.Init, err = s.trainFirst(ctx, m, run)
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 		return nil, err
 	}
 	run.Steps, run.Seconds = s.recipe.TotalSteps(), time.Since(began).Seconds()
-	if run.SHA256, err = serialize.WriteModel(s.modelPath(at, seed), made); err != nil {
+	if run.SHA256, err = serialize.WriteModel(s.modelPath(setting, seed), made); err != nil {
 		return nil, err
 	}
 	return run, s.score(ctx, session, made, run)
@@ -119,8 +119,8 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 
 // freezesLater reports whether the runs of a setting begin with some epochs where statistics are not
 // frozen.
-func (s *runner) freezesLater(at study.Setting) bool {
-	return at.Arm == study.Frozen && s.o.FrozenAfter > 0
+func (s *runner) freezesLater(setting study.Setting) bool {
+	return setting.Arm == study.Frozen && s.o.FrozenAfter > 0
 }
 
 // trainFirst trains the epochs before the statistics of a run are frozen. In them batch norm uses the whole
@@ -165,26 +165,27 @@ func (s *runner) start(ctx context.Context, run *study.Run, m *models.Model, r *
 }
 
 // modelPath returns the path of a run's template.
-func (s *runner) modelPath(at study.Setting, seed uint64) string {
-	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
+func (s *runner) modelPath(setting study.Setting, seed uint64) string {
+	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", setting.Arm, setting.PerReplica,
+		seed))
 }
 
 // configOf returns the configuration of a run. It stores the results of the run's epochs in run.
-func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
+func (s *runner) configOf(setting study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	before := 0
 	if len(run.Epochs) > 0 {
 		before = s.o.FrozenAfter
 	}
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
-		Fleet: devices, ExtraStatistics: s.extraStatistics(at), LogEvery: 1 << 30, Option: s.o.Option,
+		Fleet: devices, ExtraStatistics: s.extraStatistics(setting), LogEvery: 1 << 30, Option: s.o.Option,
 		Events: func(e train.Event) { s.see(e, run, before) }}
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 
-// see handles an event of a run. before is the number of epochs that were trained before the run.
-func (s *runner) see(e train.Event, run *study.Run, before int) {
+// see handles an event of a run. previous is the number of epochs that were trained before the run.
+func (s *runner) see(e train.Event, run *study.Run, previous int) {
 	if e, ok := e.(train.EpochDone); ok && e.ValLoss != nil {
-		epoch := study.Epoch{Number: before + e.Epoch, Loss: float64(*e.ValLoss),
+		epoch := study.Epoch{Number: previous + e.Epoch, Loss: float64(*e.ValLoss),
 			MIoU: (*float64)(e.ValMIoU), AP50: (*float64)(e.ValAP50)}
 		if e.ValAccuracy != nil { // detectors have no accuracy
 			epoch.Accuracy = *e.ValAccuracy
@@ -197,14 +198,14 @@ func (s *runner) see(e train.Event, run *study.Run, before int) {
 }
 
 // score evaluates the weights of a run with every set of statistics.
-func (s *runner) score(ctx context.Context, session *train.Session, made *models.Model,
+func (s *runner) score(ctx context.Context, session *train.Session, model *models.Model,
 	run *study.Run) error {
 	names, sets := []string{"pooled"}, []map[string]tensor.Tensor{nil}
-	layers, err := bn.Layers(made.Graph.Main)
+	layers, err := bn.Layers(model.Graph.Main)
 	if err != nil {
 		return err
 	}
-	sets[0] = statisticsOf(made.State, layers)
+	sets[0] = statisticsOf(model.State, layers)
 	if run.Arm == study.Replica {
 		precise := sets[0]
 		names = nil
@@ -244,13 +245,13 @@ func statisticsOf(state map[string]tensor.Tensor, layers []bn.Layer) map[string]
 }
 
 // retained returns, for each layer, the ratio of the running variances in two sets of statistics.
-func retained(layers []bn.Layer, some, all map[string]tensor.Tensor) []study.VarianceRatio {
+func retained(layers []bn.Layer, subset, full map[string]tensor.Tensor) []study.VarianceRatio {
 	var out []study.VarianceRatio
 	for _, l := range layers {
 		sum, n := 0.0, 0.0
-		for c, v := range all[l.Variance].F32() {
+		for c, v := range full[l.Variance].F32() {
 			if v > 0 {
-				sum += float64(some[l.Variance].F32()[c]) / float64(v)
+				sum += float64(subset[l.Variance].F32()[c]) / float64(v)
 				n++
 			}
 		}

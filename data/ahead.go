@@ -11,7 +11,7 @@ func (p *pictures) readAhead(i int) {
 		return
 	}
 	s := &p.samples[i]
-	for _, start := range []func(){s.ahead, s.mask.ahead} {
+	for _, start := range []func(){s.prefetch, s.mask.prefetch} {
 		if start != nil {
 			start()
 		}
@@ -22,7 +22,7 @@ func (p *pictures) readAhead(i int) {
 // nothing for files on this machine.
 func StartReading(ctx context.Context, files []File) (stop func()) {
 	return inBackground(ctx, len(files), func(i int) {
-		if start := files[i].ahead; start != nil {
+		if start := files[i].prefetch; start != nil {
 			start()
 		}
 	})
@@ -54,7 +54,7 @@ func (s *subset) readAhead(i int) {
 // readInOrder starts to read every step-th sample in the background, before it is needed, until stop is
 // called.
 func (p *pictures) readInOrder(ctx context.Context, step int) (stop func()) {
-	if len(p.samples) == 0 || p.samples[0].ahead == nil {
+	if len(p.samples) == 0 || p.samples[0].prefetch == nil {
 		return func() {}
 	}
 	return inBackground(ctx, (len(p.samples)+step-1)/step, func(i int) { p.readAhead(i * step) })

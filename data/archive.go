@@ -90,7 +90,7 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	if err != nil {
 		return nil, stream.CutShort(err)
 	}
-	limit := &unpackLimit{r: z, left: unpackedLimit(packed)}
+	limit := &unpackLimit{r: z, remaining: unpackedLimit(packed)}
 	t, err := readTar(limit, keep)
 	if err != nil {
 		return nil, err
@@ -107,14 +107,14 @@ func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed 
 
 // unpackLimit is a reader that fails if a file unpacks to more than its limit.
 type unpackLimit struct {
-	r    io.Reader
-	left int64
+	r         io.Reader
+	remaining int64
 }
 
 // Read reads until the limit is reached.
 func (u *unpackLimit) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
-	if u.left -= int64(n); u.left < 0 {
+	if u.remaining -= int64(n); u.remaining < 0 {
 		return 0, fmt.Errorf("it unpacks to more than %d times its size", maxArchiveRatio)
 	}
 	return n, err

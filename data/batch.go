@@ -23,17 +23,17 @@ type Batch struct {
 	loader    *Loader
 	x, y, z   tensor.Tensor // buffers of Plan.Batch rows
 	samples   []int64
-	again     []uint32 // number of times that each sample occurred earlier in the epoch; nil: all 0
+	earlier   []uint32 // number of times that each sample occurred earlier in the epoch; nil: all 0
 	labels    []int32
 	perLabel  int   // elements of one label
 	rowShape  []int // shape of X without the first axis
 	rowBytes  int
 	filled    chan struct{} // closed when all rows are filled
-	left      atomic.Int64  // number of rows not filled yet
+	unfilled  atomic.Int64  // number of rows not filled yet
 	mu        sync.Mutex
 	err       error // error of the first row that has one
 	failedRow int
-	bad       map[int]error      // errors of rows, with Plan.SkipErrors
+	errors    map[int]error      // errors of rows, with Plan.SkipErrors
 	wanted    func(row int) bool // from Plan.Select; nil: all
 }
 
@@ -43,10 +43,10 @@ func (b *Batch) Len() int { return len(b.samples) }
 // occurrence returns a number that identifies the random draws of a row within its epoch: the number of its
 // sample, plus 2^32 times the number of times that the sample occurred earlier in the epoch.
 func (b *Batch) occurrence(row int) int64 {
-	if b.again == nil {
+	if b.earlier == nil {
 		return b.samples[row]
 	}
-	return b.samples[row] | int64(b.again[row])<<32
+	return b.samples[row] | int64(b.earlier[row])<<32
 }
 
 // Ident returns the epoch and the occurrence of every row, i64 [n,2]. They determine the row's random numbers
@@ -75,7 +75,7 @@ func (b *Batch) Release() {
 
 // batch returns a batch of the given samples with rows that are not filled yet. It uses the memory of a
 // released batch if possible.
-func (l *Loader) batch(epoch, index int, of visits) *Batch {
+func (l *Loader) batch(epoch, index int, order visits) *Batch {
 	var b *Batch
 	select {
 	case b = <-l.free:
@@ -83,7 +83,7 @@ func (l *Loader) batch(epoch, index int, of visits) *Batch {
 	default:
 		b = l.newBatch()
 	}
-	n := len(of.samples)
+	n := len(order.samples)
 	b.Position = Position{epoch, index}
 	b.Last = index == l.batches()-1
 	b.X, b.Samples = b.x.Rows(0, n), b.z.Rows(0, n)
@@ -91,13 +91,13 @@ func (l *Loader) batch(epoch, index int, of visits) *Batch {
 		b.Labels = b.y.Rows(0, n)
 		b.labels, b.perLabel = b.Labels.I32(), tensor.Count(l.labelShape)
 	}
-	b.samples, b.again = b.Samples.I64(), of.again
-	for i, s := range of.samples {
+	b.samples, b.earlier = b.Samples.I64(), order.earlier
+	for i, s := range order.samples {
 		b.samples[i] = int64(s)
 	}
 	b.rowShape, b.rowBytes = l.shape, len(b.X.Bytes)/n
 	b.filled = make(chan struct{})
-	b.left.Store(int64(n))
+	b.unfilled.Store(int64(n))
 	return b
 }
 
@@ -133,19 +133,19 @@ func (b *Batch) note(row int, err error) {
 	clear(b.row(row).Bytes)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.bad == nil {
-		b.bad = map[int]error{}
+	if b.errors == nil {
+		b.errors = map[int]error{}
 	}
-	b.bad[row] = err
+	b.errors[row] = err
 }
 
 // Bad returns the error of a row if it could not be read, or nil. A bad row is all zeros. There are bad rows
 // only if Plan.SkipErrors is set.
-func (b *Batch) Bad(row int) error { return b.bad[row] }
+func (b *Batch) Bad(row int) error { return b.errors[row] }
 
 // done records that some rows are finished. When all are, the batch is ready.
 func (b *Batch) done(rows int) {
-	if b.left.Add(int64(-rows)) == 0 {
+	if b.unfilled.Add(int64(-rows)) == 0 {
 		if b.loader.plan.Transform.Augment.Mixes() && b.err == nil {
 			b.mix()
 		}

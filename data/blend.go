@@ -6,13 +6,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of both. The
-// transform of has scaled the first picture. If less than a quarter of an object of the other picture is
-// left, the object is ignored.
-func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
+// blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of both. scaling
+// is the transform that has scaled the first picture. If less than a quarter of an object of the other
+// picture remains visible, the object is ignored.
+func (t Transform) blend(m augmentation.Blend, scaling Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]
 	out, src := images.NewPlane(h, w, channels), planeOf(first.picture, channels)
-	s := of.scaling()
+	s := scaling.scaling()
 	s.Fit(out, src)
 	both := boxed{picture: tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, channels}, Bytes: out.Pix}}
 	both.add(first.label, frameOf(s.Whole(out, src), src), h, w, false)

@@ -94,8 +94,9 @@ func labelsDiffer(ctx context.Context, src Source, g []reference) (bool, error) 
 	return false, nil
 }
 
-// Notes describes the copies for a user. both is the text about pictures that are also in another part.
-func (c *Copies) Notes(both string) (notes []string) {
+// Notes describes the copies for a user. duplicated is the text about pictures that are also in another part
+// of the data.
+func (c *Copies) Notes(duplicated string) (notes []string) {
 	if c == nil {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (c *Copies) Notes(both string) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s %s: %s", subject, verb, equalNames(groups)))
 	}
 	if len(c.Both) > 0 {
-		note(c.Both, "is "+both, "are "+both)
+		note(c.Both, "is "+duplicated, "are "+duplicated)
 	}
 	if len(c.Classes) > 0 {
 		note(c.Classes, "has several labels", "have several labels")

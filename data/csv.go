@@ -52,7 +52,7 @@ func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Sourc
 	p.table, p.weighed, p.close = true, l.weighed, func() error { return nil }
 	p.info.complete = c.Multi && c.OneHot == nil
 	p.info.MultiLabel, p.info.Targets = c.Multi, t.NamesOf(c.Targets)
-	p.info.columns = strings.Trim(t.InWords(c)+"; "+l.said, "; ")
+	p.info.columns = strings.Trim(t.InWords(c)+"; "+l.note, "; ")
 	return p, p.findShape(ctx, opt)
 }
 
@@ -89,7 +89,7 @@ func tableLayout(t *tables.Table, folder *tableFolder, name string, c tables.Col
 		}
 		if _, twice := seen[file]; twice && c.Targets == nil {
 			repeated++
-			l.said = problem.Plural(repeated, "row") + " left out that name a picture again"
+			l.note = problem.Plural(repeated, "row") + " left out that name a picture again"
 			continue
 		}
 		seen[file] = labelled{class, row.Line, split}

@@ -15,7 +15,7 @@ type File struct {
 	Name string
 	Read func() ([]byte, error) // its errors do not contain the name
 
-	ahead func() // starts to read a file on another machine; else nil
+	prefetch func() // starts to read a file on another machine; else nil
 }
 
 // OpenFiles lists those files of a folder, .tar, .tar.gz or .zip that keep accepts. It has the limits of
@@ -28,7 +28,7 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 	}
 	f := &Files{tree: t}
 	for _, m := range t.members {
-		f.All = append(f.All, File{m.name, m.read, m.ahead})
+		f.All = append(f.All, File{m.name, m.read, m.prefetch})
 	}
 	return f, nil
 }

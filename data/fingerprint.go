@@ -97,9 +97,9 @@ func (h fingerprint) number(n int64) {
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 }
 
-func (h fingerprint) numbers(all []int32) {
-	h.number(int64(len(all)))
-	for _, n := range all {
+func (h fingerprint) numbers(values []int32) {
+	h.number(int64(len(values)))
+	for _, n := range values {
 		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(n)))
 	}
 }

@@ -38,7 +38,7 @@ func ParseFit(name string) (Fit, error) {
 // views returns the parts of a picture of h x w pixels that the inputs show: one view, or windows in rows
 // from the top left. Neighbouring windows overlap at least by the share overlap of their side, from 0 to less
 // than 1.
-func (t Transform) views(f Fit, overlap float64, h, w int) (all []images.View) {
+func (t Transform) views(f Fit, overlap float64, h, w int) (list []images.View) {
 	v := images.View{W: t.Width, H: t.Height} // this is right for ResizeFit
 	switch f {
 	case ScaleFit:
@@ -50,10 +50,10 @@ func (t Transform) views(f Fit, overlap float64, h, w int) (all []images.View) {
 	}
 	for _, y := range starts(v.H, t.Height, overlap) {
 		for _, x := range starts(v.W, t.Width, overlap) {
-			all = append(all, images.View{W: v.W, H: v.H, X: x, Y: y})
+			list = append(list, images.View{W: v.W, H: v.H, X: x, Y: y})
 		}
 	}
-	return all
+	return list
 }
 
 // within returns the size of a picture after it is scaled down to fit into the input.

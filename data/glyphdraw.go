@@ -83,13 +83,13 @@ func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
 	}
 }
 
-// addNoise adds to every pixel a random number from -most to most, uniformly distributed. It uses one draw
+// addNoise adds to every pixel a random number from -limit to limit, uniformly distributed. It uses one draw
 // for every four pixels.
-func addNoise(dst []byte, most uint32, d *tensor.Draws) {
+func addNoise(dst []byte, limit uint32, d *tensor.Draws) {
 	for i := 0; i < len(dst); i += 4 {
 		w := d.Uint32()
 		for k := range 4 {
-			deviation := int((w>>(8*k)&0xff)*(2*most+1)>>8) - int(most)
+			deviation := int((w>>(8*k)&0xff)*(2*limit+1)>>8) - int(limit)
 			dst[i+k] = byte(min(max(int(dst[i+k])+deviation, 0), 255))
 		}
 	}

@@ -69,11 +69,11 @@ type HeldOut struct {
 	Training, Validation Source   // the two parts; each must be closed
 	Single               []string // classes with a single sample, or only copies of one; they are in Training
 	Copies               int      // number of samples that were kept together with equal ones
-	whole                *sharedSource
+	source               *sharedSource
 }
 
 // Fingerprint returns the fingerprint of the whole source.
-func (h *HeldOut) Fingerprint(ctx context.Context) (string, error) { return h.whole.Fingerprint(ctx) }
+func (h *HeldOut) Fingerprint(ctx context.Context) (string, error) { return h.source.Fingerprint(ctx) }
 
 // Check returns an error if the values of h are invalid.
 func (h Holdout) Check() error {

@@ -147,9 +147,9 @@ func (h Holdout) byGroup(src Source, copies [][]reference) ([]bool, error) {
 	return apart, nil
 }
 
-// unitsOfGroups joins groups that have equal pictures into units. of has the number of the group of each
-// sample.
-func (h Holdout) unitsOfGroups(names []string, of []int, copies [][]reference) ([]unit, error) {
+// unitsOfGroups joins groups that have equal pictures into units. groupOf has the number of the group of
+// each sample.
+func (h Holdout) unitsOfGroups(names []string, groupOf []int, copies [][]reference) ([]unit, error) {
 	if len(names) < 2 {
 		return nil, problem.New("split-groups", h.Groups, fmt.Sprintf("all samples are of one group, %q", names[0]),
 			"name groups of which some can be set apart")
@@ -158,7 +158,7 @@ func (h Holdout) unitsOfGroups(names []string, of []int, copies [][]reference) (
 	for _, g := range copies {
 		set := samplesOf(g)
 		for k, i := range set {
-			set[k] = of[i]
+			set[k] = groupOf[i]
 		}
 		sets = append(sets, set)
 	}

@@ -55,5 +55,5 @@ func unpacked(r io.Reader, size int64) (io.Reader, error) {
 	if err != nil {
 		return nil, stream.CutShort(err)
 	}
-	return &unpackLimit{r: z, left: unpackedLimit(size)}, nil
+	return &unpackLimit{r: z, remaining: unpackedLimit(size)}, nil
 }

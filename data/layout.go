@@ -16,7 +16,7 @@ type layout struct {
 	splits  map[Split][]sampleFile // samples by split; if the data has no splits, the only key is ""
 	multi   []string               // classes that do not exclude each other
 	weighed bool                   // the samples have weights
-	said    string                 // text about the folders of splits; "" if they have the names of the splits
+	note    string                 // text about the folders of splits; "" if they have the names of the splits
 }
 
 // sampleFile is the file of a sample, with its class and more.
@@ -49,7 +49,7 @@ func layoutOf(members []member) (layout, error) {
 			return layout{}, err
 		}
 	}
-	l := layout{splits: map[Split][]sampleFile{}, said: splitsInWords(splits)}
+	l := layout{splits: map[Split][]sampleFile{}, note: splitsInWords(splits)}
 	for i, p := range paths {
 		p, split := p[top:], Split("")
 		if splits != nil {

@@ -56,11 +56,11 @@ type Loader struct {
 	err    error       // error of the last call of Next; nil after a batch
 }
 
-// job is the task to fill the rows of a batch from number from to number to-1.
+// job is the task to fill rows [start, end) of a batch.
 type job struct {
-	batch    *Batch
-	wanted   func(row int) bool // selects rows; nil: all rows
-	from, to int
+	batch      *Batch
+	wanted     func(row int) bool // selects rows; nil: all rows
+	start, end int
 }
 
 // NewLoader returns a loader of src. It starts reading at once, and ends with ctx. It is an error if the plan
@@ -225,7 +225,7 @@ func (l *Loader) rowsPerJob() int {
 
 func (l *Loader) work() {
 	for j := range l.jobs {
-		for row := j.from; row < j.to; row++ {
+		for row := j.start; row < j.end; row++ {
 			err := context.Cause(l.ctx)
 			if err == nil {
 				err = l.fill(j.batch, row, j.wanted == nil || j.wanted(row))
@@ -242,7 +242,7 @@ func (l *Loader) work() {
 				break
 			}
 		}
-		j.batch.done(j.to - j.from)
+		j.batch.done(j.end - j.start)
 	}
 }
 

@@ -60,7 +60,7 @@ func load(t *testing.T, src Source, plan Plan) []*Batch {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &Batch{Position: b.Position, Last: b.Last, samples: slices.Clone(b.samples), again: b.again,
+		c := &Batch{Position: b.Position, Last: b.Last, samples: slices.Clone(b.samples), earlier: b.earlier,
 			X: b.X.Clone(), Samples: b.Samples.Clone()}
 		if !b.Labels.IsZero() {
 			c.Labels = b.Labels.Clone()

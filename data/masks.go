@@ -94,7 +94,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 	}
 	holdUnchanged(samples)
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF,
-		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
+		close: func() error { return closeAll(trees) }, prefix: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
 		Masks: true, Classes: code.names, Decoder: images.DecoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
 	p.info.requested, p.info.formats = s.requested(split), []*formatSet{{}}

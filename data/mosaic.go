@@ -74,13 +74,13 @@ func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// join returns the mosaic of the pictures all as a picture of h x w pixels. Boxes are cut where their
-// pictures end. If less than a quarter of an object is left, it is ignored.
-func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
-	channels := all[0].picture.Shape[2]
+// join returns the mosaic of four pictures as a picture of h x w pixels. Boxes are cut where their pictures
+// end. If less than a quarter of an object remains, the object is ignored.
+func (t Transform) join(m augmentation.Mosaic, h, w int, pictures []boxed) boxed {
+	channels := pictures[0].picture.Shape[2]
 	joined := boxed{picture: tensor.New(tensor.U8, h, w, channels)}
 	out, s := images.Plane{H: h, W: w, C: channels, Pix: joined.picture.Bytes}, t.scaling()
-	for k, of := range all {
+	for k, of := range pictures {
 		src := planeOf(of.picture, channels)
 		at := images.Box{W: m.X, H: m.Y}
 		width, height := s.Size(out, src)
@@ -114,7 +114,7 @@ func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
 	return joined
 }
 
-func scaledSide(side int, by float64) int { return max(1, int(float64(float64(side)*by)+0.5)) }
+func scaledSide(side int, factor float64) int { return max(1, int(float64(float64(side)*factor)+0.5)) }
 
 // planeOf returns a picture as a plane with the given number of channels.
 func planeOf(picture tensor.Tensor, channels int) images.Plane {

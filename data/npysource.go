@@ -141,7 +141,7 @@ func toLabels(y tensor.Tensor) ([]int32, error) {
 }
 
 // integersOf returns a function that returns element i of an array of integers or booleans.
-func integersOf(y tensor.Tensor) (at func(i int) int64, err error) {
+func integersOf(y tensor.Tensor) (element func(i int) int64, err error) {
 	switch y.DType {
 	case tensor.U8:
 		return func(i int) int64 { return int64(y.Bytes[i]) }, nil

@@ -13,14 +13,14 @@ import (
 // each visit, the number of times that its sample occurred before.
 type visits struct {
 	samples []int
-	again   []uint32 // nil: each sample occurs once
+	earlier []uint32 // nil: each sample occurs once
 }
 
-// rows returns the visits from number from to number to-1 of an epoch.
-func (v visits) rows(from, to int) visits {
-	p := visits{samples: v.samples[from:to]}
-	if v.again != nil {
-		p.again = v.again[from:to]
+// rows returns the visits [start, end) of an epoch.
+func (v visits) rows(start, end int) visits {
+	p := visits{samples: v.samples[start:end]}
+	if v.earlier != nil {
+		p.earlier = v.earlier[start:end]
 	}
 	return p
 }
@@ -72,7 +72,7 @@ func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
 		d := philox.Draws(uint32(epoch), uint64(k))
 		at := float64(d.Float64() * sums[n-1])
 		i := sort.Search(n-1, func(i int) bool { return sums[i] > at })
-		v.samples[k], v.again[k] = i, times[i]
+		v.samples[k], v.earlier[k] = i, times[i]
 		times[i]++
 	}
 	return v

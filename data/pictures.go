@@ -20,7 +20,7 @@ type pictures struct {
 	labels  []int32
 	cache   *cache
 	close   func() error
-	where   string // text before the name of a sample in an error: "folder:PATH: member "
+	prefix  string // text before the name of a sample in an error: "folder:PATH: member "
 	size    []int  // height and width that every picture must have; nil: any size
 	exif    bool   // turn pictures by their EXIF orientation
 	table   bool   // the samples are rows of a table, and their names are full paths
@@ -68,13 +68,13 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	}
 	holdUnchanged(samples)
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF}
-	p.where = s.String() + ": member "
+	p.prefix = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
 		DType: tensor.U8, Labelled: true, Classes: classes, Decoder: images.DecoderVersion,
 		EXIF: opt.EXIF,
 	}
-	p.info.columns, p.info.formats = l.said, []*formatSet{{}}
+	p.info.columns, p.info.formats = l.note, []*formatSet{{}}
 	p.info.requested, p.info.Kinds = s.requested(split), kindsOf(samples)
 	number := map[string]int32{}
 	for i, c := range classes {
@@ -215,7 +215,7 @@ func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tens
 
 // wrap adds the name of the sample to an error.
 func (p *pictures) wrap(i int, err error) error {
-	return fmt.Errorf("%s%s: %w", p.where, p.samples[i].name, err)
+	return fmt.Errorf("%s%s: %w", p.prefix, p.samples[i].name, err)
 }
 
 // Label implements Source.

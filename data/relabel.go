@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Relabel returns src with the class numbers of a model. Class i of src becomes class to[i], and classes are
-// the names of the model's classes. If this changes nothing, it returns src itself. Closing the result closes
-// src.
-func Relabel(src Source, to []int, classes []string) Source {
+// Relabel returns src with the class numbers of a model. Class i of src becomes class newClass[i], and
+// classes are the names of the model's classes. If this changes nothing, it returns src itself. Closing the
+// result closes src.
+func Relabel(src Source, newClass []int, classes []string) Source {
 	same := slices.Equal(src.Info().Classes, classes)
-	for i, class := range to {
+	for i, class := range newClass {
 		same = same && i == class
 	}
 	if same {
 		return src
 	}
-	return &relabelled{src, to, classes}
+	return &relabelled{src, newClass, classes}
 }
 
 // relabelled is a source with other class numbers.
 type relabelled struct {
 	Source
-	to      []int
-	classes []string
+	newClass []int
+	classes  []string
 }
 
 func (r *relabelled) Info() Info {
@@ -47,8 +47,8 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	}
 	label := make([]int32, len(was))
 	for k, class := range was {
-		if label[k] = class; class >= 0 && int(class) < len(r.to) {
-			label[k] = int32(r.to[class])
+		if label[k] = class; class >= 0 && int(class) < len(r.newClass) {
+			label[k] = int32(r.newClass[class])
 		}
 	}
 	return label, nil
@@ -62,7 +62,7 @@ func (r *relabelled) flags(was []int32, complete bool) []int32 {
 		missing = 0
 	}
 	label := slices.Repeat([]int32{missing}, len(r.classes))
-	for k, class := range r.to {
+	for k, class := range r.newClass {
 		label[class] = was[k]
 	}
 	return label
@@ -87,9 +87,9 @@ func (r *relabelled) boxes(was []int32) []int32 {
 	for k := BoxFields - 1; k < len(label); k += BoxFields {
 		switch class := label[k]; {
 		case class >= 0:
-			label[k] = int32(r.to[class])
+			label[k] = int32(r.newClass[class])
 		case class < NoBox:
-			label[k] = -2 - int32(r.to[-2-class])
+			label[k] = -2 - int32(r.newClass[-2-class])
 		}
 	}
 	return label

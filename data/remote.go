@@ -28,7 +28,7 @@ func openRemote(ctx context.Context, r regular.Remote, url string, keep func(str
 		if !wanted(name) {
 			continue
 		}
-		if err := t.add(member{name: name, size: f.Size, read: f.Read, ahead: f.ReadAhead}); err != nil {
+		if err := t.add(member{name: name, size: f.Size, read: f.Read, prefetch: f.ReadAhead}); err != nil {
 			return nil, err
 		}
 	}

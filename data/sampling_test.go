@@ -58,7 +58,7 @@ func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	p.Start = Position{Epoch: 1, Index: 7}
 	later := load(t, whole(1000), p)
 	for k, b := range later {
-		if want := all[17+k]; !slices.Equal(b.samples, want.samples) || !slices.Equal(b.again, want.again) {
+		if want := all[17+k]; !slices.Equal(b.samples, want.samples) || !slices.Equal(b.earlier, want.earlier) {
 			t.Errorf("batch %d begins with %d, from the start with %d", k, b.samples[:9], want.samples[:9])
 		}
 	}
@@ -91,7 +91,7 @@ func TestOccurrencesAreAugmentedApart(t *testing.T) {
 			t.Errorf("sample %d looks the second time as the first", i)
 		}
 		seen[string(x)] = true
-		if drawn.again[row] == 0 && !bytes.Equal(x, plain.X.Rows(int(i), int(i)+1).Bytes) {
+		if drawn.earlier[row] == 0 && !bytes.Equal(x, plain.X.Rows(int(i), int(i)+1).Bytes) {
 			t.Errorf("sample %d looks the first time otherwise than without weights", i)
 		}
 	}

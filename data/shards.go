@@ -312,7 +312,7 @@ func unpackShard(f *os.File) (*shard, error) {
 	}
 	os.Remove(to.Name())
 	s := &shard{file: to, unpacked: true}
-	if _, err := io.Copy(to, &unpackLimit{r: z, left: unpackedLimit(info.Size())}); err != nil {
+	if _, err := io.Copy(to, &unpackLimit{r: z, remaining: unpackedLimit(info.Size())}); err != nil {
 		s.close()
 		var full *fs.PathError
 		if errors.As(err, &full) {
@@ -414,13 +414,13 @@ func checkEnd(f io.ReadSeeker, groups map[string]*shardSample) error {
 }
 
 // add adds a file to its sample. It ignores files other than pictures and labels.
-func (s *shardSample) add(h *tar.Header, content io.Reader, at int64, extension, name string) error {
+func (s *shardSample) add(h *tar.Header, content io.Reader, offset int64, extension, name string) error {
 	switch {
 	case images.IsFileName(name):
 		if s.extension != "" {
 			return problem.Advise("give each picture a key of its own", "the sample %s has two pictures", s.key)
 		}
-		s.extension, s.offset, s.size = strings.TrimPrefix(name, s.key), at, h.Size
+		s.extension, s.offset, s.size = strings.TrimPrefix(name, s.key), offset, h.Size
 	case extension == "cls", extension == "json":
 		b, err := readBounded(content, maxLabel)
 		if err != nil {

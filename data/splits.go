@@ -80,11 +80,11 @@ func splitPaths(members []member) [][]string {
 }
 
 // commonFolders returns the number of leading folders that all paths have in common and that are not splits.
-// Below them at least left components of each path must remain.
-func commonFolders(paths [][]string, left int) int {
+// Below them, at least the given number of components of each path must remain.
+func commonFolders(paths [][]string, remaining int) int {
 	for top := 0; len(paths) > 0; top++ {
 		for _, p := range paths {
-			if len(p) < top+left || p[top] != paths[0][top] || splitOf(p[top]) != "" {
+			if len(p) < top+remaining || p[top] != paths[0][top] || splitOf(p[top]) != "" {
 				return top
 			}
 		}

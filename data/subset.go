@@ -34,9 +34,9 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 // partition divides src into two sources: the samples that are set apart, and the others. When both are
 // closed, src is closed.
 func (h *HeldOut) partition(src Source, apart []bool) {
-	h.whole = &sharedSource{Source: src}
-	training := &subset{Source: src, split: Train, shared: h.whole}
-	validation := &subset{Source: src, split: Val, shared: h.whole}
+	h.source = &sharedSource{Source: src}
+	training := &subset{Source: src, split: Train, shared: h.source}
+	validation := &subset{Source: src, split: Val, shared: h.source}
 	for i, out := range apart {
 		if out {
 			validation.chosen = append(validation.chosen, i)

@@ -44,8 +44,8 @@ func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
 
 // member returns the file that a table names, in the subfolder below. found is false if the file does not
 // exist.
-func (f *tableFolder) member(below, file string) (m member, found bool) {
-	name := path.Join(below, file)
+func (f *tableFolder) member(subfolder, file string) (m member, found bool) {
+	name := path.Join(subfolder, file)
 	if f.remote != nil {
 		if m, found = f.remote[names.Composed(name)]; !found {
 			m.read = func() ([]byte, error) { return nil, fs.ErrNotExist }
@@ -55,7 +55,7 @@ func (f *tableFolder) member(below, file string) (m member, found bool) {
 	}
 	at := filepath.FromSlash(file)
 	if !filepath.IsAbs(at) {
-		at = filepath.Join(f.path, below, at)
+		at = filepath.Join(f.path, subfolder, at)
 	}
 	at = names.StoredPath(at)
 	m = member{name: name, read: func() ([]byte, error) { return readFile(at) }}

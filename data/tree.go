@@ -19,11 +19,11 @@ import (
 
 // member is one file of a folder or of an archive.
 type member struct {
-	name   string // path with slashes, relative to the folder or the archive
-	size   int64
-	read   func() ([]byte, error) // its errors do not contain the name
-	listed *listedFile            // state of a file of a folder when it was listed; nil in an archive
-	ahead  func()                 // starts to read a file on another machine in the background; else nil
+	name     string // path with slashes, relative to the folder or the archive
+	size     int64
+	read     func() ([]byte, error) // its errors do not contain the name
+	listed   *listedFile            // state of a file of a folder when it was listed; nil in an archive
+	prefetch func()                 // starts to read a file on another machine in the background; else nil
 }
 
 // tree has the wanted files of a folder or an archive.

@@ -55,13 +55,13 @@ func (s *subset) weights() ([]float64, error) {
 
 func (r *relabelled) weights() ([]float64, error) { return Weights(r.Source) }
 
-func (j *joined) weights() (all []float64, err error) {
+func (j *joined) weights() (list []float64, err error) {
 	for _, src := range j.sources {
 		more, err := Weights(src)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, more...)
+		list = append(list, more...)
 	}
-	return all, nil
+	return list, nil
 }

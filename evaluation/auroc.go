@@ -14,16 +14,16 @@ type Scored struct {
 
 // AUROC returns the area under the curve of true positives over false positives. This is the probability that
 // a positive has a larger score than a negative, where equal scores count a half. It is NaN if there are no
-// positives, or no negatives. AUROC sorts the slice all.
-func AUROC(all []Scored) float64 {
-	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(a.Score, b.Score) })
+// positives, or no negatives. AUROC sorts scores.
+func AUROC(scores []Scored) float64 {
+	slices.SortFunc(scores, func(a, b Scored) int { return cmp.Compare(a.Score, b.Score) })
 	positives, ranks := 0.0, 0.0
-	for from := 0; from < len(all); {
+	for from := 0; from < len(scores); {
 		to := from
-		for to < len(all) && cmp.Compare(all[to].Score, all[from].Score) == 0 {
+		for to < len(scores) && cmp.Compare(scores[to].Score, scores[from].Score) == 0 {
 			to++
 		}
-		for _, a := range all[from:to] {
+		for _, a := range scores[from:to] {
 			if a.Positive {
 				positives++
 				ranks += float64(float64(from+to+1) / 2)
@@ -31,7 +31,7 @@ func AUROC(all []Scored) float64 {
 		}
 		from = to
 	}
-	negatives := float64(len(all)) - positives
+	negatives := float64(len(scores)) - positives
 	return (ranks - float64(float64(positives*(positives+1))/2)) / (positives * negatives)
 }
 

@@ -36,16 +36,16 @@ func newBoxes(info data.Info, form graph.BoxForm, height, width int) (*boxes, er
 }
 
 // objectsOf returns the objects of a label of a source with Info.Boxes, in pixels of the input.
-func objectsOf(label []int32) (all []cells.Object) {
+func objectsOf(label []int32) (list []cells.Object) {
 	for i := 0; i+data.BoxFields <= len(label); i += data.BoxFields {
 		switch b := data.BoxOf(label[i:]); {
 		case b.Class >= 0:
-			all = append(all, cells.Object{Corners: b.Corners, Class: int(b.Class)})
+			list = append(list, cells.Object{Corners: b.Corners, Class: int(b.Class)})
 		case b.Class < data.NoBox:
-			all = append(all, cells.Object{Corners: b.Corners, Class: int(-2 - b.Class), Ignored: true})
+			list = append(list, cells.Object{Corners: b.Corners, Class: int(-2 - b.Class), Ignored: true})
 		}
 	}
-	return all
+	return list
 }
 
 // BoxInputs returns the inputs of the training function for a loss of boxes, from labels [N, M, BoxFields]
@@ -134,9 +134,9 @@ func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 }
 
 // add adds a picture with its annotated objects, and the detections found in it.
-func (b *boxes) add(all []cells.Object, found []cells.Detection) {
+func (b *boxes) add(annotated []cells.Object, found []cells.Detection) {
 	p, at := objects.Picture{ID: int64(len(b.set.Pictures))}, len(b.set.Pictures)
-	for _, o := range all {
+	for _, o := range annotated {
 		box := boxOf(o.Corners)
 		p.Objects = append(p.Objects, objects.Object{Box: box, Class: o.Class, Area: box.Area(),
 			Difficult: o.Ignored})

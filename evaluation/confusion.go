@@ -52,7 +52,7 @@ func (c *Confusion) Dense() [][]int {
 
 // find returns the index of a predicted class in the row of a label, or the index where to insert it. find
 // must be fast, because it is called for each pixel of a mask.
-func (c *Confusion) find(label, predicted int) (at int, there bool) {
+func (c *Confusion) find(label, predicted int) (index int, found bool) {
 	row, low, high := c.rows[label], 0, len(c.rows[label])
 	for low < high {
 		if mid := (low + high) / 2; row[mid].Class < predicted {

@@ -68,10 +68,10 @@ func (e *Evaluation) meanF1() Figure {
 }
 
 // meanError returns the mean of an error over the targets where it is defined, in units of the data.
-func (e *Evaluation) meanError(of func(*TargetError) Figure) float64 {
+func (e *Evaluation) meanError(value func(*TargetError) Figure) float64 {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {
-		if v := float64(of(&e.Targets[k])); v == v {
+		if v := float64(value(&e.Targets[k])); v == v {
 			sum, n = sum+v, n+1
 		}
 	}

@@ -20,20 +20,20 @@ func (c LabelCount) Figures() (precision, recall, f1 Figure) {
 	return fraction(met, predicted), fraction(met, labels), fraction(2*met, predicted+labels)
 }
 
-// fraction returns n/of, or NaN if of is 0.
-func fraction(n, of float64) Figure {
-	if of == 0 {
+// fraction returns n/total, or NaN if total is 0.
+func fraction(n, total float64) Figure {
+	if total == 0 {
 		return Figure(math.NaN())
 	}
-	return Figure(n / of)
+	return Figure(n / total)
 }
 
-// quotient returns n/of, or 0 if of is 0.
-func quotient(n, of float64) float64 {
-	if of == 0 {
+// quotient returns n/total, or 0 if total is 0.
+func quotient(n, total float64) float64 {
+	if total == 0 {
 		return 0
 	}
-	return n / of
+	return n / total
 }
 
 // addElements adds N rows of K predictions to the figures: scores f32 [N,K], labels i32 [N,n]. K may be

@@ -11,14 +11,14 @@ type Misclassification struct {
 
 // Misclassifications returns the wrong predictions by label and predicted class, the most
 // frequent first.
-func (e *Evaluation) Misclassifications() (all []Misclassification) {
+func (e *Evaluation) Misclassifications() (list []Misclassification) {
 	for label := range e.Confusion.Classes() {
 		for _, p := range e.Confusion.Row(label) {
 			if p.Class != label {
-				all = append(all, Misclassification{label, p.Class, p.N})
+				list = append(list, Misclassification{label, p.Class, p.N})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Misclassification) int { return b.N - a.N })
-	return all
+	slices.SortStableFunc(list, func(a, b Misclassification) int { return b.N - a.N })
+	return list
 }

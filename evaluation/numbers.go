@@ -28,9 +28,9 @@ func (t *TargetError) RMSE() Figure {
 func (t *TargetError) R2() Figure { return 1 - fraction(t.squares, t.deviations) }
 
 // add adds a number of the data, and the prediction for it, to the sums.
-func (t *TargetError) add(said, number float64) {
+func (t *TargetError) add(predicted, number float64) {
 	t.N++
-	apart := said - number
+	apart := predicted - number
 	t.absolute += math.Abs(apart)
 	t.squares += float64(apart * apart)
 	d := number - t.mean // Welford 1962

@@ -173,7 +173,7 @@ func (r *csvReader) box(x row) (b Box, ok bool) {
 
 // picture returns the index in the set of the picture of a row. If the picture is new, it is added to the
 // set.
-func (r *csvReader) picture(x row) (at int, ok bool) {
+func (r *csvReader) picture(x row) (index int, ok bool) {
 	name := path.Clean(strings.ReplaceAll(x.field(x.columns.Path), `\`, "/"))
 	if x.field(x.columns.Path) == "" {
 		r.add(x.file, x.line, "name the file of the picture", "the row has no path")
@@ -184,8 +184,8 @@ func (r *csvReader) picture(x row) (at int, ok bool) {
 		return 0, false
 	}
 	key := x.file + "\n" + name
-	if at, ok := r.indices[key]; ok {
-		return at, r.same(x, at, &p)
+	if index, ok := r.indices[key]; ok {
+		return index, r.same(x, index, &p)
 	}
 	p.ID = int64(len(r.set.Pictures))
 	f, err := chooseFile(r.pictures[path.Base(name)], &p)
@@ -197,22 +197,22 @@ func (r *csvReader) picture(x row) (at int, ok bool) {
 	if err == nil {
 		p.Name, p.read = f.Name, f.Read
 	}
-	if at, ok := r.indices["\n"+p.Name]; ok { // another path of the same file
-		r.indices[key] = at
-		return at, r.same(x, at, &p)
+	if index, ok := r.indices["\n"+p.Name]; ok { // another path of the same file
+		r.indices[key] = index
+		return index, r.same(x, index, &p)
 	}
-	at = len(r.set.Pictures)
-	r.indices[key], r.indices["\n"+p.Name] = at, at
+	index = len(r.set.Pictures)
+	r.indices[key], r.indices["\n"+p.Name] = index, index
 	r.set.Pictures, r.names = append(r.set.Pictures, p), append(r.names, nil)
-	return at, true
+	return index, true
 }
 
 // same reports whether a further row of a picture has the same size and split as the picture's first row.
-func (r *csvReader) same(x row, at int, p *Picture) bool {
-	if at < 0 {
+func (r *csvReader) same(x row, index int, p *Picture) bool {
+	if index < 0 {
 		return false
 	}
-	first := &r.set.Pictures[at]
+	first := &r.set.Pictures[index]
 	switch {
 	case first.Split != p.Split:
 		r.add(x.file, x.line, "a picture is in one split only", "%s is in %q here, and in %q in line %d of %s",

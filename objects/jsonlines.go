@@ -29,11 +29,12 @@ func (j *jsonLines) next() int {
 	return j.lineAt(at)
 }
 
-// lineAt returns the line that contains byte at. In each call, at must not be less than in the call before.
-func (j *jsonLines) lineAt(at int) int {
-	at = min(max(at, j.counted), len(j.b))
-	j.line += bytes.Count(j.b[j.counted:at], []byte("\n"))
-	j.counted = at
+// lineAt returns the line that contains the byte at offset. offset must not be less than in the previous
+// call.
+func (j *jsonLines) lineAt(offset int) int {
+	offset = min(max(offset, j.counted), len(j.b))
+	j.line += bytes.Count(j.b[j.counted:offset], []byte("\n"))
+	j.counted = offset
 	return j.line
 }
 

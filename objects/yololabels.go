@@ -12,7 +12,7 @@ const roundingError = 1e-5
 
 // parseYOLO reads the labels of a picture of width x height pixels. Each line has a class, the centre of a
 // box, its width and its height.
-func (f *faults) parseYOLO(file, text string, classes, width, height int) (all []Object) {
+func (f *faults) parseYOLO(file, text string, classes, width, height int) (list []Object) {
 	line := 0
 	for row := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line++
@@ -28,10 +28,10 @@ func (f *faults) parseYOLO(file, text string, classes, width, height int) (all [
 			continue
 		}
 		if box, ok := f.yoloBox(file, line, fields[1:], width, height); ok {
-			all = append(all, Object{Box: box, Class: class, Area: box.Area(), line: line})
+			list = append(list, Object{Box: box, Class: class, Area: box.Area(), line: line})
 		}
 	}
-	return all
+	return list
 }
 
 // yoloFields adds a fault if a line has another number of fields than a box needs.

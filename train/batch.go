@@ -38,10 +38,10 @@ func inverse(denominator float64) float32 {
 }
 
 // rowsFrom returns the rows [from, to) of inputs.
-func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Tensor {
+func rowsFrom(rows map[string]tensor.Tensor, start, end int) map[string]tensor.Tensor {
 	out := map[string]tensor.Tensor{}
 	for name, t := range rows {
-		out[name] = t.Rows(from, to)
+		out[name] = t.Rows(start, end)
 	}
 	return out
 }

@@ -16,11 +16,11 @@ import (
 type Board struct {
 	folder  string
 	note    func(text string)
-	to      *tfevents.Writer
-	err     error // first error of the writer to
+	w       *tfevents.Writer
+	err     error // first error of w
 	metrics *metrics
 	lost    error // first error of the metrics files
-	told    bool  // the user was told that figures are missing
+	warned  bool  // the user was told that figures are missing
 }
 
 // OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not
@@ -33,7 +33,7 @@ func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Board{folder: folder, note: note, to: w}, nil
+	return &Board{folder: folder, note: note, w: w}, nil
 }
 
 // Show writes an event of the run. The first event is Started. If an event cannot be written, for example on
@@ -54,8 +54,8 @@ func (b *Board) Show(e Event) {
 			b.lost = err
 		}
 	}
-	if err := cmp.Or(b.lost, b.err); err != nil && !b.told && b.note != nil {
-		b.told = true
+	if err := cmp.Or(b.lost, b.err); err != nil && !b.warned && b.note != nil {
+		b.warned = true
 		b.note(fmt.Sprintf("%v; figures are missing there, and the run continues", err))
 	}
 }
@@ -90,19 +90,19 @@ func (b *Board) curves(e Event) {
 	}
 }
 
-func (b *Board) write(at int, prefix string, figures []tfevents.Scalar) {
+func (b *Board) write(step int, prefix string, figures []tfevents.Scalar) {
 	figures = slices.DeleteFunc(figures, func(f tfevents.Scalar) bool { return f.Value != f.Value })
 	for i := range figures {
 		figures[i].Tag = prefix + figures[i].Tag
 	}
 	if b.err == nil {
-		b.err = b.to.Write(int64(at), figures...)
+		b.err = b.w.Write(int64(step), figures...)
 	}
 }
 
 // Close closes the files and returns the first errors of any Show.
 func (b *Board) Close() error {
-	if err := b.to.Close(); b.err == nil {
+	if err := b.w.Close(); b.err == nil {
 		b.err = err
 	}
 	if b.metrics != nil && b.metrics.table != nil {

@@ -65,7 +65,7 @@ func TestBoardThatCannotBe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.to.Close(); err != nil {
+	if err := b.w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err == nil {

@@ -47,7 +47,7 @@ func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) 
 func (r *checkpointer) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errStopped):
-		return r.interrupted(r.trainer.until)
+		return r.interrupted(r.trainer.runContext)
 	case ctx.Err() != nil:
 		return r.interrupted(ctx)
 	case errors.Is(err, parallel.NoDevices):

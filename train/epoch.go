@@ -115,33 +115,33 @@ func (s *Session) evaluate(ctx context.Context) (*evaluation.Evaluation, error) 
 }
 
 // validate evaluates and keeps the state if it is the best so far.
-func (s *Session) validate(ctx context.Context, done *EpochDone) (*evaluation.Evaluation, error) {
+func (s *Session) validate(ctx context.Context, epoch *EpochDone) (*evaluation.Evaluation, error) {
 	e, state, err := s.evaluateTemplate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	loss, accuracy := e.Loss(), e.Accuracy()
 	figure := evaluation.Figure(loss)
-	if done.ValLoss, done.ValAccuracy = &figure, &accuracy; e.Targets != nil {
+	if epoch.ValLoss, epoch.ValAccuracy = &figure, &accuracy; e.Targets != nil {
 		r2 := e.MeanR2()
-		done.ValAccuracy, done.ValR2 = nil, &r2
+		epoch.ValAccuracy, epoch.ValR2 = nil, &r2
 	}
 	if f := e.AveragePrecision(); f != nil {
 		ap, ap50 := evaluation.Figure(f.AP), evaluation.Figure(f.AP50)
-		done.ValAccuracy, done.ValAP, done.ValAP50 = nil, &ap, &ap50
+		epoch.ValAccuracy, epoch.ValAP, epoch.ValAP50 = nil, &ap, &ap50
 	}
 	if e.PerPixel {
 		overlap := e.MeanOverlap()
-		done.ValMIoU = &overlap
+		epoch.ValMIoU = &overlap
 	}
 	if !tensor.IsFinite(loss) { // a loss that is not finite counts as the worst
-		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
+		epoch.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields NaN or infinity; %s, or look at the validation data", loss, gentler))
 	}
 	p, c := &s.trainer.progress, s.plan.recipe.Criterion()
 	p.Plateau = s.plan.schedule.AfterEvaluation(p.Plateau, loss)
 	v := c.FigureOf(e)
-	defer s.tellEvaluation(done.Epoch, e)
+	defer s.tellEvaluation(epoch.Epoch, e)
 	if p.BestStep > 0 && !c.IsBetter(v, p.Best) {
 		p.Stale++
 		return e, nil

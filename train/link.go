@@ -75,8 +75,8 @@ func checkpointSum(k *serialize.Checkpoint) string {
 
 // startChain starts the chain of a new run with its initial state, or continues the chain of a
 // checkpoint. A run from a checkpoint of an older release, without a chain, has no chain either.
-func (t *trainer) startChain(state map[string]tensor.Tensor, from *serialize.Checkpoint) error {
-	if from == nil {
+func (t *trainer) startChain(state map[string]tensor.Tensor, checkpoint *serialize.Checkpoint) error {
+	if checkpoint == nil {
 		initial := models.Model{State: map[string]tensor.Tensor{}}
 		for _, s := range t.plan.template.Graph.State {
 			initial.State[s.Name] = state[s.Name]
@@ -84,8 +84,8 @@ func (t *trainer) startChain(state map[string]tensor.Tensor, from *serialize.Che
 		t.chain = &chain.Chain{Start: initial.WeightsSum()}
 		return nil
 	}
-	b, ok := from.Attachments[chain.Attachment]
-	if p, err := progress.Read(from); !ok {
+	b, ok := checkpoint.Attachments[chain.Attachment]
+	if p, err := progress.Read(checkpoint); !ok {
 		if err == nil && p.Chained {
 			err = fmt.Errorf("checkpoint: the chain is missing")
 		}

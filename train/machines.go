@@ -79,17 +79,17 @@ func rounded(seconds float64) time.Duration {
 }
 
 // machineShares returns how other machines spent the time, from the times of the devices now.
-func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
+func (m *meter) machineShares(now []parallel.DeviceTime) (list []MachineShare) {
 	count := map[string]int{}
 	for _, d := range now {
 		if d.Link.Machine == "" {
 			continue
 		}
-		at := slices.IndexFunc(all, func(x MachineShare) bool { return x.Machine == d.Link.Machine })
+		at := slices.IndexFunc(list, func(x MachineShare) bool { return x.Machine == d.Link.Machine })
 		if at < 0 {
-			at, all = len(all), append(all, MachineShare{Machine: d.Link.Machine})
+			at, list = len(list), append(list, MachineShare{Machine: d.Link.Machine})
 		}
-		s, of := spent(d.Device, m.devices, now), &all[at]
+		s, of := spent(d.Device, m.devices, now), &list[at]
 		count[of.Machine]++
 		of.Replicas += d.Replicas
 		of.Compute += m.fraction(s.Took - s.Blocked)
@@ -97,11 +97,11 @@ func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
 		of.Sending += m.fraction(s.Sending)
 		of.Sent, of.Received = max(of.Sent, s.Link.Sent), max(of.Received, s.Link.Received)
 	}
-	for i := range all {
-		n := float64(count[all[i].Machine])
-		all[i].Compute, all[i].Waiting, all[i].Sending = all[i].Compute/n, all[i].Waiting/n, all[i].Sending/n
+	for i := range list {
+		n := float64(count[list[i].Machine])
+		list[i].Compute, list[i].Waiting, list[i].Sending = list[i].Compute/n, list[i].Waiting/n, list[i].Sending/n
 	}
-	return all
+	return list
 }
 
 // machinesLine returns a line of text with the figures of each machine, or "" without machines.

@@ -127,12 +127,12 @@ func sameRun(r *recipe.Recipe, other json.RawMessage) bool {
 }
 
 // open opens the files. The first written line starts on a new line.
-func (m *metrics) open(folder string, how int) (err error) {
+func (m *metrics) open(folder string, flag int) (err error) {
 	lines, table := metricsPaths(folder, m.number)
-	if m.lines, err = openTail(lines, how); err != nil {
+	if m.lines, err = openTail(lines, flag); err != nil {
 		return err
 	}
-	if m.table, err = openTail(table, how); err != nil {
+	if m.table, err = openTail(table, flag); err != nil {
 		err = errors.Join(err, m.lines.file.Close())
 		m.table = nil
 		return err
@@ -161,8 +161,8 @@ func (a *appended) write(lines string) error {
 }
 
 // openTail opens a file to write at its end. If the last line has no line end, openTail adds one.
-func openTail(path string, how int) (*appended, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|how, 0o666)
+func openTail(path string, flag int) (*appended, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,9 @@ func (Norms) Event() string { return "norms" }
 
 // normsWatch has the values that the batch norms of an epoch are compared with.
 type normsWatch struct {
-	moments []tensor.Tensor // moments of the last full batch; nil before the first one
-	rows    int             // number of rows of that batch
-	before  []bn.Norm       // norms at the end of the previous epoch; nil in the first
+	moments  []tensor.Tensor // moments of the last full batch; nil before the first one
+	rows     int             // number of rows of that batch
+	previous []bn.Norm       // norms at the end of the previous epoch; nil in the first
 }
 
 // watchNorms keeps the moments of a batch that may be the last full one of an epoch.
@@ -56,12 +56,12 @@ func (s *Session) reportNorms(ctx context.Context, epoch int) error {
 			moments = w.moments[i]
 		}
 		var before bn.Norm
-		if w.before != nil {
-			before = w.before[i]
+		if w.previous != nil {
+			before = w.previous[i]
 		}
 		e.Layers, now = append(e.Layers, bn.Summarise(n, moments, before)), append(now, n)
 	}
-	s.norms = normsWatch{before: now}
+	s.norms = normsWatch{previous: now}
 	s.plan.emit(e)
 	return nil
 }

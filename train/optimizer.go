@@ -93,9 +93,9 @@ func (c *commit) state(name string) graph.State {
 }
 
 // stateTensor declares a tensor of the optimizer for the state tensor name.
-func (c *commit) stateTensor(what, name string, role graph.Role) (string, graph.Value) {
+func (c *commit) stateTensor(kind, name string, role graph.Role) (string, graph.Value) {
 	s := c.state(name)
-	tensorName := what + "/" + name
+	tensorName := kind + "/" + name
 	return tensorName, c.b.Declare(graph.State{Name: tensorName, DType: s.DType, Shape: s.Shape, Role: role,
 		Init: graph.Init{Rule: "zeros"}})
 }

@@ -128,7 +128,7 @@ func (a agreement) differs(first agreement, tight bool) string {
 }
 
 // digest returns a hash of a state and of the other sets and attachments of a checkpoint.
-func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
+func digest(state map[string]tensor.Tensor, c *serialize.Checkpoint) string {
 	h := sha256.New()
 	add := func(set string, tensors map[string]tensor.Tensor) {
 		for _, name := range slices.Sorted(maps.Keys(tensors)) {
@@ -138,13 +138,13 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 		}
 	}
 	add("state", state)
-	if from != nil {
-		for _, set := range from.Sets {
+	if c != nil {
+		for _, set := range c.Sets {
 			add(fmt.Sprint(set.Name, set.Updates), set.Tensors)
 		}
-		for _, name := range slices.Sorted(maps.Keys(from.Attachments)) {
+		for _, name := range slices.Sorted(maps.Keys(c.Attachments)) {
 			fmt.Fprintln(h, name)
-			h.Write(from.Attachments[name])
+			h.Write(c.Attachments[name])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -153,7 +153,7 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 // runOnRank runs one rank of several. It stops between two steps, when the context of any rank has ended,
 // and it ends all ranks if it cannot continue.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
-	s.trainer.until = ctx
+	s.trainer.runContext = ctx
 	defer context.AfterFunc(ctx, s.plan.config.Peers.ShortenTimeout)()
 	m, err := s.run(context.WithoutCancel(ctx))
 	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
@@ -174,8 +174,8 @@ func (a *agreed) Unwrap() []error { return []error{a.error, fabric.Agreed} }
 
 // orStop returns the context that ends when the run is to stop.
 func (t *trainer) orStop(ctx context.Context) context.Context {
-	if t.until != nil {
-		return t.until
+	if t.runContext != nil {
+		return t.runContext
 	}
 	return ctx
 }

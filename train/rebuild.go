@@ -54,7 +54,7 @@ func (s *Session) rebuild(ctx context.Context, epoch, log *meter) error {
 	if err != nil {
 		return err
 	}
-	next.began, next.losses, next.trainer.until = s.began, s.losses, s.trainer.until
+	next.began, next.losses, next.trainer.runContext = s.began, s.losses, s.trainer.runContext
 	next.checkpointer.snapshot, next.checkpointer.saved = from, s.checkpointer.saved
 	*s = *next
 	*epoch, *log = newMeter(s.trainer.driver.Group().Times()), newMeter(s.trainer.driver.Group().Times())

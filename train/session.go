@@ -128,9 +128,9 @@ func (e *RecipeError) Unwrap() error {
 
 // opened returns s, ready to run. If it cannot be opened, the result is nil and s holds no device and
 // no memory.
-func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
+func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, c *serialize.Checkpoint) (
 	*Session, error) {
-	if err := s.open(ctx, state, from); err != nil {
+	if err := s.open(ctx, state, c); err != nil {
 		if ctx.Err() != nil { // devices report the end of the context in other words
 			err = context.Cause(ctx)
 		}

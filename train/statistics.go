@@ -47,7 +47,7 @@ type running interface {
 
 // tracked has running statistics and the rule of their updates.
 type tracked struct {
-	how     StatisticsConfig
+	config  StatisticsConfig
 	running running
 }
 
@@ -76,20 +76,20 @@ func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) 
 }
 
 func (s statistics) has(name string) bool {
-	return slices.ContainsFunc(s, func(t tracked) bool { return t.how.Name == name })
+	return slices.ContainsFunc(s, func(t tracked) bool { return t.config.Name == name })
 }
 
 // newRunningStatistics makes statistics that start from a state.
-func newRunningStatistics(p *plan, how StatisticsConfig, state map[string]tensor.Tensor) (running, error) {
-	if how.Update == bn.PostHoc {
+func newRunningStatistics(p *plan, config StatisticsConfig, state map[string]tensor.Tensor) (running, error) {
+	if config.Update == bn.PostHoc {
 		r, err := bn.NewReplicas(p.layers, state, p.recipe.StepReplicas())
-		return &replicaStatistics{r, how.Rule}, err
+		return &replicaStatistics{r, config.Rule}, err
 	}
-	if span, ok := how.Update.Span(); ok {
+	if span, ok := config.Update.Span(); ok {
 		a, err := bn.NewAsync(p.layers, state, p.recipe.Seed, span)
 		return &asyncStatistics{a}, err
 	}
-	r, err := bn.New(p.layers, state, p.recipe.BN, how.Rule)
+	r, err := bn.New(p.layers, state, p.recipe.BN, config.Rule)
 	return &stepStatistics{r}, err
 }
 
@@ -119,7 +119,7 @@ func (s statistics) extra() ([]map[string]tensor.Tensor, error) {
 	for _, t := range s[min(1, len(s)):] {
 		final, err := t.running.Final()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.how.Name, err)
+			return nil, fmt.Errorf("%s: %w", t.config.Name, err)
 		}
 		all = append(all, final)
 	}
@@ -129,7 +129,7 @@ func (s statistics) extra() ([]map[string]tensor.Tensor, error) {
 // pack puts all statistics into a checkpoint.
 func (s statistics) pack(k *serialize.Checkpoint) error {
 	for _, t := range s {
-		if err := t.running.pack(t.how.prefix(), k); err != nil {
+		if err := t.running.pack(t.config.prefix(), k); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (s statistics) pack(k *serialize.Checkpoint) error {
 // restore restores all statistics from a checkpoint.
 func (s statistics) restore(k *serialize.Checkpoint) error {
 	for _, t := range s {
-		if err := t.running.restore(t.how.prefix(), k); err != nil {
+		if err := t.running.restore(t.config.prefix(), k); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ type trainer struct {
 	best       *best
 	estimated  estimated       // statistics estimated by the last evaluation
 	chain      *chain.Chain    // chain of the epochs so far; nil if the run has no chain
-	until      context.Context // with peers, the context of Run; its end stops all ranks between two steps
+	runContext context.Context // with peers, the context of Run; its end stops all ranks between two steps
 }
 
 // step runs one batch, checks the results and commits it.

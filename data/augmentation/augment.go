@@ -8,17 +8,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// padCrop moves the picture by up to 4 pixels along each axis. beyond is the value of the pixels that become
-// free.
-func padCrop(dst, src images.Plane, beyond byte, d *tensor.Draws) {
-	shiftRandomly(dst, src, 4, beyond, d)
+// padCrop moves the picture by up to 4 pixels along each axis. Pixels that become free get the value border.
+func padCrop(dst, src images.Plane, border byte, d *tensor.Draws) {
+	shiftRandomly(dst, src, 4, border, d)
 }
 
 // shiftRandomly moves the picture by up to pad pixels along each axis, and fills the gap with the value
-// beyond, which is black for a picture. It uses two draws.
-func shiftRandomly(dst, src images.Plane, pad int, beyond byte, d *tensor.Draws) {
+// border, which is black for a picture. It uses two draws.
+func shiftRandomly(dst, src images.Plane, pad int, border byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
-	copy(dst.Pix, bytes.Repeat([]byte{beyond}, len(dst.Pix)))
+	copy(dst.Pix, bytes.Repeat([]byte{border}, len(dst.Pix)))
 	for y := max(0, -dy); y < min(dst.H, dst.H-dy); y++ {
 		from, to := src.Row(y+dy), dst.Row(y)
 		if dx >= 0 {
@@ -53,13 +52,13 @@ func mirror(p images.Plane) {
 // in a row do not fit into the picture, it returns the middle of the picture.
 func randomCrop(h, w int, d *tensor.Draws) images.Box { return randomPart(h, w, 0.08, 1, d) }
 
-// randomPart is like randomCrop, but the share of the area is from least to most.
-func randomPart(h, w int, least, most float64, d *tensor.Draws) images.Box {
+// randomPart is like randomCrop, but the share of the area is from low to high.
+func randomPart(h, w int, low, high float64, d *tensor.Draws) images.Box {
 	const widest = 4. / 3
 	logWidest := tensor.Log(widest)
 	area := float64(h * w)
 	for range 10 {
-		target := float64(area * d.Between(least, most))
+		target := float64(area * d.Between(low, high))
 		ratio := tensor.Exp(d.Between(-logWidest, logWidest))
 		cw := int(math.RoundToEven(math.Sqrt(float64(target * ratio))))
 		ch := int(math.RoundToEven(math.Sqrt(target / ratio)))

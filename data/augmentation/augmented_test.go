@@ -157,7 +157,7 @@ func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {
 			picture := augmentGolden{Width: 20, Height: 16, Mode: "L"}.canvas()
-			mask := &canvas{Plane: picture.clone(), mask: true, beyond: Ignored}
+			mask := &canvas{Plane: picture.clone(), mask: true, border: Ignored}
 			before := mask.clone()
 			p.play(picture, h, 25, true)
 			p.play(mask, h, 25, true)

@@ -12,7 +12,7 @@ import (
 type canvas struct {
 	images.Plane
 	mask   bool // the bytes are classes: operations that move pixels change it, operations on colours do not
-	beyond byte // value of pixels outside of the source picture
+	border byte // value of pixels outside of the source picture
 }
 
 // play makes dst from src by the operations of the augmentation. Each operation gets its draws from a
@@ -21,7 +21,7 @@ type canvas struct {
 func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
 	c := &canvas{Plane: dst, mask: mask}
 	if mask {
-		c.beyond = Ignored
+		c.border = Ignored
 	}
 	if len(a.ops) > 0 && a.ops[0].name == resizedCrop {
 		draws := d.Stream(a.ops[0].stream)
@@ -55,7 +55,7 @@ func (c *canvas) clone() images.Plane {
 
 // cropOperation moves the picture by up to args[0] pixels along each axis. It uses two draws.
 func cropOperation(c *canvas, args []float64, d *tensor.Draws) {
-	shiftRandomly(c.Plane, c.clone(), int(args[0]), c.beyond, d)
+	shiftRandomly(c.Plane, c.clone(), int(args[0]), c.border, d)
 }
 
 // flipOperation mirrors the picture at random. It uses two draws.
@@ -91,12 +91,12 @@ func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	c.blacken(erasedPart(c.H, c.W, args[1], args[2], d))
 }
 
-// erasedPart draws a part of an h x w picture, with a share of its area from least to most. It returns an
-// empty part if ten drawn parts in a row do not fit.
-func erasedPart(height, width int, least, most float64, d *tensor.Draws) images.Box {
+// erasedPart draws a part of an h x w picture, with a share of its area from minShare to maxShare. It
+// returns an empty part if ten drawn parts in a row do not fit.
+func erasedPart(height, width int, minShare, maxShare float64, d *tensor.Draws) images.Box {
 	low, high := tensor.Log(0.3), tensor.Log(3.3)
 	for range 10 {
-		area := float64(float64(height*width) * d.Between(least, most))
+		area := float64(float64(height*width) * d.Between(minShare, maxShare))
 		ratio := tensor.Exp(d.Between(low, high))
 		h := int(math.RoundToEven(math.Sqrt(float64(area * ratio))))
 		w := int(math.RoundToEven(math.Sqrt(area / ratio)))
@@ -112,6 +112,6 @@ func erasedPart(height, width int, least, most float64, d *tensor.Draws) images.
 // blacken sets the pixels of a part to c.beyond.
 func (c *canvas) blacken(b images.Box) {
 	for y := b.Y; y < b.Y+b.H; y++ {
-		copy(c.Row(y)[b.X*c.C:(b.X+b.W)*c.C], bytes.Repeat([]byte{c.beyond}, b.W*c.C))
+		copy(c.Row(y)[b.X*c.C:(b.X+b.W)*c.C], bytes.Repeat([]byte{c.border}, b.W*c.C))
 	}
 }

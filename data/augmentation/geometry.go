@@ -34,7 +34,7 @@ func (c *canvas) move(m affine) {
 				continue
 			}
 			for k := range c.C {
-				row[x+k] = c.beyond
+				row[x+k] = c.border
 			}
 		}
 	}
@@ -48,11 +48,11 @@ func (c *canvas) rotate(degrees float64) {
 	c.move(newAffine(cos, sin, x-float64(cos*x)-float64(sin*y), -sin, cos, y+float64(sin*x)-float64(cos*y)))
 }
 
-// shearX moves row y by -by*y pixels.
-func (c *canvas) shearX(by float64) { c.move(newAffine(1, by, 0, 0, 1, 0)) }
+// shearX moves row y by -factor*y pixels.
+func (c *canvas) shearX(factor float64) { c.move(newAffine(1, factor, 0, 0, 1, 0)) }
 
-// shearY moves column x by -by*x pixels.
-func (c *canvas) shearY(by float64) { c.move(newAffine(1, 0, 0, by, 1, 0)) }
+// shearY moves column x by -factor*x pixels.
+func (c *canvas) shearY(factor float64) { c.move(newAffine(1, 0, 0, factor, 1, 0)) }
 
 // translate moves c to the right and down, by whole pixels.
 func (c *canvas) translate(x, y int) { c.move(newAffine(1, 0, float64(-x), 0, 1, float64(-y))) }

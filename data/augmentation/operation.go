@@ -29,7 +29,7 @@ type param struct {
 	name      string
 	def       float64
 	low, high float64
-	whole     bool
+	integer   bool
 }
 
 // Operations that do more than change one picture in place. One selects the part of a picture that is scaled
@@ -121,9 +121,9 @@ func parseOperation(word string) (operation, error) {
 }
 
 // check returns an error if the ends of a range are in the wrong order. If the text has only one of three
-// factors, check uses it for all three. given is the number of arguments in the text.
-func (o operation) check(word string, given int) error {
-	if o.name == "jitter" && given == 1 {
+// factors, check uses it for all three. count is the number of arguments in the text.
+func (o operation) check(word string, count int) error {
+	if o.name == "jitter" && count == 1 {
 		o.args[1], o.args[2] = o.args[0], o.args[0]
 	}
 	if n := len(o.params); n > 1 && o.params[n-1].name == "largest share" && o.args[n-2] > o.args[n-1] {
@@ -137,10 +137,10 @@ func (o operation) check(word string, given int) error {
 func (p param) parse(text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	what := "a number"
-	if p.whole {
+	if p.integer {
 		what = "a whole number"
 	}
-	if err != nil || !(v >= p.low && v <= p.high) || p.whole && v != float64(int(v)) {
+	if err != nil || !(v >= p.low && v <= p.high) || p.integer && v != float64(int(v)) {
 		return 0, fmt.Errorf("its %s is %q, want %s from %g to %g", p.name, text, what, p.low, p.high)
 	}
 	return v, nil

@@ -26,11 +26,11 @@ var (
 
 // change is one of the changes that the policies choose from.
 type change struct {
-	name   string
-	moves  bool // the change moves pixels, so that masks must be changed too
-	signed bool
-	most   func(p policy, c *canvas) float64 // the largest magnitude
-	apply  func(c *canvas, m float64)
+	name    string
+	moves   bool // the change moves pixels, so that masks must be changed too
+	signed  bool
+	largest func(p policy, c *canvas) float64 // the largest magnitude
+	apply   func(c *canvas, m float64)
 }
 
 // changes are the changes that the policies choose from. Their order must never change.
@@ -59,10 +59,10 @@ func none(policy, *canvas) float64       { return 0 }
 func shear(p policy, _ *canvas) float64  { return p.shear }
 func factor(p policy, _ *canvas) float64 { return p.colour }
 
-// magnitude returns the magnitude of a level: element level of torch.linspace(0, most, levels). Like PyTorch,
-// it computes in float32 and counts steps from the nearer end. The middle level is half of most.
-func magnitude(most float64, level int) float64 {
-	end := float32(most)
+// magnitude returns the magnitude of a level: element level of torch.linspace(0, largest, levels). Like
+// PyTorch, it computes in float32 and counts steps from the nearer end. The middle level is half of largest.
+func magnitude(largest float64, level int) float64 {
+	end := float32(largest)
 	step := float64(end / (levels - 1))
 	switch left := levels - 1 - level; {
 	case level < left:
@@ -78,7 +78,7 @@ func (p policy) play(c *canvas, h change, level int, negative bool) {
 	if h.apply == nil || c.mask && !h.moves {
 		return
 	}
-	m := magnitude(h.most(p, c), level)
+	m := magnitude(h.largest(p, c), level)
 	if h.signed && negative {
 		m = -m
 	}

@@ -71,10 +71,10 @@ func checkTIFFSize(file []byte) error {
 // another picture. The directory has the number of its entries, and entries of 12 bytes: tag, type, count,
 // and the value or its offset.
 type directory struct {
-	file  []byte
-	order binary.ByteOrder
-	at    int
-	count int
+	file   []byte
+	order  binary.ByteOrder
+	offset int
+	count  int
 }
 
 // openDirectory finds the first directory of a TIFF. ok is false if there is none.
@@ -92,7 +92,7 @@ func openDirectory(file []byte) (d directory, ok bool) {
 	if at+2 > uint64(len(file)) {
 		return d, false
 	}
-	d.at = int(at) + 2
+	d.offset = int(at) + 2
 	d.count = int(d.order.Uint16(file[at:]))
 	return d, true
 }
@@ -101,7 +101,7 @@ func openDirectory(file []byte) (d directory, ok bool) {
 func (d *directory) entries() func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := range d.count {
-			entry := d.at + 12*i
+			entry := d.offset + 12*i
 			if entry+12 > len(d.file) || !yield(entry) {
 				return
 			}
@@ -117,9 +117,9 @@ const (
 	tiffLong  = 4 // 32 bits
 )
 
-// numbers returns the first numbers of an entry, at most most of them. It returns nil if they are not whole
+// numbers returns the first numbers of an entry, at most limit of them. It returns nil if they are not whole
 // numbers, or if the file ends before them.
-func (d *directory) numbers(entry, most int) []uint64 {
+func (d *directory) numbers(entry, limit int) []uint64 {
 	size := 2
 	switch d.order.Uint16(d.file[entry+2:]) {
 	case tiffShort:
@@ -136,7 +136,7 @@ func (d *directory) numbers(entry, most int) []uint64 {
 	if from+n*uint64(size) > uint64(len(d.file)) {
 		return nil
 	}
-	out := make([]uint64, min(n, uint64(most)))
+	out := make([]uint64, min(n, uint64(limit)))
 	for i := range out {
 		if at := d.file[from+uint64(i*size):]; size == 2 {
 			out[i] = uint64(d.order.Uint16(at))

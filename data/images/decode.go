@@ -121,7 +121,7 @@ func Decode(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err e
 	h, w := f.Size()
 	t = tensor.New(tensor.U8, h, w, 3)
 	picture := Plane{h, w, 3, t.Bytes}
-	if err := f.each(ctx, func(y int, pixels []byte) { f.writeRow(picture, y, pixels) }); err != nil {
+	if err := f.eachRow(ctx, func(y int, pixels []byte) { f.writeRow(picture, y, pixels) }); err != nil {
 		return tensor.Tensor{}, err
 	}
 	return t, nil
@@ -161,8 +161,8 @@ func begins(file []byte, pattern string) bool {
 	return true
 }
 
-// rowsOfImage calls each with the rows of img.
-func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
+// rowsOfImage calls visit with each row of img.
+func rowsOfImage(ctx context.Context, img image.Image, visit eachPixels) error {
 	b := img.Bounds()
 	dst := make([]byte, 3*b.Dx())
 	var colours [256][3]byte
@@ -184,7 +184,7 @@ func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 		default:
 			rowAny(dst, img, b.Min.X, b.Min.Y+y)
 		}
-		each(y, dst)
+		visit(y, dst)
 	})
 }
 

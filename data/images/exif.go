@@ -40,20 +40,20 @@ func orientation(file []byte, format string) int {
 	return upright
 }
 
-// chunk returns the data of the first chunk with this name, or nil. The first chunk begins at offset at. Each
-// chunk has a head of 8 bytes, data padded to a multiple of align, and then more bytes. head returns the name
-// of a chunk and the length of its data.
-func chunk(file []byte, at int, name string, head func([]byte) (string, int), more, align int) []byte {
-	for len(file)-at >= 8 {
-		is, n := head(file[at : at+8])
-		at += 8
-		if n > len(file)-at {
+// chunk returns the data of the first chunk with this name, or nil. The first chunk in the file begins at
+// offset. Each chunk has a head of 8 bytes, data padded to a multiple of align, and then more bytes. head
+// returns the name of a chunk and the length of its data.
+func chunk(file []byte, offset int, name string, head func([]byte) (string, int), more, align int) []byte {
+	for len(file)-offset >= 8 {
+		is, n := head(file[offset : offset+8])
+		offset += 8
+		if n > len(file)-offset {
 			return nil
 		}
 		if is == name {
-			return file[at : at+n]
+			return file[offset : offset+n]
 		}
-		at = min(at+(n+align-1)/align*align+more, len(file))
+		offset = min(offset+(n+align-1)/align*align+more, len(file))
 	}
 	return nil
 }

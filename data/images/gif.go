@@ -23,12 +23,12 @@ func sizeOfGIF(_ context.Context, file []byte) (height, width int, err error) {
 	return int(binary.LittleEndian.Uint16(file[8:])), int(binary.LittleEndian.Uint16(file[6:])), nil
 }
 
-func rowsOfGIF(ctx context.Context, file []byte, each eachPixels) error {
+func rowsOfGIF(ctx context.Context, file []byte, visit eachPixels) error {
 	img, err := firstOfGIF(ctx, file)
 	if err != nil {
 		return err
 	}
-	return rowsOfImage(ctx, img, each)
+	return rowsOfImage(ctx, img, visit)
 }
 
 // firstOfGIF decodes the first picture of a GIF to indices into its colour table. As in Pillow, parts of the

@@ -8,7 +8,7 @@ import (
 )
 
 // rowsOfJPEG decodes a JPEG to the same pixels as Pillow with libjpeg-turbo.
-func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
+func rowsOfJPEG(ctx context.Context, file []byte, visit eachPixels) error {
 	var planes []*upsampler
 	var rows [][]byte
 	var pixels []byte
@@ -31,7 +31,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 				rows[i] = u.row(next)[:p.Width]
 			}
 			toPixels(pixels, rows, p.Space)
-			each(next, pixels)
+			visit(next, pixels)
 		}
 		return nil
 	})

@@ -17,9 +17,9 @@ import (
 // format.
 type netpbm struct {
 	h, w, channels int
-	most           int // largest number, which means white
+	white          int // largest number, which means white
 	text           bool
-	rest           []byte // bytes after the header
+	pixels         []byte // bytes after the header
 }
 
 // maxDigits is the maximum length of a number, as in Pillow.
@@ -27,24 +27,24 @@ const maxDigits = 10
 
 // openNetpbm reads the header of a file of kind P2 (PGM in text), P3 (PPM in text), P5 or P6.
 func openNetpbm(file []byte) (p *netpbm, err error) {
-	p = &netpbm{channels: 1, text: file[1] <= '3', rest: file[2:]}
+	p = &netpbm{channels: 1, text: file[1] <= '3', pixels: file[2:]}
 	if file[1] == '3' || file[1] == '6' {
 		p.channels = 3
 	}
-	for _, field := range []*int{&p.w, &p.h, &p.most} {
+	for _, field := range []*int{&p.w, &p.h, &p.white} {
 		if *field, err = p.number(); err != nil {
 			return nil, err
 		}
 	}
-	if p.w < 1 || p.h < 1 || p.most < 1 || p.most > 65535 {
+	if p.w < 1 || p.h < 1 || p.white < 1 || p.white > 65535 {
 		return nil, fmt.Errorf("%d x %d pixels of 0 to %d; want a size above 0, and at most 65535", p.w, p.h,
-			p.most)
+			p.white)
 	}
 	if !p.text {
-		if len(p.rest) == 0 {
+		if len(p.pixels) == 0 {
 			return nil, io.ErrUnexpectedEOF
 		}
-		p.rest = p.rest[1:] // one blank ends the header
+		p.pixels = p.pixels[1:] // one blank ends the header
 	}
 	return p, nil
 }
@@ -52,22 +52,22 @@ func openNetpbm(file []byte) (p *netpbm, err error) {
 // number reads the next number of text, after blanks and comments. A comment extends from # to the end of the
 // line.
 func (p *netpbm) number() (int, error) {
-	for len(p.rest) > 0 {
-		switch c := p.rest[0]; {
+	for len(p.pixels) > 0 {
+		switch c := p.pixels[0]; {
 		case c == '#':
-			_, p.rest, _ = bytes.Cut(p.rest, []byte("\n"))
+			_, p.pixels, _ = bytes.Cut(p.pixels, []byte("\n"))
 		case isBlank(c):
-			p.rest = p.rest[1:]
+			p.pixels = p.pixels[1:]
 		default:
 			n := 0
-			for n < len(p.rest) && n <= maxDigits && !isBlank(p.rest[n]) && p.rest[n] != '#' {
+			for n < len(p.pixels) && n <= maxDigits && !isBlank(p.pixels[n]) && p.pixels[n] != '#' {
 				n++
 			}
-			v, err := strconv.ParseUint(string(p.rest[:n]), 10, 31)
+			v, err := strconv.ParseUint(string(p.pixels[:n]), 10, 31)
 			if err != nil {
-				return 0, fmt.Errorf("%q, want a number", p.rest[:n])
+				return 0, fmt.Errorf("%q, want a number", p.pixels[:n])
 			}
-			p.rest = p.rest[n:]
+			p.pixels = p.pixels[n:]
 			return int(v), nil
 		}
 	}
@@ -86,7 +86,7 @@ func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error)
 	if !p.text {
 		least = p.width()
 	}
-	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.rest)+1 {
+	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.pixels)+1 {
 		if p.w > maxPixels/p.h {
 			return p.h, p.w, nil // the caller will refuse this size
 		}
@@ -97,7 +97,7 @@ func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error)
 
 // width returns the number of bytes of a sample.
 func (p *netpbm) width() int {
-	if p.most > 255 {
+	if p.white > 255 {
 		return 2
 	}
 	return 1
@@ -115,30 +115,30 @@ func (p *netpbm) row(dst []int) error {
 		}
 	} else {
 		n := p.width()
-		if len(p.rest) < n*len(dst) {
+		if len(p.pixels) < n*len(dst) {
 			return io.ErrUnexpectedEOF
 		}
 		for i := range dst {
-			dst[i] = int(p.rest[n*i])
+			dst[i] = int(p.pixels[n*i])
 			if n == 2 {
-				dst[i] = dst[i]<<8 | int(p.rest[2*i+1])
+				dst[i] = dst[i]<<8 | int(p.pixels[2*i+1])
 			}
 		}
-		p.rest = p.rest[n*len(dst):]
+		p.pixels = p.pixels[n*len(dst):]
 	}
 	for i, v := range dst {
-		if v > p.most {
+		if v > p.white {
 			if p.text {
-				return fmt.Errorf("a sample of %d, and the largest is said to be %d", v, p.most)
+				return fmt.Errorf("a sample of %d, and the largest is said to be %d", v, p.white)
 			}
-			dst[i] = p.most // as in Pillow, larger numbers are white
+			dst[i] = p.white // as in Pillow, larger numbers are white
 		}
 	}
 	return nil
 }
 
-// rowsOfNetpbm calls each with the rows of the picture. White becomes 255.
-func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
+// rowsOfNetpbm calls visit with each row of the picture. White becomes 255.
+func rowsOfNetpbm(ctx context.Context, file []byte, visit eachPixels) error {
 	p, err := openNetpbm(file)
 	if err != nil {
 		return err
@@ -156,15 +156,15 @@ func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 				pixels[3*x+c] = p.scaled(samples[p.channels*x+c*(p.channels-1)/2])
 			}
 		}
-		each(y, pixels)
+		visit(y, pixels)
 	}
 	return nil
 }
 
 // scaled returns 255 v / most, rounded half to even.
 func (p *netpbm) scaled(v int) byte {
-	q, r := v*255/p.most, v*255%p.most
-	if 2*r > p.most || 2*r == p.most && q%2 == 1 {
+	q, r := v*255/p.white, v*255%p.white
+	if 2*r > p.white || 2*r == p.white && q%2 == 1 {
 		q++
 	}
 	return byte(q)
@@ -176,7 +176,7 @@ func greyOfNetpbm(file []byte) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.channels != 1 || p.most > 255 {
+	if p.channels != 1 || p.white > 255 {
 		return nil, errors.New("a PGM of numbers up to 255 is wanted")
 	}
 	img, samples := image.NewGray(image.Rect(0, 0, p.w, p.h)), make([]int, p.w)

@@ -48,13 +48,13 @@ func (f *File) Size() (h, w int) {
 // swapped reports whether the rows of the file are columns of the picture.
 func (f *File) swapped() bool { return f.orientation > 4 }
 
-// each decodes the file and calls its argument with each row.
-func (f *File) each(ctx context.Context, each eachPixels) (err error) {
+// eachRow decodes the file and calls visit with each row.
+func (f *File) eachRow(ctx context.Context, visit eachPixels) (err error) {
 	defer stream.RecoverError(&err)
 	rows := 0
 	err = codecs[f.codec].rows(ctx, f.file, func(y int, pixels []byte) {
 		rows++
-		each(y, pixels[:3*f.w])
+		visit(y, pixels[:3*f.w])
 	})
 	if err := stream.ContextErr(ctx); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (f *File) each(ctx context.Context, each eachPixels) (err error) {
 
 // line returns the row of the picture that row y of the file becomes, or the column if rows and columns are
 // swapped. backwards reports whether its pixels run from right to left, or upwards.
-func (f *File) line(y int) (at int, backwards bool) {
+func (f *File) line(y int) (index int, backwards bool) {
 	if f.swapped() {
 		backwards = f.orientation == 7 || f.orientation == 8
 		if f.orientation == 6 || f.orientation == 7 {

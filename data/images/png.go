@@ -15,9 +15,9 @@ import (
 
 // rowsOfPNG decodes a PNG. If the PNG is not interlaced, it is decoded row by row to save memory: a decoded
 // pixel may need eight bytes, and one byte of a file may contain a thousand pixels.
-func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
+func rowsOfPNG(ctx context.Context, file []byte, visit eachPixels) error {
 	if interlaced(file) {
-		return rowsBy(png.Decode)(ctx, file, each)
+		return rowsBy(png.Decode)(ctx, file, visit)
 	}
 	p, err := openPNG(ctx, file)
 	if err != nil {
@@ -36,7 +36,7 @@ func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 			return err
 		}
 		p.convert(pixels, raw[1:])
-		each(y, pixels)
+		visit(y, pixels)
 		raw, before = before, raw
 	}
 	return p.end()
@@ -57,7 +57,7 @@ type pngFile struct {
 	palette     [256][3]byte
 	transparent []byte // the transparent colour, with 16 bits per sample
 	data        []byte // rest of an IDAT chunk
-	over        bool   // the next chunk is not an IDAT chunk
+	ended       bool   // the next chunk is not an IDAT chunk
 	unpacked    io.ReadCloser
 }
 
@@ -131,8 +131,8 @@ func (p *pngFile) chunk() (name string, body []byte, err error) {
 // Read reads the content of consecutive IDAT chunks.
 func (p *pngFile) Read(b []byte) (int, error) {
 	for len(p.data) == 0 {
-		if p.over || len(p.rest) >= 8 && string(p.rest[4:8]) != "IDAT" {
-			p.over = true
+		if p.ended || len(p.rest) >= 8 && string(p.rest[4:8]) != "IDAT" {
+			p.ended = true
 			return 0, io.EOF
 		}
 		_, body, err := p.chunk()

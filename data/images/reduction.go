@@ -8,18 +8,18 @@ import (
 // Reduction scales a picture row by row while it is decoded, with the same result as Scaling.Fit for the
 // whole picture.
 type Reduction struct {
-	dst, src     Plane // the result and the picture; src has only its size
-	w, h         int   // size of the scaled picture
-	window       Box   // the part of the scaled picture that becomes dst
-	across, down []curve
-	first        int   // number of the picture's row that is stored as the first row of middle
-	middle       Plane // rows after the first pass, which scales along rows
+	dst, src      Plane // the result and the picture; src has only its size
+	w, h          int   // size of the scaled picture
+	window        Box   // the part of the scaled picture that becomes dst
+	columns, rows []curve
+	first         int   // number of the picture's row that is stored as the first row of middle
+	middle        Plane // rows after the first pass, which scales along rows
 
 	// The fields below are used if rows of the file are columns of the picture. For each unfinished column of
-	// middle, sums has the sums so far, and left the number of rows of the file that must still be added.
-	sums map[int][]int32
-	left map[int]int
-	free [][]int32
+	// middle, sums has the sums so far, and remaining the number of rows of the file that must still be added.
+	sums      map[int][]int32
+	remaining map[int]int
+	free      [][]int32
 }
 
 // newReduction returns the reduction of src to dst. src is scaled to w x h pixels by a filter, and the given
@@ -27,9 +27,9 @@ type Reduction struct {
 func newReduction(f Filter, dst, src Plane, w, h int, window Box) *Reduction {
 	r := &Reduction{dst: dst, src: src, w: w, h: h, window: window}
 	if r.scales() {
-		r.across = f.curves(0, src.W, r.w, r.window.X, dst.W)
-		r.down = f.curves(0, src.H, r.h, r.window.Y, dst.H)
-		r.first, r.middle.H = reach(r.down)
+		r.columns = f.curves(0, src.W, r.w, r.window.X, dst.W)
+		r.rows = f.curves(0, src.H, r.h, r.window.Y, dst.H)
+		r.first, r.middle.H = reach(r.rows)
 		r.middle.W, r.middle.C = dst.W, src.C
 	}
 	return r
@@ -44,13 +44,14 @@ func (r *Reduction) Memory(f *File) int64 {
 	n := int64(r.middle.H) * int64(r.middle.W) * int64(r.middle.C)
 	if f.swapped() && r.scales() {
 		columns := 1
-		for x, c := range r.across {
-			over := sort.Search(len(r.across), func(k int) bool { return r.across[k].start >= c.start+len(c.weights) })
+		for x, c := range r.columns {
+			over := sort.Search(len(r.columns),
+				func(k int) bool { return r.columns[k].start >= c.start+len(c.weights) })
 			columns = max(columns, over-x)
 		}
 		n += int64(columns) * int64(r.src.H) * int64(r.src.C) * word
 	}
-	for _, curves := range [][]curve{r.across, r.down} {
+	for _, curves := range [][]curve{r.columns, r.rows} {
 		for _, c := range curves {
 			n += int64(word * len(c.weights))
 		}
@@ -61,11 +62,11 @@ func (r *Reduction) Memory(f *File) int64 {
 // Decode reads the picture and writes it to dst.
 func (r *Reduction) Decode(ctx context.Context, f *File) error {
 	if !r.scales() {
-		return f.each(ctx, func(y int, pixels []byte) { r.crop(f, y, pixels) })
+		return f.eachRow(ctx, func(y int, pixels []byte) { r.crop(f, y, pixels) })
 	}
 	r.middle.Pix = make([]byte, r.middle.H*r.middle.W*r.middle.C)
-	r.sums, r.left = map[int][]int32{}, map[int]int{}
-	err := f.each(ctx, func(y int, pixels []byte) {
+	r.sums, r.remaining = map[int][]int32{}, map[int]int{}
+	err := f.eachRow(ctx, func(y int, pixels []byte) {
 		at, backwards := f.line(y)
 		if backwards {
 			reverse(pixels)
@@ -73,11 +74,11 @@ func (r *Reduction) Decode(ctx context.Context, f *File) error {
 		if f.swapped() {
 			r.column(at, pixels)
 		} else if at -= r.first; at >= 0 && at < r.middle.H {
-			resampleRow(r.middle.Row(at), pixels, r.src.C, r.across)
+			resampleRow(r.middle.Row(at), pixels, r.src.C, r.columns)
 		}
 	})
 	if err == nil {
-		resampleDown(r.dst, r.middle, r.first, r.down)
+		resampleDown(r.dst, r.middle, r.first, r.rows)
 	}
 	return err
 }
@@ -85,21 +86,21 @@ func (r *Reduction) Decode(ctx context.Context, f *File) error {
 // column adds column x of the picture to those columns of middle that depend on it. The order of additions
 // differs from resampleRow, but sums of integers do not depend on the order.
 func (r *Reduction) column(x int, pixels []byte) {
-	from := sort.Search(len(r.across), func(k int) bool {
-		return r.across[k].start+len(r.across[k].weights) > x
+	from := sort.Search(len(r.columns), func(k int) bool {
+		return r.columns[k].start+len(r.columns[k].weights) > x
 	})
-	for k := from; k < len(r.across) && r.across[k].start <= x; k++ {
-		c := r.across[k]
+	for k := from; k < len(r.columns) && r.columns[k].start <= x; k++ {
+		c := r.columns[k]
 		sums, begun := r.sums[k]
 		if !begun {
 			sums = r.begin()
-			r.sums[k], r.left[k] = sums, len(c.weights)
+			r.sums[k], r.remaining[k] = sums, len(c.weights)
 		}
 		weight := c.weights[x-c.start]
 		for i, v := range pixels[r.first*r.src.C:][:len(sums)] {
 			sums[i] += weight * int32(v)
 		}
-		if r.left[k]--; r.left[k] == 0 {
+		if r.remaining[k]--; r.remaining[k] == 0 {
 			for y := range r.middle.H {
 				pixel := r.middle.Row(y)[k*r.src.C:]
 				for i, sum := range sums[y*r.src.C:][:r.src.C] {

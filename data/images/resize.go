@@ -26,15 +26,15 @@ func ParseFilter(name string) (Filter, error) {
 	return "", fmt.Errorf("unknown filter %q; there are bilinear and bicubic", name)
 }
 
-// Resample scales the part from of src to w x h pixels, and writes the given window of the result to dst. dst
-// has the size of the window and the channels of src.
+// Resample scales the part crop of src to w x h pixels, and writes the given window of the result to dst.
+// dst has the size of the window and the channels of src.
 //
 // The result equals Pillow's resize, and torchvision's for pictures, with antialias: the filter spans the
-// larger of a source pixel and a result pixel. The filter is applied first along rows and then along columns,
-// in fixed point with 22 fractional bits.
-func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
-	across := f.curves(from.X, from.W, w, window.X, window.W)
-	down := f.curves(from.Y, from.H, h, window.Y, window.H)
+// larger of a source pixel and a result pixel. The filter is applied first along rows and then along
+// columns, in fixed point with 22 fractional bits.
+func Resample(f Filter, dst Plane, src Plane, crop Box, w, h int, window Box) {
+	across := f.curves(crop.X, crop.W, w, window.X, window.W)
+	down := f.curves(crop.Y, crop.H, h, window.Y, window.H)
 	first, rows := reach(down)
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
@@ -49,16 +49,16 @@ func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
 }
 
 // reach returns the first row that the second pass, along columns, reads, and the number of rows.
-func reach(down []curve) (first, rows int) {
-	first = down[0].start
-	last := down[len(down)-1]
+func reach(columns []curve) (first, rows int) {
+	first = columns[0].start
+	last := columns[len(columns)-1]
 	return first, last.start + len(last.weights) - first
 }
 
 // resampleDown is the second pass, along columns. The first row of middle is row number first of the picture.
-func resampleDown(dst, middle Plane, first int, down []curve) {
+func resampleDown(dst, middle Plane, first int, filters []curve) {
 	sums := make([]int32, middle.W*middle.C)
-	for y, t := range down {
+	for y, t := range filters {
 		resampleColumns(dst.Row(y), sums, middle, t.start-first, t.weights)
 	}
 }
@@ -123,12 +123,12 @@ func (f Filter) at(x float64) float64 {
 }
 
 // resampleRow filters one row of pixels with c channels.
-func resampleRow(dst, src []byte, c int, across []curve) {
+func resampleRow(dst, src []byte, c int, filters []curve) {
 	if c == 3 {
-		resampleRowRGB(dst, src, across)
+		resampleRowRGB(dst, src, filters)
 		return
 	}
-	for x, t := range across {
+	for x, t := range filters {
 		for channel := range c {
 			sum := int32(1) << (fraction - 1)
 			at := t.start*c + channel
@@ -142,8 +142,8 @@ func resampleRow(dst, src []byte, c int, across []curve) {
 }
 
 // resampleRowRGB does the same as resampleRow for three channels at once.
-func resampleRowRGB(dst, src []byte, across []curve) {
-	for x, t := range across {
+func resampleRowRGB(dst, src []byte, filters []curve) {
+	for x, t := range filters {
 		r := int32(1) << (fraction - 1)
 		g, b := r, r
 		pixels := src[3*t.start : 3*(t.start+len(t.weights))]

@@ -71,27 +71,27 @@ func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error)
 	return sizeBy(tiff.DecodeConfig)(ctx, file)
 }
 
-func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
+func rowsOfTIFF(ctx context.Context, file []byte, visit eachPixels) error {
 	d, ok := openDirectory(file)
 	switch {
 	case ok && d.inJPEG():
-		return d.rowsOfJPEG(ctx, each)
+		return d.rowsOfJPEG(ctx, visit)
 	case ok && d.inInks():
-		return d.rowsOfInks(ctx, each)
+		return d.rowsOfInks(ctx, visit)
 	}
 	img, err := decodeTIFF(ctx, file)
 	if err != nil {
 		return err
 	}
 	if d.number(tiffExtraSamples, 0) == associatedAlpha {
-		return rowsOfWeighted(ctx, img, each)
+		return rowsOfWeighted(ctx, img, visit)
 	}
-	return rowsOfImage(ctx, img, each)
+	return rowsOfImage(ctx, img, visit)
 }
 
-// rowsOfWeighted calls each with the rows of an image where colours are premultiplied by alpha. It first
+// rowsOfWeighted calls visit with each row of an image where colours are premultiplied by alpha. It first
 // divides them by alpha, as Pillow does (rgba2rgbA).
-func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error {
+func rowsOfWeighted(ctx context.Context, img image.Image, visit eachPixels) error {
 	b := img.Bounds()
 	row := make([]byte, 3*b.Dx())
 	return eachRow(ctx, b.Dy(), func(y int) {
@@ -104,7 +104,7 @@ func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error
 				row[3*x+c] = byte(v)
 			}
 		}
-		each(y, row)
+		visit(y, row)
 	})
 }
 
@@ -113,7 +113,7 @@ func (d *directory) inInks() bool { return d.number(tiffPhotometric, 0) == seenC
 
 // rowsOfInks decodes a TIFF in CMYK. The TIFF decoder reads it as red, green, blue and alpha, which are also
 // four bytes, and rowsOfInks interprets these as CMYK.
-func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
+func (d *directory) rowsOfInks(ctx context.Context, visit eachPixels) error {
 	if n := d.number(tiffSamples, 1); n != 4 || d.number(tiffPlanar, 1) != 1 || d.number(tiffBits, 1) != 8 {
 		return fmt.Errorf("CMYK of %s of %s; four of 8 bits, one behind the other, are read",
 			problem.Plural(n, "sample"), problem.Plural(d.number(tiffBits, 1), "bit"))
@@ -135,7 +135,7 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 			white[x] = 255 - pixel[3]
 		}
 		multiplyBlack(row, white)
-		each(y, row)
+		visit(y, row)
 	})
 }
 

@@ -17,7 +17,7 @@ func (d *directory) inJPEG() bool { return d.number(tiffCompression, 1) == compr
 type pieces struct {
 	h, w            int // size of the picture
 	pieceH, pieceW  int
-	across          int
+	columns         int
 	offsets, counts []uint64
 	tables          []byte // tables that all JPEGs share
 	colours         byte   // colour transform that is declared in Adobe's segment
@@ -44,8 +44,8 @@ func (d *directory) openPieces() (*pieces, error) {
 	if p.pieceW < 1 || p.pieceH < 1 || p.pieceW > maxPixels/p.pieceH {
 		return nil, fmt.Errorf("strips or tiles of %d x %d pixels", p.pieceW, p.pieceH)
 	}
-	p.across = (p.w + p.pieceW - 1) / p.pieceW
-	n := p.across * ((p.h + p.pieceH - 1) / p.pieceH)
+	p.columns = (p.w + p.pieceW - 1) / p.pieceW
+	n := p.columns * ((p.h + p.pieceH - 1) / p.pieceH)
 	if len(p.offsets) < n || len(p.counts) < n {
 		return nil, fmt.Errorf("strips or tiles: %d, want %d", min(len(p.offsets), len(p.counts)), n)
 	}
@@ -70,7 +70,7 @@ func (d *directory) bytes(tag int) []byte {
 }
 
 // rowsOfJPEG decodes one strip or row of tiles after the other.
-func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
+func (d *directory) rowsOfJPEG(ctx context.Context, visit eachPixels) error {
 	p, err := d.openPieces()
 	if err != nil {
 		return err
@@ -78,13 +78,13 @@ func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
 	band := make([]byte, 3*p.w*p.pieceH)
 	for y0 := 0; y0 < p.h; y0 += p.pieceH {
 		rows := min(p.pieceH, p.h-y0)
-		for i := range p.across {
-			if err := p.decode(ctx, d.file, y0/p.pieceH*p.across+i, rows, band[3*i*p.pieceW:]); err != nil {
+		for i := range p.columns {
+			if err := p.decode(ctx, d.file, y0/p.pieceH*p.columns+i, rows, band[3*i*p.pieceW:]); err != nil {
 				return err
 			}
 		}
 		for y := range rows {
-			each(y0+y, band[3*y*p.w:][:3*p.w])
+			visit(y0+y, band[3*y*p.w:][:3*p.w])
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byt
 	if err := checkJPEGSize(whole); err != nil {
 		return err
 	}
-	width := min(p.pieceW, p.w-i%p.across*p.pieceW)
+	width := min(p.pieceW, p.w-i%p.columns*p.pieceW)
 	return rowsOfJPEG(ctx, whole, func(y int, pixels []byte) {
 		if y < rows {
 			copy(dst[3*y*p.w:], pixels[:3*width])

@@ -6,9 +6,9 @@ import "bytes"
 // and shown from point (X, Y) on. If the scaled picture is smaller than the result, X or Y is negative.
 type View struct{ W, H, X, Y int }
 
-// Fill fills dst with the view. It writes beyond to the pixels outside of the picture, and calls draw for the
-// rest. window is the part of the scaled picture to draw.
-func (v View) Fill(dst Plane, beyond byte, draw func(visible Plane, window Box)) {
+// Fill fills dst with the view. Pixels outside of the picture get the value border. For the rest, Fill calls
+// draw with the visible part of dst and with the part of the scaled picture to draw (window).
+func (v View) Fill(dst Plane, border byte, draw func(visible Plane, window Box)) {
 	window := Box{max(v.X, 0), max(v.Y, 0), min(v.W, dst.W), min(v.H, dst.H)}
 	visible := Plane{window.H, window.W, dst.C, dst.Pix}
 	if window.W == dst.W && window.H == dst.H {
@@ -17,7 +17,7 @@ func (v View) Fill(dst Plane, beyond byte, draw func(visible Plane, window Box))
 	}
 	visible.Pix = make([]byte, window.W*window.H*dst.C)
 	draw(visible, window)
-	copy(dst.Pix, bytes.Repeat([]byte{beyond}, len(dst.Pix)))
+	copy(dst.Pix, bytes.Repeat([]byte{border}, len(dst.Pix)))
 	for y := range window.H {
 		copy(dst.Row(y + max(-v.Y, 0))[max(-v.X, 0)*dst.C:], visible.Row(y))
 	}

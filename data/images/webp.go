@@ -11,12 +11,12 @@ import (
 
 // rowsOfWebP decodes a WebP to the same pixels as Pillow with libwebp. If it is an animation, it decodes the
 // first picture.
-func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
+func rowsOfWebP(ctx context.Context, file []byte, visit eachPixels) error {
 	switch first, err := animatedWebP(file); {
 	case err != nil:
 		return err
 	case first != nil:
-		return first.rows(ctx, each)
+		return first.rows(ctx, visit)
 	}
 	img, err := webp.Decode(stream.NewFile(ctx, file))
 	if err != nil {
@@ -24,17 +24,17 @@ func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	}
 	switch m := img.(type) {
 	case *image.YCbCr:
-		return rowsOfVP8(ctx, m, each)
+		return rowsOfVP8(ctx, m, visit)
 	case *image.NYCbCrA:
-		return rowsOfVP8(ctx, &m.YCbCr, each)
+		return rowsOfVP8(ctx, &m.YCbCr, visit)
 	}
-	return rowsOfImage(ctx, img, each)
+	return rowsOfImage(ctx, img, visit)
 }
 
-// rowsOfVP8 calls each with the rows of a lossy WebP. Its planes have 4:2:0 subsampling, and values in
+// rowsOfVP8 calls visit with each row of a lossy WebP. Its planes have 4:2:0 subsampling, and values in
 // television's range, 16 to 235, not in JPEG's range. Smoothing and rounding are libwebp's
 // (src/dsp/upsampling.c, yuv.h).
-func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
+func rowsOfVP8(ctx context.Context, m *image.YCbCr, visit eachPixels) error {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	pixels := make([]byte, 3*w)
 	chromaW, chromaH := (w+1)/2, (h+1)/2
@@ -44,7 +44,7 @@ func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 		smoothVP8(u, m.Cb[near:][:chromaW], m.Cb[far:][:chromaW])
 		smoothVP8(v, m.Cr[near:][:chromaW], m.Cr[far:][:chromaW])
 		rowVP8(pixels, m.Y[y*m.YStride:][:w], u, v)
-		each(y, pixels)
+		visit(y, pixels)
 	})
 }
 

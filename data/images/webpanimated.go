@@ -13,10 +13,10 @@ import (
 // webpHead is the number of bytes before the first chunk of a WebP.
 const webpHead = 12
 
-// webpChunk returns the data of the first chunk with a name, from offset at on. A chunk has a name, its
+// webpChunk returns the data of the first chunk with a name, from an offset on. A chunk has a name, its
 // length, and data that is padded to an even length.
-func webpChunk(file []byte, at int, name string) []byte {
-	return chunk(file, at, name, func(head []byte) (string, int) {
+func webpChunk(file []byte, offset int, name string) []byte {
+	return chunk(file, offset, name, func(head []byte) (string, int) {
 		return string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
 	}, 0, 2)
 }
@@ -69,20 +69,20 @@ func webpOf(name string, image []byte) []byte {
 	return append(append(file, image...), make([]byte, padded-len(image))...)
 }
 
-// rows calls each with the rows of the canvas. The canvas is black outside of the picture.
-func (f *frame) rows(ctx context.Context, each eachPixels) error {
+// rows calls visit with each row of the canvas. The canvas is black outside of the picture.
+func (f *frame) rows(ctx context.Context, visit eachPixels) error {
 	row := make([]byte, 3*f.canvasWidth)
 	blank := func(from, to int) {
 		for y := from; y < to && ctx.Err() == nil; y++ {
 			clear(row)
-			each(y, row)
+			visit(y, row)
 		}
 	}
 	blank(0, f.y)
 	err := rowsOfWebP(ctx, f.file, func(y int, pixels []byte) {
 		clear(row)
 		copy(row[3*f.x:], pixels[:3*f.w])
-		each(f.y+y, row)
+		visit(f.y+y, row)
 	})
 	if err == nil {
 		blank(f.y+f.h, f.canvasRows)

@@ -55,7 +55,7 @@ func bareNames(text string) (names []string) {
 }
 
 // quotedName returns the quoted text at the start of rest, and the remaining text.
-func quotedName(rest string) (name, after string, err error) {
+func quotedName(rest string) (name, remaining string, err error) {
 	quote := rest[0]
 	if quote != '\'' && quote != '"' {
 		return "", "", errBracketed

@@ -243,8 +243,8 @@ func (t *Table) noColumn(wanted, name string) error {
 }
 
 // NamesOf returns the names of columns.
-func (t *Table) NamesOf(all []int) (names []string) {
-	for _, i := range all {
+func (t *Table) NamesOf(columns []int) (names []string) {
+	for _, i := range columns {
 		names = append(names, t.columnName(i))
 	}
 	return names

@@ -97,14 +97,15 @@ func newAnchors(form graph.BoxForm, height, width int) (*Grid, error) {
 	return g, nil
 }
 
-// add adds the slots of a feature map with this number of rows and columns. around has the anchors of a cell.
-func (g *Grid) add(rows, columns int, around []box) {
+// add adds the slots of a feature map with this number of rows and columns. cellAnchors has the anchors of a
+// cell.
+func (g *Grid) add(rows, columns int, cellAnchors []box) {
 	g.starts = append(g.starts, len(g.anchors))
 	down, across := g.Height/rows, g.Width/columns
 	for y := range rows {
 		for x := range columns {
 			at := box{float32(x * across), float32(y * down), float32(x * across), float32(y * down)}
-			for _, a := range around {
+			for _, a := range cellAnchors {
 				for i := range a {
 					a[i] += at[i]
 				}

@@ -17,9 +17,9 @@ const (
 // Before overlapping boxes are removed, only the best candidates of each feature map are kept, or for SSD the
 // best of each class. Boxes are cut at the border of the input. The score of FCOS is the square root of the
 // product of two probabilities, of the centre and of the class.
-func (g *Grid) Detector(most int) *detection.Detector {
+func (g *Grid) Detector(limit int) *detection.Detector {
 	d := &detection.Detector{Form: g.form, Height: g.Height, Width: g.Width, Anchors: g.corners,
-		Starts: g.starts, Before: candidatesOfMap, Most: most}
+		Starts: g.starts, Before: candidatesOfMap, Most: limit}
 	if g.form == graph.SSDForm {
 		d.Before, d.Starts = candidatesOfClass, nil
 	}

@@ -96,15 +96,15 @@ func inSides(anchor, b box) [4]float32 {
 
 // aroundCell returns the anchors of a cell of RetinaNet, around the origin. There are three sizes: side, and
 // side times 2^(1/3) and 2^(2/3), rounded down. For each size there are three ratios of height to width.
-func aroundCell(side int) (all []box) {
+func aroundCell(side int) (list []box) {
 	for _, ratio := range []float64{0.5, 1, 2} {
 		tall := float32(math.Sqrt(ratio))
 		for _, power := range []float64{0, 1. / 3, 2. / 3} {
 			size := float32(int(float64(side) * math.Pow(2, power)))
 			w := float32(math.RoundToEven(float64(float32(1/tall)*size) / 2))
 			h := float32(math.RoundToEven(float64(float32(tall*size)) / 2))
-			all = append(all, box{-w, -h, w, h})
+			list = append(list, box{-w, -h, w, h})
 		}
 	}
-	return all
+	return list
 }

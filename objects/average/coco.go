@@ -57,11 +57,11 @@ func linspace(first, last float64, n int) []float64 {
 	return all
 }
 
-// COCO computes COCO's figures of the detections all on a set. Crowds and difficult objects are neither hits
+// COCO computes COCO's figures of detections on a set. Crowds and difficult objects are neither hits
 // nor misses. Several detections may match the same crowd.
-func COCO(s *objects.Set, all []Detection) *COCOFigures {
+func COCO(s *objects.Set, detections []Detection) *COCOFigures {
 	e := &cocoEvaluation{}
-	for _, pairs := range pairsOf(s, all) {
+	for _, pairs := range pairsOf(s, detections) {
 		e.classes = append(e.classes, evaluateClass(pairs))
 	}
 	f := &COCOFigures{AP: e.precision(0, overlaps), AP50: e.precision(0, overlaps[:1]),
@@ -86,11 +86,11 @@ type cocoEvaluation struct{ classes []cocoClass }
 
 // precision returns the mean precision over classes, recalls and the given overlaps, which must be
 // consecutive.
-func (e *cocoEvaluation) precision(area int, at []float64) float64 {
+func (e *cocoEvaluation) precision(area int, indices []float64) float64 {
 	var m mean
-	first := slices.Index(overlaps, at[0])
+	first := slices.Index(overlaps, indices[0])
 	for _, c := range e.classes {
-		for t := first; t < first+len(at); t++ {
+		for t := first; t < first+len(indices); t++ {
 			for _, p := range c.precision[area][t] {
 				m.add(p)
 			}
@@ -100,12 +100,12 @@ func (e *cocoEvaluation) precision(area int, at []float64) float64 {
 }
 
 // recall returns the mean recall over classes and overlaps.
-func (e *cocoEvaluation) recall(area, most int) float64 {
+func (e *cocoEvaluation) recall(area, limit int) float64 {
 	var m mean
 	for _, c := range e.classes {
 		for t := range overlaps {
 			if c.precision[area][t] != nil {
-				m.add(c.recall[area][most][t])
+				m.add(c.recall[area][limit][t])
 			}
 		}
 	}
@@ -181,7 +181,8 @@ type match struct {
 // matchPicture matches the detections of one picture, the highest score first. Each is matched with the
 // object that it overlaps most (evaluateImg of cocoeval.py). It also returns the number of objects that
 // count.
-func matchPicture(p pair, table [][]float64, area [2]float64, threshold float64) (all []match, count int) {
+func matchPicture(p pair, table [][]float64, area [2]float64, threshold float64) (matches []match,
+	count int) {
 	order, ignored := sortIgnored(p.objects, area)
 	for _, g := range order {
 		if !ignored[g] {
@@ -200,15 +201,15 @@ func matchPicture(p pair, table [][]float64, area [2]float64, threshold float64)
 			size := found.Box.Area()
 			m.ignore = size < area[0] || size > area[1]
 		}
-		all = append(all, m)
+		matches = append(matches, m)
 	}
-	return all, count
+	return matches, count
 }
 
 // sortIgnored returns the indices of objects, sorted so that ignored objects are last. ignored reports for
 // each object whether it is ignored.
-func sortIgnored(all []objects.Object, area [2]float64) (order []int, ignored []bool) {
-	for i, o := range all {
+func sortIgnored(list []objects.Object, area [2]float64) (order []int, ignored []bool) {
+	for i, o := range list {
 		order = append(order, i)
 		ignored = append(ignored, o.Crowd || o.Difficult || o.Area < area[0] || o.Area > area[1])
 	}
@@ -227,11 +228,11 @@ func sortIgnored(all []objects.Object, area [2]float64) (order []int, ignored []
 // bestObject returns the object that a detection overlaps most, or the last of several with equal overlaps.
 // It returns -1 if all overlaps are below the threshold. It chooses an ignored object only if no other object
 // reaches the threshold.
-func bestObject(all []objects.Object, row []float64, order []int, ignored, matched []bool,
+func bestObject(list []objects.Object, row []float64, order []int, ignored, matched []bool,
 	threshold float64) int {
 	best, most := -1, min(threshold, 1-1e-10)
 	for _, g := range order {
-		if matched[g] && !all[g].Crowd {
+		if matched[g] && !list[g].Crowd {
 			continue
 		}
 		if best >= 0 && !ignored[best] && ignored[g] {
@@ -244,12 +245,12 @@ func bestObject(all []objects.Object, row []float64, order []int, ignored, match
 	return best
 }
 
-// accumulate returns the interpolated precision at each of recalls, and the final recall. It uses at most the
-// first most detections of each picture.
-func accumulate(matches []match, most, objects int) (precision []float64, recall float64) {
+// accumulate returns the interpolated precision at each of recalls, and the final recall. It uses at most
+// the first limit detections of each picture.
+func accumulate(matches []match, limit, objects int) (precision []float64, recall float64) {
 	var sorted []match
 	for _, m := range matches {
-		if m.rank < most {
+		if m.rank < limit {
 			sorted = append(sorted, m)
 		}
 	}

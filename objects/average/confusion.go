@@ -16,13 +16,13 @@ type Confusion struct {
 }
 
 // Confuse returns the confusion matrix of the objects and detections that Judge pairs.
-func Confuse(s *objects.Set, all []Detection, score, overlap float64) *Confusion {
+func Confuse(s *objects.Set, detections []Detection, score, overlap float64) *Confusion {
 	background := len(s.Classes)
 	c := &Confusion{Score: score, Overlap: overlap, Counts: make([][]int, background+1)}
 	for i := range c.Counts {
 		c.Counts[i] = make([]int, background+1)
 	}
-	for _, j := range Judge(s, all, score, overlap) {
+	for _, j := range Judge(s, detections, score, overlap) {
 		truth := s.Pictures[j.Picture].Objects
 		for _, g := range j.Missed {
 			c.Counts[truth[g].Class][background]++

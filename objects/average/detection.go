@@ -36,7 +36,7 @@ type pair struct {
 }
 
 // pairsOf returns for each class the pairs of all pictures, in the order of the pictures' numbers.
-func pairsOf(s *objects.Set, all []Detection) [][]pair {
+func pairsOf(s *objects.Set, detections []Detection) [][]pair {
 	order := make([]int, len(s.Pictures))
 	for i := range order {
 		order[i] = i
@@ -56,7 +56,7 @@ func pairsOf(s *objects.Set, all []Detection) [][]pair {
 			to.objects = append(to.objects, o)
 		}
 	}
-	for _, d := range all {
+	for _, d := range detections {
 		to := &classes[d.Class][position[d.Picture]]
 		to.detections = append(to.detections, d)
 	}

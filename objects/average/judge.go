@@ -39,9 +39,9 @@ func (j *Judged) Faults(p *objects.Picture) (missed, invented, confused int) {
 // first; of equal overlaps the detection with the higher score, and then the earlier object. Crowds and
 // difficult objects do not count. A detection that gets no object does not count either if it overlaps one of
 // these at least by overlap.
-func Judge(s *objects.Set, all []Detection, score, overlap float64) []Judged {
+func Judge(s *objects.Set, detections []Detection, score, overlap float64) []Judged {
 	judged := make([]Judged, len(s.Pictures))
-	for _, d := range all {
+	for _, d := range detections {
 		if d.Score >= score {
 			judged[d.Picture].Detections = append(judged[d.Picture].Detections, d)
 		}
@@ -60,15 +60,16 @@ type contact struct {
 	overlap           float64
 }
 
-// pair finds the object of each detection. least is the least overlap. Detections are sorted by score.
-func (j *Judged) pair(truth []objects.Object, least float64) {
+// pair finds the object of each detection. minimum is the smallest overlap of a pair. Detections are sorted
+// by score.
+func (j *Judged) pair(truth []objects.Object, minimum float64) {
 	var all []contact
 	j.Objects = make([]int, len(j.Detections))
 	for d, f := range j.Detections {
 		j.Objects[d] = -1
 		for g, o := range truth {
 			switch v := overlap(f.Box, o.Box, o.Crowd); {
-			case v < least:
+			case v < minimum:
 			case ignoredByVOC(o):
 				j.Objects[d] = Ignored
 			default:

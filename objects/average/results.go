@@ -73,20 +73,20 @@ type names struct{ numbers, texts map[string]int }
 func newNames() names { return names{map[string]int{}, map[string]int{}} }
 
 // find returns the index that belongs to a name. If a text is not a known name, it may be a number.
-func (n names) find(x name) (at int, ok bool) {
-	if at, ok = n.texts[x.text]; ok && !x.isNumber {
-		return at, true
+func (n names) find(x name) (index int, ok bool) {
+	if index, ok = n.texts[x.text]; ok && !x.isNumber {
+		return index, true
 	}
-	at, ok = n.numbers[x.text]
-	return at, ok
+	index, ok = n.numbers[x.text]
+	return index, ok
 }
 
 // addTo adds an index to one of the maps.
-func addTo(m map[string]int, key string, at int) {
-	if was, twice := m[key]; twice && was != at {
-		at = ambiguous
+func addTo(m map[string]int, key string, index int) {
+	if was, twice := m[key]; twice && was != index {
+		index = ambiguous
 	}
-	m[key] = at
+	m[key] = index
 }
 
 func picturesOf(s *objects.Set) names {

@@ -39,13 +39,13 @@ type Point struct {
 	hits int
 }
 
-// VOC computes VOC's figures of the detections all on a set. A detection is compared with the object of its
+// VOC computes VOC's figures of detections on a set. A detection is compared with the object of its
 // class that it overlaps most. It is a hit if the overlap is at least 0.5 and no earlier detection has hit
 // the object. Detections of difficult objects do not count.
-func VOC(s *objects.Set, all []Detection) *VOCFigures {
+func VOC(s *objects.Set, detections []Detection) *VOCFigures {
 	f := &VOCFigures{}
 	var area, points mean
-	for c, pairs := range pairsOf(s, all) {
+	for c, pairs := range pairsOf(s, detections) {
 		class := vocClass(s.Classes[c], pairs)
 		if class.Objects > 0 {
 			area.add(class.AP50)
@@ -82,7 +82,7 @@ func vocClass(name string, pairs []pair) VOCClass {
 func ignoredByVOC(o objects.Object) bool { return o.Difficult || o.Crowd }
 
 // vocMatches matches the detections of one picture (VOCevaldet.m).
-func vocMatches(p pair) (all []match) {
+func vocMatches(p pair) (matches []match) {
 	hit := make([]bool, len(p.objects))
 	for _, d := range p.detections {
 		best, most := -1, 0.0
@@ -99,9 +99,9 @@ func vocMatches(p pair) (all []match) {
 		case !hit[best]:
 			m.hit, hit[best] = true, true
 		}
-		all = append(all, m)
+		matches = append(matches, m)
 	}
-	return all
+	return matches
 }
 
 // curveOf returns the precision-recall curve of the matches in all pictures.

@@ -19,11 +19,11 @@ const PerCell = 5
 type Candidates struct{ Objects, Classes, Near, Cells []float32 }
 
 // Sides returns the number of rows and the number of columns of each feature map.
-func (g *Grid) Sides() (all [][2]int) {
+func (g *Grid) Sides() (sides [][2]int) {
 	for _, s := range strides {
-		all = append(all, [2]int{g.Height / s, g.Width / s})
+		sides = append(sides, [2]int{g.Height / s, g.Width / s})
 	}
-	return all
+	return sides
 }
 
 // AllSides returns the number of rows plus the number of columns, summed over all feature maps.

@@ -29,9 +29,9 @@ const before = 1000
 
 // Detector returns the detector with the cells of g. As in YOLOX, a cell predicts only the class with the
 // highest logit, or the first of several equal ones.
-func (g *Grid) Detector(most int) *detection.Detector {
+func (g *Grid) Detector(limit int) *detection.Detector {
 	return &detection.Detector{Form: graph.YOLOXForm, Height: g.Height, Width: g.Width, Anchors: g.corners,
-		Before: before, Most: most}
+		Before: before, Most: limit}
 }
 
 // Detections returns the boxes in one prediction [5+C, A] for the cells of g, the highest score first.

@@ -37,9 +37,9 @@ func (g *Grid) Loss(rows []float32, t Targets) (sum float64) {
 // MatchedLoss returns the sum of the losses of one prediction with the objects that Match assigns, and the
 // number of cells with an object. The losses are binary cross-entropies, and boxWeight*(1 - IoU*IoU) for each
 // cell with an object. The target of such a cell's class is the overlap.
-func (g *Grid) MatchedLoss(rows []float32, objects []Object, most int) (sum float64, positives int) {
+func (g *Grid) MatchedLoss(rows []float32, objects []Object, limit int) (sum float64, positives int) {
 	n := len(g.cells)
-	owner, overlaps := g.Match(rows, objects, most)
+	owner, overlaps := g.Match(rows, objects, limit)
 	for i, k := range owner {
 		if k == background {
 			sum += softplus(float64(rows[4*n+i]))

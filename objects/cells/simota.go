@@ -30,12 +30,12 @@ const (
 
 // Match returns the object that SimOTA assigns to each cell for a prediction [5+C, A]: an index of objects,
 // or background or unknown, which are negative. overlaps has the IoU of each cell's prediction with its
-// object. Only the first most objects that are not ignored count.
-func (g *Grid) Match(rows []float32, objects []Object, most int) (owner []int, overlaps []float32) {
+// object. Only the first limit objects that are not ignored count.
+func (g *Grid) Match(rows []float32, objects []Object, limit int) (owner []int, overlaps []float32) {
 	n := len(g.cells)
 	s := &simOTA{grid: g, rows: rows, boxes: make([][4]float32, n), candidate: make([]bool, n)}
 	for k, o := range objects {
-		if !o.Ignored && o.area() > 0 && len(s.objects) < most {
+		if !o.Ignored && o.area() > 0 && len(s.objects) < limit {
 			s.objects, s.index = append(s.objects, o), append(s.index, k)
 		}
 	}

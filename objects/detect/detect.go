@@ -75,8 +75,8 @@ func New(m *models.Model, o cells.Options) (*Detector, error) {
 	return d, nil
 }
 
-func isFinite(all []float32) bool {
-	return !slices.ContainsFunc(all, func(v float32) bool { return !tensor.IsFinite(v) })
+func isFinite(values []float32) bool {
+	return !slices.ContainsFunc(values, func(v float32) bool { return !tensor.IsFinite(v) })
 }
 
 // Layout returns the form of the outputs of another program's detector; "" for detectors of the zoo.

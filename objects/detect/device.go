@@ -29,9 +29,9 @@ func WithBoxes(p *graph.Program, m *models.Model, most int) (both *graph.Program
 
 // OnDevice returns a program that predicts with a detector of the zoo and computes the boxes on the device
 // (graph.Detect), and the state of this program. So only boxes are read from the device, not the predictions
-// of all slots. p is the program that predicts with m, and most is the maximum number of boxes. The program
+// of all slots. p is the program that predicts with m, and limit is the maximum number of boxes. The program
 // has a second input: see LimitRows. ok is false for models that are not detectors of the zoo.
-func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program,
+func OnDevice(p *graph.Program, m *models.Model, limit int) (boxes *graph.Program,
 	state map[string]tensor.Tensor, ok bool, err error) {
 	main := p.Function(graph.Predict)
 	if form := m.BoxForm(); form == "" || len(main.Outputs) != 1 {
@@ -42,7 +42,7 @@ func OnDevice(p *graph.Program, m *models.Model, most int) (boxes *graph.Program
 	if err != nil || slots.Len() != m.Computed(0).Type.Shape[1] {
 		return nil, nil, false, nil // New reports the reason
 	}
-	d := slots.Detector(most)
+	d := slots.Detector(limit)
 	boxes = &graph.Program{Name: p.Name, State: append([]graph.State(nil), p.State...)}
 	b := graph.Extend(main, &boxes.State)
 	shape := []int{slots.Len(), 4}

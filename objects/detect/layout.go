@@ -10,7 +10,7 @@ import (
 
 // candidates are the predicted boxes of a detector from another program, in pixels of the input.
 type candidates struct {
-	least   float32 // only boxes with a greater score are added
+	minimum float32 // only boxes with a greater score are added
 	highest float32 // maximum of all scores
 	boxes   []suppress.Corners
 	scores  []float32
@@ -19,7 +19,7 @@ type candidates struct {
 
 // add adds a box of finite numbers. Corners that have overflowed float32 are limited: see Corners.Limited.
 func (c *candidates) add(box suppress.Corners, score float32, class int) {
-	if !(score > c.least) {
+	if !(score > c.minimum) {
 		return
 	}
 	c.highest = max(c.highest, score)
@@ -31,24 +31,24 @@ func (c *candidates) add(box suppress.Corners, score float32, class int) {
 // the best ones.
 const before = 1000
 
-// suppress removes overlapping boxes and returns the others. If done is set, the model itself has already
-// removed overlapping boxes, and suppress keeps all.
-func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection) {
+// suppress removes overlapping boxes and returns the others. If suppressed is set, the model itself has
+// already removed overlapping boxes, and suppress keeps all.
+func (c *candidates) suppress(o cells.Options, suppressed bool) (list []cells.Detection) {
 	overlap := o.Overlap
-	if done {
+	if suppressed {
 		overlap = 1
 	}
 	for _, k := range suppress.Classwise(c.boxes, c.scores, c.classes, suppress.Options{Overlap: overlap,
 		Score: o.Score, Before: before, Most: o.Most}) {
-		all = append(all, cells.Detection{Corners: c.boxes[k], Class: c.classes[k], Score: c.scores[k]})
+		list = append(list, cells.Detection{Corners: c.boxes[k], Class: c.classes[k], Score: c.scores[k]})
 	}
-	return all
+	return list
 }
 
 // read returns the boxes in outputs of the detector's layout. The error is a *problem.Error if the scores are
 // not probabilities.
 func (d *Detector) read(outs []tensor.Tensor) ([]cells.Detection, error) {
-	c, out := &candidates{least: d.options.Score}, outs[d.first]
+	c, out := &candidates{minimum: d.options.Score}, outs[d.first]
 	switch d.layout {
 	case models.YOLOv8:
 		c.yolo(out, 4, func(n, field int) int { return field*out.Shape[1] + n }, out.Shape[1], centred)
@@ -83,23 +83,23 @@ func centred(_ int, v [4]float32) suppress.Corners {
 
 // yolo reads count boxes of four numbers, followed by the probabilities of the classes. If fields is 5, the
 // probability of an object comes before these. A box has only its most probable class, the first of several
-// equal ones. at returns the index of a field of box n.
-func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int, count int,
+// equal ones. index returns the index of a field of box n.
+func (c *candidates) yolo(t tensor.Tensor, fields int, index func(n, field int) int, count int,
 	corners func(n int, v [4]float32) suppress.Corners) {
 	x, classes := t.F32(), t.Count()/count-fields
 	for n := range count {
 		best := 0
 		for k := range classes {
-			if x[at(n, fields+k)] > x[at(n, fields+best)] {
+			if x[index(n, fields+k)] > x[index(n, fields+best)] {
 				best = k
 			}
 		}
-		score := x[at(n, fields+best)]
+		score := x[index(n, fields+best)]
 		if fields == 5 {
-			score *= x[at(n, 4)]
+			score *= x[index(n, 4)]
 		}
-		if score > c.least {
-			c.add(corners(n, [4]float32{x[at(n, 0)], x[at(n, 1)], x[at(n, 2)], x[at(n, 3)]}), score, best)
+		if score > c.minimum {
+			c.add(corners(n, [4]float32{x[index(n, 0)], x[index(n, 1)], x[index(n, 2)], x[index(n, 3)]}), score, best)
 		}
 	}
 }

@@ -113,8 +113,8 @@ func sizeOf(set *objects.Set) []int {
 
 // label returns the boxes of a picture as a label. Boxes are cut at the border of the picture, and empty
 // boxes are left out.
-func label(p objects.Picture, most int) []int32 {
-	all := make([]int32, 0, most*data.BoxFields)
+func label(p objects.Picture, limit int) []int32 {
+	all := make([]int32, 0, limit*data.BoxFields)
 	put := func(b data.Box) {
 		all = append(all, make([]int32, data.BoxFields)...)
 		b.Put(all[len(all)-data.BoxFields:])
@@ -130,7 +130,7 @@ func label(p objects.Picture, most int) []int32 {
 			put(b)
 		}
 	}
-	for len(all) < most*data.BoxFields {
+	for len(all) < limit*data.BoxFields {
 		put(data.Box{Class: data.NoBox})
 	}
 	return all

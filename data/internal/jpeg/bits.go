@@ -5,11 +5,11 @@ import "encoding/binary"
 // bits reads the bits of a scan, up to the next marker. After the marker it returns zeros, which are not part
 // of the scan.
 type bits struct {
-	file   []byte
-	at     int    // index in the file of the next byte to load into acc
-	acc    uint64 // the next n bits of the scan, from the highest bit on
-	n      int
-	beyond int // number of zero bits in acc after the end of the scan
+	file    []byte
+	next    int    // index in the file of the next byte to load into acc
+	acc     uint64 // the next n bits of the scan, from the highest bit on
+	n       int
+	padding int // number of zero bits in acc after the end of the scan
 }
 
 // hasFF reports whether one of four bytes is ff. A byte ff may be the start of a marker.
@@ -20,27 +20,27 @@ func hasFF(four uint32) bool {
 
 // fill loads acc with at least 49 bits.
 func (b *bits) fill() {
-	if b.n <= 32 && b.at+4 <= len(b.file) {
-		four := binary.BigEndian.Uint32(b.file[b.at:])
+	if b.n <= 32 && b.next+4 <= len(b.file) {
+		four := binary.BigEndian.Uint32(b.file[b.next:])
 		if !hasFF(four) {
 			b.acc |= uint64(four) << (32 - b.n)
 			b.n += 32
-			b.at += 4
+			b.next += 4
 		}
 	}
 	for b.n <= 48 {
 		var next byte
 		switch {
-		case b.at >= len(b.file):
-			b.beyond += 8
-		case b.file[b.at] != 0xff:
-			next = b.file[b.at]
-			b.at++
-		case b.at+1 < len(b.file) && b.file[b.at+1] == 0: // a byte ff that belongs to the scan
+		case b.next >= len(b.file):
+			b.padding += 8
+		case b.file[b.next] != 0xff:
+			next = b.file[b.next]
+			b.next++
+		case b.next+1 < len(b.file) && b.file[b.next+1] == 0: // a byte ff that belongs to the scan
 			next = 0xff
-			b.at += 2
+			b.next += 2
 		default: // a marker
-			b.beyond += 8
+			b.padding += 8
 		}
 		b.acc |= uint64(next) << (56 - b.n)
 		b.n += 8
@@ -48,7 +48,7 @@ func (b *bits) fill() {
 }
 
 // over reports whether more bits were taken than the scan has.
-func (b *bits) over() bool { return b.n < b.beyond }
+func (b *bits) over() bool { return b.n < b.padding }
 
 // take returns the next k bits, at most 16, and consumes them.
 func (b *bits) take(k int) int32 {

@@ -44,7 +44,7 @@ const (
 type decoder struct {
 	ctx     context.Context
 	file    []byte
-	at      int  // index in the file of the next byte
+	next    int  // index in the file of the next byte
 	headers bool // stop as soon as the size is known
 	// ready is called after each row of MCUs (blocks of all components that belong together), with the number of
 	// finished rows of the picture. If it is nil, all rows are kept.
@@ -53,7 +53,7 @@ type decoder struct {
 	width, height int
 	progressive   bool
 	components    []component
-	across, down  int // largest number of blocks that a component has in an MCU
+	maxH, maxV    int // largest number of blocks that a component has in an MCU
 
 	quantizers [4]*[64]int32 // quantization tables in natural order
 	huffman    [2][4]*huffman
@@ -82,7 +82,7 @@ func (d *decoder) read() error {
 	if len(d.file) < 2 || d.file[0] != 0xff || d.file[1] != soi {
 		return invalid("it does not begin with ff d8")
 	}
-	d.at = 2
+	d.next = 2
 	for {
 		if d.ctx.Err() != nil {
 			return context.Cause(d.ctx)
@@ -124,10 +124,10 @@ func (d *decoder) complete() bool {
 
 // marker moves to the next marker and returns it. It skips other bytes before it.
 func (d *decoder) marker() (byte, error) {
-	for ; d.at+1 < len(d.file); d.at++ {
-		if d.file[d.at] == 0xff && d.file[d.at+1] != 0xff && d.file[d.at+1] != 0 {
-			d.at += 2
-			return d.file[d.at-1], nil
+	for ; d.next+1 < len(d.file); d.next++ {
+		if d.file[d.next] == 0xff && d.file[d.next+1] != 0xff && d.file[d.next+1] != 0 {
+			d.next += 2
+			return d.file[d.next-1], nil
 		}
 	}
 	return 0, invalid("it ends after %d bytes, without an end of the image", len(d.file))
@@ -135,15 +135,15 @@ func (d *decoder) marker() (byte, error) {
 
 // segment returns the body of the segment that begins at the current byte.
 func (d *decoder) segment() ([]byte, error) {
-	rest := d.file[d.at:]
+	rest := d.file[d.next:]
 	if len(rest) < 2 {
 		return nil, invalid("it ends within a segment")
 	}
 	n := int(binary.BigEndian.Uint16(rest))
 	if n < 2 || n > len(rest) {
-		return nil, invalid("a segment at byte %d has %d bytes, %d are left", d.at, n, len(rest))
+		return nil, invalid("a segment at byte %d has %d bytes, %d are left", d.next, n, len(rest))
 	}
-	d.at += n
+	d.next += n
 	return rest[2:n], nil
 }
 
@@ -233,7 +233,7 @@ func (d *decoder) frame(body []byte) error {
 				return invalid("two components are called %d", c.id)
 			}
 		}
-		d.across, d.down = max(d.across, c.h), max(d.down, c.v)
+		d.maxH, d.maxV = max(d.maxH, c.h), max(d.maxV, c.v)
 		d.components = append(d.components, c)
 	}
 	return d.layOut()
@@ -244,19 +244,19 @@ func (d *decoder) layOut() error {
 	for i := range d.components {
 		c := &d.components[i]
 		p := &c.plane
-		for c.h<<p.Across < d.across {
+		for c.h<<p.Across < d.maxH {
 			p.Across++
 		}
-		for c.v<<p.Down < d.down {
+		for c.v<<p.Down < d.maxV {
 			p.Down++
 		}
-		if c.h<<p.Across != d.across || c.v<<p.Down != d.down {
+		if c.h<<p.Across != d.maxH || c.v<<p.Down != d.maxV {
 			return unsupported("component %d has %d by %d samples of %d by %d; halves and quarters are read", i+1,
-				c.h, c.v, d.across, d.down)
+				c.h, c.v, d.maxH, d.maxV)
 		}
 		p.W, p.H = ceil(d.width, 1<<p.Across), ceil(d.height, 1<<p.Down)
 		c.coded = [2]int{ceil(p.W, 8), ceil(p.H, 8)}
-		c.blocksWide, c.high = c.h*ceil(d.width, 8*d.across), c.v*ceil(d.height, 8*d.down)
+		c.blocksWide, c.high = c.h*ceil(d.width, 8*d.maxH), c.v*ceil(d.height, 8*d.maxV)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (d *decoder) scan(body []byte) error {
 	}
 	n := int(body[0])
 	last := body[1+2*n:]
-	s := scan{decoder: d, bits: bits{file: d.file, at: d.at}, start: 0, end: 63}
+	s := scan{decoder: d, bits: bits{file: d.file, next: d.next}, start: 0, end: 63}
 	if d.progressive {
 		s.start, s.end, s.high, s.low = int(last[0]), int(last[1]), uint(last[2]>>4), uint(last[2]&15)
 		if err := s.checkBand(n); err != nil {
@@ -57,7 +57,7 @@ func (d *decoder) scan(body []byte) error {
 		return invalid("a scan of %d components with %d blocks at a time", n, blocks)
 	}
 	err := s.decode()
-	d.at = s.bits.at
+	d.next = s.bits.next
 	return err
 }
 
@@ -112,7 +112,7 @@ func (s *scan) newComponent(id, tables byte) (scanComponent, error) {
 
 // decode decodes all MCUs of the scan. In a scan of one component an MCU is a single block (T.81, A.2).
 func (s *scan) decode() error {
-	across, down := ceil(s.width, 8*s.decoder.across), ceil(s.height, 8*s.down)
+	across, down := ceil(s.width, 8*s.decoder.maxH), ceil(s.height, 8*s.maxV)
 	if len(s.scanComponents) == 1 {
 		across, down = s.scanComponents[0].coded[0], s.scanComponents[0].coded[1]
 	}
@@ -144,7 +144,7 @@ func (s *scan) decode() error {
 			return invalid("the data of a scan ends in MCU %d of %d", mcu+1, across*down)
 		}
 		if x == across-1 && s.ready != nil {
-			if err := s.ready(8 * s.down * (y + 1)); err != nil {
+			if err := s.ready(8 * s.maxV * (y + 1)); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func (s *scan) decode() error {
 
 // restartAt reads restart marker n, and continues with the data after it (T.81, F.2.1.3.1).
 func (s *scan) restartAt(n int) error {
-	s.decoder.at = s.bits.at
+	s.decoder.next = s.bits.next
 	marker, err := s.marker()
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *scan) restartAt(n int) error {
 	if marker != rst0+byte(n%8) {
 		return invalid("restart marker %d is missing, %02x is there", n%8, marker)
 	}
-	s.bits = bits{file: s.file(), at: s.decoder.at}
+	s.bits = bits{file: s.file(), next: s.decoder.next}
 	s.reset()
 	return nil
 }

@@ -23,9 +23,9 @@ func Work(file []byte) (blocks, visits int) {
 	return blocks, visits
 }
 
-// blocksOf stores in of the number of blocks of each component of a frame header (T.81, B.2.2). It returns
-// the number of the first component.
-func blocksOf(frame []byte, of map[byte]int) (first int) {
+// blocksOf stores in counts the number of blocks of each component of a frame header (T.81, B.2.2). It
+// returns the number of the first component.
+func blocksOf(frame []byte, counts map[byte]int) (first int) {
 	if len(frame) < 6 || len(frame) < 6+3*int(frame[5]) || frame[5] == 0 {
 		return 0
 	}
@@ -44,7 +44,7 @@ func blocksOf(frame []byte, of map[byte]int) (first int) {
 	units := (width + 8*h0 - 1) / (8 * h0) * ((height + 8*v0 - 1) / (8 * v0))
 	for i := range len(components) / 3 {
 		h, v := factors(i)
-		of[components[3*i]] = units * h * v
+		counts[components[3*i]] = units * h * v
 	}
 	return units * h0 * v0
 }

@@ -54,7 +54,7 @@ func PNGOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 }
 
 // TIFF returns a TIFF with one directory, followed by some bytes. An entry is tag, type and value.
-func TIFF(entries [][3]uint32, behind []byte) []byte {
+func TIFF(entries [][3]uint32, trailer []byte) []byte {
 	b := []byte("II\x2a\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
 	for _, e := range entries {
@@ -64,13 +64,13 @@ func TIFF(entries [][3]uint32, behind []byte) []byte {
 		b = binary.LittleEndian.AppendUint32(b, e[2])
 	}
 	b = append(b, 0, 0, 0, 0)
-	return append(b, behind...)
+	return append(b, trailer...)
 }
 
 // GreyTIFF returns a grey TIFF of w x h with additional tags.
-func GreyTIFF(w, h, compression uint32, more [][3]uint32, behind []byte) []byte {
+func GreyTIFF(w, h, compression uint32, tags [][3]uint32, trailer []byte) []byte {
 	return TIFF(append([][3]uint32{{256, 1, w}, {257, 1, h}, {258, 1, 8}, {259, 1, compression}, {262, 1, 1}},
-		more...), behind)
+		tags...), trailer)
 }
 
 // HugePNG returns the beginning of a PNG file that declares a size of w x h pixels.

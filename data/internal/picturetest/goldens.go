@@ -13,8 +13,8 @@ import (
 )
 
 // Goldens reads an archive that testdata/jpeg.py made. It returns the picture files by name, and stores
-// Pillow's results for them in about.
-func Goldens(t testing.TB, archive string, about any) map[string][]byte {
+// Pillow's results for them in results.
+func Goldens(t testing.TB, archive string, results any) map[string][]byte {
 	t.Helper()
 	packed, err := os.ReadFile(archive)
 	if err != nil {
@@ -36,7 +36,7 @@ func Goldens(t testing.TB, archive string, about any) map[string][]byte {
 		}
 		files[h.Name] = b
 	}
-	if err := json.Unmarshal(files["pixels.json"], about); err != nil {
+	if err := json.Unmarshal(files["pixels.json"], results); err != nil {
 		t.Fatal(err)
 	}
 	delete(files, "pixels.json")

@@ -39,7 +39,7 @@ func (a Reader) Read(p []byte) (int, error) {
 // File is the content of a file, as a reader that fails when the context ends.
 type File struct {
 	Reader
-	at *bytes.Reader
+	r *bytes.Reader
 }
 
 // NewFile returns a File for the content of a file.
@@ -53,7 +53,7 @@ func (a File) ReadAt(p []byte, off int64) (int, error) {
 	if err := ContextErr(a.ctx); err != nil {
 		return 0, err
 	}
-	return a.at.ReadAt(p, off)
+	return a.r.ReadAt(p, off)
 }
 
 // CutShort returns an error that a person understands, if err means that the input ended too early. It

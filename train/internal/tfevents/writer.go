@@ -64,14 +64,14 @@ const (
 )
 
 // version is the first event of a file.
-func version(at time.Time) []byte {
-	b := stamp(nil, at)
+func version(t time.Time) []byte {
+	b := stamp(nil, t)
 	b = protowire.AppendTag(b, eventVersion, protowire.BytesType)
 	return protowire.AppendString(b, "brain.Event:2")
 }
 
-func event(at time.Time, step int64, scalars []Scalar) []byte {
-	b := stamp(nil, at)
+func event(t time.Time, step int64, scalars []Scalar) []byte {
+	b := stamp(nil, t)
 	b = protowire.AppendTag(b, eventStep, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(step))
 	var summary []byte
@@ -88,9 +88,9 @@ func event(at time.Time, step int64, scalars []Scalar) []byte {
 }
 
 // stamp appends the time of an event, in seconds since 1970.
-func stamp(b []byte, at time.Time) []byte {
+func stamp(b []byte, t time.Time) []byte {
 	b = protowire.AppendTag(b, eventTime, protowire.Fixed64Type)
-	return protowire.AppendFixed64(b, math.Float64bits(float64(at.UnixNano())/1e9))
+	return protowire.AppendFixed64(b, math.Float64bits(float64(t.UnixNano())/1e9))
 }
 
 // record appends one record in one write: its length, the checksum of the length, the message, and the

@@ -25,20 +25,20 @@ func ignorable(name string) bool {
 
 // fit describes how the tensors of a file match the parameters of a model.
 type fit struct {
-	taken   int
-	left    []Tensor // tensors that fit no parameter
-	alike   int      // tensors in left with the name of a parameter, apart from the numbers in it
+	used    int
+	unused  []Tensor // tensors that fit no parameter
+	alike   int      // tensors in unused with the name of a parameter, apart from the numbers in it
 	missing []string // parameters without a tensor
 	renamed bool     // the tensors have timm's names
 }
 
-func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
+func (f fit) exact() bool { return len(f.unused) == 0 && len(f.missing) == 0 }
 
 func (f fit) String() string {
-	s := fitting(f.taken)
-	if len(f.left) > 0 {
+	s := fitting(f.used)
+	if len(f.unused) > 0 {
 		var names []string
-		for _, t := range f.left {
+		for _, t := range f.unused {
 			names = append(names, t.String())
 		}
 		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), some(names))
@@ -68,19 +68,19 @@ func compare(tensors []Tensor, m *models.Model) fit {
 		shape, ok := want[t.Name]
 		switch {
 		case ok && slices.Equal(shape, t.Shape):
-			f.taken++
+			f.used++
 			delete(want, t.Name)
 		case !ignorable(t.Name):
-			f.left = append(f.left, t)
+			f.unused = append(f.unused, t)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
 	}
 	if len(f.missing) == 0 { // if parameters are missing, the file does not fit in any case
-		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
+		f.unused = slices.DeleteFunc(f.unused, func(t Tensor) bool { return looseBeside(t, m) != "" })
 	}
-	for _, t := range f.left {
+	for _, t := range f.unused {
 		if kinds[unnumbered(t.Name)] {
 			f.alike++
 		}
@@ -177,15 +177,15 @@ func (f fit) advice(architecture string) string {
 		return "it has other widths" + from
 	case f.otherLayers():
 		return "it has other layers" + from
-	case len(f.left) == 0 || len(f.missing) > 0:
+	case len(f.unused) == 0 || len(f.missing) > 0:
 		return ""
 	}
-	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
+	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.unused[0].Name)
 }
 
 // lacksStatistics reports whether only running statistics are missing.
 func (f fit) lacksStatistics() bool {
-	return len(f.missing) > 0 && len(f.left) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
+	return len(f.missing) > 0 && len(f.unused) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
 		return !strings.Contains(name, ".running_mean ") && !strings.Contains(name, ".running_var ")
 	})
 }
@@ -199,18 +199,18 @@ func (f fit) otherWidths() bool {
 		missing[name] = true
 	}
 	n := 0
-	for _, t := range f.left {
+	for _, t := range f.unused {
 		if missing[t.Name] {
 			n++
 		}
 	}
-	return n > f.taken
+	return n > f.used
 }
 
 // otherLayers reports whether tensors in left seem to come from additional or different
 // layers, of kinds that the network has. At least two tensors, and more than half of left,
 // must be named like parameters of the network except for the numbers.
-func (f fit) otherLayers() bool { return f.alike > 1 && 2*f.alike > len(f.left) }
+func (f fit) otherLayers() bool { return f.alike > 1 && 2*f.alike > len(f.unused) }
 
 // arranged returns the tensors of a file in the layout of bnctl's graphs. Tensors of
 // TensorFlow and Keras are transposed if this is possible for the model m.

@@ -10,12 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Complete gives batch norms of a file a mean of 0 and a variance of 1 if their running statistics
-// are missing or have the wrong shape. An architecture can then be applied before the statistics
-// are estimated again. It returns the names of the tensors that it made. The argument as is the
-// architecture, if it is known. If as is nil, the missing statistics are derived from the tensors'
-// names.
-func Complete(f *File, as *models.Model) []string {
+// Complete gives batch norms of a file a mean of 0 and a variance of 1 if their running statistics are
+// missing or have the wrong shape. An architecture can then be applied before the statistics are estimated
+// again. It returns the names of the tensors that it made. arch is the architecture, if it is known. If arch
+// is nil, the missing statistics are derived from the tensors' names.
+func Complete(f *File, arch *models.Model) []string {
 	var made []string
 	put := func(name string, shape []int, value float32) {
 		t := InMemory(name, filled(shape, value))
@@ -26,7 +25,7 @@ func Complete(f *File, as *models.Model) []string {
 		}
 		f.Tensors = append(f.Tensors, t)
 	}
-	for _, w := range wantedStatistics(f, as) {
+	for _, w := range wantedStatistics(f, arch) {
 		if t, ok := f.Tensor(w.name); !ok || !slices.Equal(t.Shape, w.shape) {
 			put(w.name, w.shape, w.value)
 		}
@@ -68,10 +67,10 @@ type statistic struct {
 	value float32
 }
 
-func wantedStatistics(f *File, as *models.Model) []statistic {
+func wantedStatistics(f *File, arch *models.Model) []statistic {
 	var all []statistic
-	if as != nil {
-		for _, s := range as.Graph.State {
+	if arch != nil {
+		for _, s := range arch.Graph.State {
 			switch s.Role {
 			case graph.Mean:
 				all = append(all, statistic{s.Name, s.Shape, 0})

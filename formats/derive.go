@@ -15,12 +15,12 @@ import (
 // A derivation computes a tensor of a layer from the tensors that a reparametrisation
 // stores in its place.
 type derivation struct {
-	name  string   // name of the derived tensor
-	from  []Tensor // tensors that it replaces
-	how   string   // "pruned: weight_orig * weight_mask"
-	value func() (numbers, error)
-	plain *Tensor // the derived tensor, if the file has it too
-	at    string  // tensor of the file that the result replaces; "": the first of from
+	name    string   // name of the derived tensor
+	sources []Tensor // tensors that it replaces
+	kind    string   // "pruned: weight_orig * weight_mask"
+	value   func() (numbers, error)
+	plain   *Tensor // the derived tensor, if the file has it too
+	target  string  // tensor of the file that the result replaces; "": the first of sources
 }
 
 // maxDerived is the number of nested reparametrisations of one tensor that are resolved:
@@ -44,10 +44,10 @@ func derive(f *File) {
 			break
 		}
 		for _, d := range all {
-			if done[d.how] == nil {
-				order = append(order, d.how)
+			if done[d.kind] == nil {
+				order = append(order, d.kind)
 			}
-			done[d.how] = append(done[d.how], d)
+			done[d.kind] = append(done[d.kind], d)
 		}
 		replace(f, all)
 	}
@@ -94,7 +94,7 @@ func derivationOf(t Tensor, have map[string]Tensor, groups map[string]*parametri
 // ofOriginal resolves NAME_orig, of pruning or of spectral_norm.
 func ofOriginal(name string, orig Tensor, have map[string]Tensor) (derivation, bool) {
 	if mask, ok := have[name+"_mask"]; ok && slices.Equal(mask.Shape, orig.Shape) {
-		return derivation{name: name, from: []Tensor{orig, mask}, how: "pruned: weight_orig * weight_mask",
+		return derivation{name: name, sources: []Tensor{orig, mask}, kind: "pruned: weight_orig * weight_mask",
 			value: func() (numbers, error) { return product(orig, mask) }}, true
 	}
 	u, ok := have[name+"_u"]
@@ -108,7 +108,8 @@ func ofOriginal(name string, orig Tensor, have map[string]Tensor) (derivation, b
 		if both {
 			from = append(from, v)
 		}
-		return derivation{name: name, from: from, how: "under spectral_norm, which saved the weight itself as well",
+		return derivation{name: name, sources: from,
+			kind:  "under spectral_norm, which saved the weight itself as well",
 			plain: &weight}, true
 	}
 	return spectral(name, orig, u, v), both && fitsSpectral(orig, u, v)
@@ -125,25 +126,25 @@ var hookedLayer = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func weightNorm(name string, g, v Tensor) derivation {
-	return derivation{name: name, from: []Tensor{g, v},
-		how:   "under weight_norm: weight_g * weight_v / |weight_v|",
+	return derivation{name: name, sources: []Tensor{g, v},
+		kind:  "under weight_norm: weight_g * weight_v / |weight_v|",
 		value: func() (numbers, error) { return normed(g, v) }}
 }
 
 func spectral(name string, orig, u, v Tensor) derivation {
-	return derivation{name: name, from: []Tensor{orig, u, v},
-		how:   "under spectral_norm: weight_orig / sigma, where sigma is u * weight_orig * v",
+	return derivation{name: name, sources: []Tensor{orig, u, v},
+		kind:  "under spectral_norm: weight_orig / sigma, where sigma is u * weight_orig * v",
 		value: func() (numbers, error) { return bySigma(orig, u, v) }}
 }
 
 // replace replaces the source tensors of each derivation by its result.
-func replace(f *File, all []derivation) {
+func replace(f *File, derivations []derivation) {
 	gone, made := map[string]bool{}, map[string]Tensor{}
-	for _, d := range all {
-		for _, t := range d.from {
+	for _, d := range derivations {
+		for _, t := range d.sources {
 			gone[t.Name] = true
 		}
-		made[cmp.Or(d.at, d.from[0].Name)] = d.tensor()
+		made[cmp.Or(d.target, d.sources[0].Name)] = d.tensor()
 	}
 	var out []Tensor
 	for _, t := range f.Tensors {
@@ -161,9 +162,9 @@ func (d derivation) tensor() Tensor {
 	if d.plain != nil {
 		return *d.plain
 	}
-	main := d.from[0]
-	if len(d.from) > 1 && tensor.Count(d.from[1].Shape) > tensor.Count(main.Shape) {
-		main = d.from[1] // weight_v has the size of the weight
+	main := d.sources[0]
+	if len(d.sources) > 1 && tensor.Count(d.sources[1].Shape) > tensor.Count(main.Shape) {
+		main = d.sources[1] // weight_v has the size of the weight
 	}
 	made, err := foreign.NewTensor(d.name, main.DType, main.Shape, func(dst []byte) error {
 		x, err := d.value()
@@ -180,13 +181,13 @@ func (d derivation) tensor() Tensor {
 
 // replaced returns a Group with the number and the size of the tensors that derivations of
 // one kind have replaced.
-func replaced(how string, all []derivation) Group {
-	g := Group{Name: all[0].name, Reason: how}
-	if n := len(all) - 1; n > 0 {
+func replaced(kind string, derivations []derivation) Group {
+	g := Group{Name: derivations[0].name, Reason: kind}
+	if n := len(derivations) - 1; n > 0 {
 		g.Name += fmt.Sprintf(" and %d more", n)
 	}
-	for _, d := range all {
-		for _, t := range d.from {
+	for _, d := range derivations {
+		for _, t := range d.sources {
 			g.Tensors, g.Bytes = g.Tensors+1, g.Bytes+int64(t.Size())
 		}
 	}

@@ -94,7 +94,7 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 // reason why it cannot be folded. Nodes that keep each channel in place may be between
 // layer and norm: for example, a graph has a 2-D convolution and a reshape for a 1-D
 // convolution.
-func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
+func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (index int,
 	why string) {
 	v := norm.In[0]
 	read := 0 // largest number of readers of a value between the layer and the batch norm

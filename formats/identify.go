@@ -40,7 +40,7 @@ func Identify(f *File) (*models.Model, error) {
 			sayAssumed(f, m)
 			return m, nil
 		}
-		if name == "" || best.taken > nearest.taken {
+		if name == "" || best.used > nearest.used {
 			nearest, name = best, arch
 		}
 		shorter, prefix := dropPrefix(tensors)
@@ -69,7 +69,7 @@ func noArchitecture(f *File, name string, nearest fit) error {
 	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
 	advice := "name the model with {arch}, or write .pth or .safetensors, which need none"
 	switch near := nearest.advice(name); {
-	case nearest.taken == 0:
+	case nearest.used == 0:
 		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with {drop} PATTERN",
 			listed(f.Tensors))
 	case fused(f):
@@ -114,7 +114,7 @@ func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, e
 			found, names = m, append(names, a.Name)
 			defer func() { *tensors = named }()
 		}
-		if name == "" || got.taken > nearest.taken {
+		if name == "" || got.used > nearest.used {
 			nearest, name = got, a.Name
 		}
 	}

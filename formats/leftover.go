@@ -13,10 +13,10 @@ import (
 
 // leftover is a kind of tensor that a program adds to a model, recognised by its name.
 type leftover struct {
-	pattern func() *regexp.Regexp
-	one     bool // the tensor is a single number
-	text    string
-	advice  string
+	pattern  func() *regexp.Regexp
+	isNumber bool // the tensor is a single number
+	text     string
+	advice   string
 }
 
 func compiled(pattern string) func() *regexp.Regexp {
@@ -25,7 +25,7 @@ func compiled(pattern string) func() *regexp.Regexp {
 
 // removed lists the leftovers that layers do not compute with.
 var removed = []leftover{
-	{pattern: compiled(`(^|\.)total_(ops|params)$`), one: true, text: "a counter of thop"},
+	{pattern: compiled(`(^|\.)total_(ops|params)$`), isNumber: true, text: "a counter of thop"},
 	{pattern: compiled(`(^|\.)_extra_state$`), text: "extra state of a layer, for its own code"},
 	{pattern: compiled(observed), text: "a range observed for quantisation"},
 }
@@ -87,7 +87,7 @@ func fused(f *File) bool {
 
 // has reports whether t is a leftover of this kind.
 func (k *leftover) has(t Tensor) bool {
-	return (!k.one || tensor.Count(t.Shape) == 1) && k.pattern().MatchString(t.Name)
+	return (!k.isNumber || tensor.Count(t.Shape) == 1) && k.pattern().MatchString(t.Name)
 }
 
 // leave leaves out all tensors of a kind, in one group.

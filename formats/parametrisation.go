@@ -68,6 +68,6 @@ func (p *parametrisation) derivation() (derivation, bool) {
 
 // placed returns d with p's first tensor as the place of the result.
 func (p *parametrisation) placed(d derivation) derivation {
-	d.at = p.first
+	d.target = p.first
 	return d
 }

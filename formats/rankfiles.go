@@ -56,7 +56,7 @@ func refuseRank(path string) error {
 
 // siblings returns the other files or folders in folder that have the same name except for
 // the number.
-func siblings(folder, base string, name *regexp.Regexp) (others []string) {
+func siblings(folder, base string, name *regexp.Regexp) (names []string) {
 	mine := name.FindStringSubmatch(base)
 	if mine == nil {
 		return nil
@@ -64,8 +64,8 @@ func siblings(folder, base string, name *regexp.Regexp) (others []string) {
 	entries, _ := os.ReadDir(folder) // an unreadable folder cannot be reported here
 	for _, e := range entries {
 		if m := name.FindStringSubmatch(e.Name()); m != nil && m[2] != mine[2] && m[3] == mine[3] {
-			others = append(others, e.Name())
+			names = append(names, e.Name())
 		}
 	}
-	return others
+	return names
 }

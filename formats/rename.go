@@ -100,16 +100,17 @@ func sayKept(f *File, renamed []bool) {
 }
 
 // distinctNames rejects two tensors that would get the same name.
-func distinctNames(before, after []Tensor) error {
+func distinctNames(oldTensors, newTensors []Tensor) error {
 	was := map[string]string{}
-	for i, t := range after {
+	for i, t := range newTensors {
 		if other, taken := was[t.Name]; taken {
-			return problem.Failure("rename", fmt.Sprintf("%q and %q would both be called %q", other, before[i].Name,
+			return problem.Failure("rename", fmt.Sprintf("%q and %q would both be called %q", other,
+				oldTensors[i].Name,
 				t.Name), "leave one of them out with {drop}")
 		}
-		was[t.Name] = before[i].Name
+		was[t.Name] = oldTensors[i].Name
 	}
-	return foreign.CheckNames(after)
+	return foreign.CheckNames(newTensors)
 }
 
 // notRenamed returns an error for a rule that cannot be applied.

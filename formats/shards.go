@@ -31,7 +31,7 @@ const (
 type shards struct {
 	folder string
 	files  []string          // their names, in their order
-	of     map[string]string // file of each tensor; nil without an index
+	fileOf map[string]string // file of each tensor; nil without an index
 }
 
 // findShards returns the files of the model for a path to an index, to one of the files, or
@@ -137,7 +137,7 @@ func readIndex(path string) (*shards, error) {
 			"weight_map", "name the file of the weights")
 	}
 	s := &shards{folder: filepath.Dir(path), files: slices.Compact(slices.Sorted(maps.Values(index.Files))),
-		of: index.Files}
+		fileOf: index.Files}
 	for _, name := range s.files {
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
 			return nil, problem.Failure("", fmt.Sprintf("%s: the index names %q, no file in its own folder", path,
@@ -148,27 +148,27 @@ func readIndex(path string) (*shards, error) {
 }
 
 // check rejects a model with missing files.
-func (s *shards) check(what string) error {
+func (s *shards) check(kind string) error {
 	if len(s.files) > maxShards {
-		return fmt.Errorf("%s; at most %d files are supported", what, maxShards)
+		return fmt.Errorf("%s; at most %d files are supported", kind, maxShards)
 	}
 	missing := slices.DeleteFunc(slices.Clone(s.files), func(name string) bool { return exists(s.folder, name) })
 	if len(missing) == 0 {
 		return nil
 	}
-	return problem.Advise("put all of them into one folder", "%s; %s missing here: %s", what,
+	return problem.Advise("put all of them into one folder", "%s; %s missing here: %s", kind,
 		problem.Plural(len(missing), "file"), foreign.List(missing))
 }
 
-func (s *shards) paths() (all []string) {
+func (s *shards) paths() (list []string) {
 	for _, name := range s.files {
-		all = append(all, filepath.Join(s.folder, name))
+		list = append(list, filepath.Join(s.folder, name))
 	}
-	return all
+	return list
 }
 
 // reader returns the format of the files, and a reader that reads them as one.
-func (s *shards) reader() (format string, whole reader, err error) {
+func (s *shards) reader() (format string, joined reader, err error) {
 	var shard reader
 	for _, path := range s.paths() {
 		of, r, err := recogniseFile(path)
@@ -188,7 +188,7 @@ func (s *shards) reader() (format string, whole reader, err error) {
 
 // open opens the files of the model as one File.
 func (s *shards) open(o Options, shard reader) (*File, error) {
-	if len(s.files) == 1 && s.of == nil {
+	if len(s.files) == 1 && s.fileOf == nil {
 		return shard(s.paths()[0], o)
 	}
 	whole, from := &File{}, map[string]string{}
@@ -212,38 +212,38 @@ func (s *shards) open(o Options, shard reader) (*File, error) {
 
 // add adds the tensors of one of the files to the whole, except those that the index places
 // in another file.
-func (s *shards) add(whole, f *File, name string, from map[string]string) error {
-	if len(from) == 0 {
-		whole.Format, whole.Key, whole.Keys, whole.Wrappers = f.Format, f.Key, f.Keys, f.Wrappers
+func (s *shards) add(combined, f *File, name string, fileOf map[string]string) error {
+	if len(fileOf) == 0 {
+		combined.Format, combined.Key, combined.Keys, combined.Wrappers = f.Format, f.Key, f.Keys, f.Wrappers
 	}
 	for _, t := range f.Tensors {
-		if file, listed := s.of[t.Name]; listed && file != name {
+		if file, listed := s.fileOf[t.Name]; listed && file != name {
 			continue
 		}
-		if other := from[t.Name]; other != "" {
+		if other := fileOf[t.Name]; other != "" {
 			return problem.Advise(adviceRanks, "%q is in %s and in %s: they are no parts of one model, but perhaps "+
 				"those of the ranks of a parallel one", t.Name, other, name)
 		}
-		from[t.Name] = name
-		whole.Tensors = append(whole.Tensors, t)
+		fileOf[t.Name] = name
+		combined.Tensors = append(combined.Tensors, t)
 	}
 	for _, c := range f.Counters { // each file has {"format": "pt"}
-		if !slices.Contains(whole.Counters, c) {
-			whole.Counters = append(whole.Counters, c)
+		if !slices.Contains(combined.Counters, c) {
+			combined.Counters = append(combined.Counters, c)
 		}
 	}
-	whole.Left, whole.Findings = append(whole.Left, f.Left...), append(whole.Findings, f.Findings...)
-	if whole.Labels == nil {
-		whole.Labels = f.Labels
+	combined.Left, combined.Findings = append(combined.Left, f.Left...), append(combined.Findings, f.Findings...)
+	if combined.Labels == nil {
+		combined.Labels = f.Labels
 	}
-	return foreign.CheckTensors(whole.Tensors, math.MaxInt64-foreign.Slack)
+	return foreign.CheckTensors(combined.Tensors, math.MaxInt64-foreign.Slack)
 }
 
 // complete returns an error if a tensor of the index is missing in the files.
-func (s *shards) complete(from map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(s.of)) {
-		if from[name] == "" {
-			return fmt.Errorf("the index says that %q is in %s, which has no such tensor", name, s.of[name])
+func (s *shards) complete(fileOf map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.fileOf)) {
+		if fileOf[name] == "" {
+			return fmt.Errorf("the index says that %q is in %s, which has no such tensor", name, s.fileOf[name])
 		}
 	}
 	return nil

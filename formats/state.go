@@ -27,7 +27,7 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	tensors := f.Tensors
 	for range maxPrefixes {
 		shorter, prefix := dropPrefix(tensors)
-		if _, theirs := fromTimm(m.Architecture, tensors); theirs || prefix == "" || compare(tensors, m).taken > 0 {
+		if _, theirs := fromTimm(m.Architecture, tensors); theirs || prefix == "" || compare(tensors, m).used > 0 {
 			break
 		}
 		tensors = shorter

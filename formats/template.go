@@ -19,23 +19,22 @@ func remedy(f *File) string {
 	return "name the model with {arch}"
 }
 
-// Template returns the model of a file. The argument as is an architecture without weights, or nil.
-// If as is nil, Template uses the file's graph, or the architecture of the zoo that the file's
-// tensors fit.
-func Template(f *File, as *models.Model) (*models.Model, error) {
-	if as == nil && f.Model != nil {
+// Template returns the model of a file. arch is an architecture without weights, or nil. If arch is nil,
+// Template uses the file's graph, or the architecture of the zoo that the file's tensors fit.
+func Template(f *File, arch *models.Model) (*models.Model, error) {
+	if arch == nil && f.Model != nil {
 		return f.Model, nil
 	}
-	if as == nil && f.NoModel != nil {
+	if arch == nil && f.NoModel != nil {
 		return nil, problem.Failure("", "the graph in the file is not supported: "+f.NoModel.Error(),
 			remedy(f)).Because(f.NoModel)
 	}
 	renameOld(f)
-	if as == nil {
+	if arch == nil {
 		var err error
-		if as, err = Identify(f); err != nil {
+		if arch, err = Identify(f); err != nil {
 			return nil, err
 		}
 	}
-	return apply(f, as)
+	return apply(f, arch)
 }

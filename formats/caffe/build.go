@@ -90,9 +90,9 @@ func (b *build) layer(i int, l *layer) error {
 			}
 		}
 		return nil
-	case len(l.bottom) < k.in || len(l.top) < 1,
-		!k.many && (len(l.bottom) > max(k.in, k.most) || len(l.top) != 1):
-		return fmt.Errorf("%d inputs and %d outputs, want %d and 1", len(l.bottom), len(l.top), k.in)
+	case len(l.bottom) < k.inputs || len(l.top) < 1,
+		!k.variadic && (len(l.bottom) > max(k.inputs, k.maxInputs) || len(l.top) != 1):
+		return fmt.Errorf("%d inputs and %d outputs, want %d and 1", len(l.bottom), len(l.top), k.inputs)
 	}
 	c := &call{build: b, layer: l, index: i, p: l.params[k.param]}
 	for _, name := range l.bottom {

@@ -20,8 +20,8 @@ type call struct {
 func (c *call) shape(i int) []int { return c.Type(c.in[i]).Shape }
 
 // node adds a node named after the layer.
-func (c *call) node(op graph.Op, suffix string, in []graph.Value, attrs ...any) graph.Value {
-	return c.Op(op, c.UniqueName(clean(c.name+suffix)), in, attrs...)
+func (c *call) node(op graph.Op, suffix string, operands []graph.Value, attrs ...any) graph.Value {
+	return c.Op(op, c.UniqueName(clean(c.name+suffix)), operands, attrs...)
 }
 
 // done makes v the layer's output.

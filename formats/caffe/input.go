@@ -20,7 +20,7 @@ const (
 // a data layer that crops images to a known size.
 func (b *build) input() error {
 	name, shape, err := b.findInput()
-	switch given := b.net.given; {
+	switch given := b.net.inputShape; {
 	case err == errNoInput && given != nil && name != "":
 		shape = append([]int{1}, given...)
 	case err != nil:

@@ -4,13 +4,13 @@ import "github.com/bnctl/bnctl/problem"
 
 // kind describes how to make nodes from a type of layer.
 type kind struct {
-	make  func(*call) error // nil: the layer is left out
-	in    int               // number of inputs
-	most  int               // maximum number of inputs, if it differs from in
-	many  bool              // the layer may have more inputs than in, and several outputs
-	param int               // field of the layer's settings
-	data  bool              // the layer provides the data
-	loss  bool              // the layer trains or measures the network
+	make      func(*call) error // nil: the layer is left out
+	inputs    int               // number of inputs
+	maxInputs int               // maximum number of inputs, if it differs from inputs
+	variadic  bool              // the layer may have more inputs than the field inputs, and several outputs
+	param     int               // field of the layer's settings
+	data      bool              // the layer provides the data
+	loss      bool              // the layer trains or measures the network
 }
 
 // kinds lists the types of layers that are known.
@@ -23,34 +23,34 @@ var kinds = map[string]kind{
 	"HingeLoss": {loss: true}, "MultinomialLogisticLoss": {loss: true}, "InfogainLoss": {loss: true},
 	"Accuracy": {loss: true},
 
-	"Convolution":   {make: convolution, in: 1, param: 106},
-	"Deconvolution": {make: convolution, in: 1, param: 106},
-	"InnerProduct":  {make: innerProduct, in: 1, param: 117},
-	"BatchNorm":     {make: batchNorm, in: 1, param: 139},
-	"Scale":         {make: scale, in: 1, most: 2, param: fieldScale},
-	"Bias":          {make: bias, in: 1, param: 141},
-	"LRN":           {make: lrn, in: 1, param: 118},
-	"Normalize":     {make: normalize, in: 1, param: 206},
-	"Pooling":       {make: pooling, in: 1, param: 121},
-	"ReLU":          {make: relu, in: 1, param: 123},
-	"PReLU":         {make: prelu, in: 1, param: 131},
-	"ELU":           {make: elu, in: 1, param: 140},
-	"Sigmoid":       {make: sigmoid, in: 1, param: 124},
-	"TanH":          {make: tanh, in: 1, param: 127},
-	"AbsVal":        {make: absVal, in: 1},
-	"BNLL":          {make: bnll, in: 1},
-	"Softmax":       {make: softmax, in: 1, param: 125},
-	"Dropout":       {make: dropout, in: 1, param: 108},
-	"Power":         {make: power, in: 1, param: 122},
-	"Eltwise":       {make: eltwise, in: 2, many: true, param: 110},
-	"Concat":        {make: concat, in: 1, many: true, param: 104},
-	"Slice":         {make: slice, in: 1, many: true, param: 126},
-	"Split":         {make: split, in: 1, many: true},
-	"Flatten":       {make: flatten, in: 1, param: 135},
-	"Reshape":       {make: reshape, in: 1, param: 133},
-	"Permute":       {make: permute, in: 1, param: 202},
-	"Tile":          {make: tile, in: 1, param: 138},
-	"Crop":          {make: crop, in: 2, param: 144},
+	"Convolution":   {make: convolution, inputs: 1, param: 106},
+	"Deconvolution": {make: convolution, inputs: 1, param: 106},
+	"InnerProduct":  {make: innerProduct, inputs: 1, param: 117},
+	"BatchNorm":     {make: batchNorm, inputs: 1, param: 139},
+	"Scale":         {make: scale, inputs: 1, maxInputs: 2, param: fieldScale},
+	"Bias":          {make: bias, inputs: 1, param: 141},
+	"LRN":           {make: lrn, inputs: 1, param: 118},
+	"Normalize":     {make: normalize, inputs: 1, param: 206},
+	"Pooling":       {make: pooling, inputs: 1, param: 121},
+	"ReLU":          {make: relu, inputs: 1, param: 123},
+	"PReLU":         {make: prelu, inputs: 1, param: 131},
+	"ELU":           {make: elu, inputs: 1, param: 140},
+	"Sigmoid":       {make: sigmoid, inputs: 1, param: 124},
+	"TanH":          {make: tanh, inputs: 1, param: 127},
+	"AbsVal":        {make: absVal, inputs: 1},
+	"BNLL":          {make: bnll, inputs: 1},
+	"Softmax":       {make: softmax, inputs: 1, param: 125},
+	"Dropout":       {make: dropout, inputs: 1, param: 108},
+	"Power":         {make: power, inputs: 1, param: 122},
+	"Eltwise":       {make: eltwise, inputs: 2, variadic: true, param: 110},
+	"Concat":        {make: concat, inputs: 1, variadic: true, param: 104},
+	"Slice":         {make: slice, inputs: 1, variadic: true, param: 126},
+	"Split":         {make: split, inputs: 1, variadic: true},
+	"Flatten":       {make: flatten, inputs: 1, param: 135},
+	"Reshape":       {make: reshape, inputs: 1, param: 133},
+	"Permute":       {make: permute, inputs: 1, param: 202},
+	"Tile":          {make: tile, inputs: 1, param: 138},
+	"Crop":          {make: crop, inputs: 2, param: 144},
 }
 
 // refusals explains some unsupported types of layers.

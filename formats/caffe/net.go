@@ -21,12 +21,12 @@ const (
 
 // net is a message NetParameter: a whole network.
 type net struct {
-	name   string
-	inputs []string
-	shapes [][]int // shapes of the inputs
-	layers []*layer
-	given  []int // shape of the input if the network does not specify it
-	phase  int   // train for a .caffemodel, because training writes it; test for a description
+	name       string
+	inputs     []string
+	shapes     [][]int // shapes of the inputs
+	layers     []*layer
+	inputShape []int // shape of the input if the network does not specify it
+	phase      int   // train for a .caffemodel, because training writes it; test for a description
 }
 
 // layer is a message LayerParameter.
@@ -178,10 +178,10 @@ func (d *decoder) load(p message.FieldExtent) (message.Field, error) {
 	return d.file.Field(p, maxSettings)
 }
 
-func (d *decoder) appendText(to []string, p message.FieldExtent) ([]string, error) {
+func (d *decoder) appendText(texts []string, p message.FieldExtent) ([]string, error) {
 	s, err := d.text(p)
 	d.elements++
-	return append(to, s), err
+	return append(texts, s), err
 }
 
 func (d *decoder) text(p message.FieldExtent) (string, error) {

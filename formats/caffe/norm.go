@@ -86,13 +86,13 @@ func (c *call) note(text string) {
 	}
 }
 
-func divide(v []float32, by float32) {
+func divide(v []float32, divisor float32) {
 	for i, x := range v {
-		if by == 0 {
+		if divisor == 0 {
 			v[i] = 0
 			continue
 		}
-		v[i] = float32(float64(x) / float64(by))
+		v[i] = float32(float64(x) / float64(divisor))
 	}
 }
 

@@ -66,18 +66,18 @@ func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
 
 const average = 1 // PoolMethod AVE
 
-func globalPool(c *call, how int, s []int) error {
-	if how == average {
+func globalPool(c *call, kind int, s []int) error {
+	if kind == average {
 		return c.done(c.node(graph.GlobalAvgPool, "", c.in))
 	}
 	return c.done(c.node(graph.MaxPool, "", c.in, "kernel", s[1:], "stride", s[1:]))
 }
 
-func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
+func pool(c *call, kind int, kernel, stride, pad [2]int, roundDown bool) error {
 	full := []int{pad[0], pad[1], 0, 0} // top, left, bottom, right
 	beyond := false
 	for i := range 2 {
-		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i], down, pad != [2]int{})
+		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i], roundDown, pad != [2]int{})
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 		beyond = beyond || over
 	}
 	attrs := []any{"kernel", kernel[:], "stride", stride[:], "pad", full}
-	if how != average {
+	if kind != average {
 		return c.done(c.node(graph.MaxPool, "", c.in, attrs...))
 	}
 	padded := pad[0]+pad[1] > 0
@@ -95,15 +95,15 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 	return c.done(c.node(graph.AvgPool, "", c.in, append(attrs, "count_pad", padded)...))
 }
 
-// padAfter returns the padding at the far side that gives the same number of windows as
-// Caffe, and whether the last window reaches beyond Caffe's padding. If either axis is
-// padded, windows that begin after the end of the image are dropped on both axes.
-func padAfter(n, kernel, stride, pad int, down, padded bool) (after int, beyond bool, err error) {
+// padAfter returns the padding at the far side (end) that gives the same number of windows as Caffe. reaches
+// reports whether the last window reaches beyond Caffe's padding. If either axis is padded, windows that
+// begin after the end of the image are dropped on both axes.
+func padAfter(n, kernel, stride, pad int, roundDown, padded bool) (end int, reaches bool, err error) {
 	if kernel > n+2*pad || pad >= kernel {
 		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)
 	}
 	windows := (n+2*pad-kernel+stride-1)/stride + 1
-	if down {
+	if roundDown {
 		windows = (n+2*pad-kernel)/stride + 1
 	}
 	if padded && (windows-1)*stride >= n+pad {

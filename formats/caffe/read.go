@@ -80,7 +80,7 @@ func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 		}
 	}
 	if !o.TensorsOnly {
-		n.given = o.Input
+		n.inputShape = o.Input
 		f.Model, f.NoModel = n.model(f)
 	}
 	return f, nil

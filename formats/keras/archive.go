@@ -34,7 +34,7 @@ func snake(class string) string {
 
 // eachNode calls f for every layer of n with weights, including layers of nested models. o
 // is the node of n in the archive; f also receives the node of the layer.
-func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
+func (n *network) eachNode(o *node, f func(l *layer, n2 *node) error) error {
 	container := containerNow
 	if !o.has(container) {
 		container = containerOld
@@ -48,14 +48,14 @@ func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	}
 	count := map[string]int{}
 	for _, l := range n.layers {
-		name := snake(l.asked)
-		at := count[name]
+		name := snake(l.fileClass)
+		n2 := count[name]
 		count[name]++
 		if container == containerOld && l.hasWeights() {
 			count[name]++ // this container stores each layer twice, the second time empty
 		}
-		if at > 0 {
-			name += "_" + strconv.Itoa(at)
+		if n2 > 0 {
+			name += "_" + strconv.Itoa(n2)
 		}
 		if !l.hasWeights() {
 			continue
@@ -69,7 +69,7 @@ func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 
 // visit calls f for l or, if l is a nested model, for its layers. The member of layers that
 // is called name has the weights.
-func (l *layer) visit(layers *node, name string, f func(l *layer, at *node) error) error {
+func (l *layer) visit(layers *node, name string, f func(l *layer, n *node) error) error {
 	o, err := layers.open(name)
 	if err != nil {
 		return err
@@ -92,11 +92,11 @@ func (l *layer) hasWeights() bool {
 }
 
 // archived adds the weights of a layer of an archive to w.
-func (w weights) archived(l *layer, at *node) error {
+func (w weights) archived(l *layer, n *node) error {
 	if l.class == "MultiHeadAttention" {
-		return w.archivedAttention(l, at)
+		return w.archivedAttention(l, n)
 	}
-	vars, err := at.open("vars")
+	vars, err := n.open("vars")
 	if err != nil {
 		return err
 	}
@@ -127,13 +127,13 @@ func (w weights) numbered(l *layer, vars *node, params []string) error {
 }
 
 // archivedAttention assigns the weights of the dense layers of an attention layer.
-func (w weights) archivedAttention(l *layer, at *node) error {
+func (w weights) archivedAttention(l *layer, n *node) error {
 	for _, p := range attentionParts {
 		name := p.archived
-		if !at.has(name) {
+		if !n.has(name) {
 			name = "_" + name // name in TensorFlow 2.12 to 2.15
 		}
-		dense, err := at.open(name)
+		dense, err := n.open(name)
 		if err != nil {
 			return err
 		}

@@ -63,8 +63,8 @@ func attentionOperands(x any) (r tensorRefs, err error) {
 			return r, err
 		}
 	}
-	if r.keys = nil; len(r.at) > len(order) {
-		return r, fmt.Errorf("has %d operands, of at most 3", len(r.at))
+	if r.keys = nil; len(r.refs) > len(order) {
+		return r, fmt.Errorf("has %d operands, of at most 3", len(r.refs))
 	}
 	return r, nil
 }

@@ -23,7 +23,7 @@ type build struct {
 	flip           bool              // kernels are for a true convolution, as in Theano
 	old            bool              // images are resized as TensorFlow 1 does
 	notes          []note
-	given          []int                  // the input's shape, for lengths that the file leaves open
+	givenShape     []int                  // the input's shape, for lengths that the file leaves open
 	calls          int                    // calls that were built
 	transpositions map[string]graph.Value // existing transpositions, by value and permutation
 	weightBudget   int                    // bytes of weights that may still be read

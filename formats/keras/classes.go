@@ -8,7 +8,7 @@ import (
 
 // families describes unsupported classes of layers, found by a substring of their names.
 // The first match counts.
-var families = []struct{ substring, what string }{
+var families = []struct{ substring, subject string }{
 	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
 	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},
 	{"Embedding", "embedding"}, {"TextVectorization", "of words"}, {"Lookup", "of words"},
@@ -22,11 +22,11 @@ var families = []struct{ substring, what string }{
 // describe returns the class of l with a description.
 func (l *layer) describe() string {
 	for _, f := range families {
-		if strings.Contains(l.asked, f.substring) {
-			return l.asked + ": " + f.what
+		if strings.Contains(l.fileClass, f.substring) {
+			return l.fileClass + ": " + f.subject
 		}
 	}
-	return l.asked
+	return l.fileClass
 }
 
 // operations are the functions of Keras 3 that are supported in place of a layer: + - *
@@ -47,7 +47,7 @@ func (n *network) checkLayers() error {
 				first = l.checkKeys()
 			}
 			if first != nil {
-				first = fmt.Errorf("layer %.80q (%s): %w", path, l.asked, first)
+				first = fmt.Errorf("layer %.80q (%s): %w", path, l.fileClass, first)
 			}
 		}
 	})

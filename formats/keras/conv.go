@@ -56,7 +56,7 @@ func (c *call) padding(w windowSpec, size []int) []int {
 	return pad
 }
 
-func ceil(n, by int) int { return (n + by - 1) / by }
+func ceil(n, divisor int) int { return (n + divisor - 1) / divisor }
 
 // spatialSize returns the channels and the two spatial axes of a channels-first operand; a
 // tensor with one spatial axis gets a second one of length 1.
@@ -152,11 +152,12 @@ func depthwise(c *call) flow {
 
 // depthKernel loads a depthwise kernel as [in*multiplier, 1, kh, kw]. Keras on Theano
 // flipped it before the convolution, so it is already the kernel of a correlation.
-func (c *call) depthKernel(w windowSpec, channels, many int) tensor.Tensor {
+func (c *call) depthKernel(w windowSpec, channels, multiplier int) tensor.Tensor {
 	if c.major == 1 && c.first {
 		c.fail("kernels of Keras 1 with channels first are not supported")
 	}
-	t := permuted(c.weight("depthwise_kernel", w.kernel[0], w.kernel[1], channels, many), []int{2, 3, 0, 1})
+	t := permuted(c.weight("depthwise_kernel", w.kernel[0], w.kernel[1], channels, multiplier), []int{2, 3, 0,
+		1})
 	return t.Reshape(t.Shape[0]*t.Shape[1], 1, t.Shape[2], t.Shape[3])
 }
 

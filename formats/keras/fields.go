@@ -152,9 +152,9 @@ func (f *fields) refuse(key, usual, why string) {
 
 // rename moves a field of an older version to its present name. If both exist, the older
 // one stays and is rejected later.
-func (f *fields) rename(from, to string) {
-	if v, ok := f.m[from]; ok && f.m[to] == nil {
-		f.m[to] = v
-		delete(f.m, from)
+func (f *fields) rename(old, present string) {
+	if v, ok := f.m[old]; ok && f.m[present] == nil {
+		f.m[present] = v
+		delete(f.m, old)
 	}
 }

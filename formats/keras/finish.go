@@ -51,7 +51,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if err != nil {
 		return err
 	}
-	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(), given: c.given,
+	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(), givenShape: c.givenShape,
 		weightBudget: maxShared*int(c.size) + spareMemory}
 	m, err := b.toModel(inside)
 	if err != nil {

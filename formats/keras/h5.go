@@ -20,7 +20,7 @@ type content struct {
 	config      []byte // the model's description; nil in a file of weights alone
 	described   bool   // config is not from the file
 	tensorsOnly bool   // the model is not needed
-	given       []int  // the input's shape, for lengths that the file leaves open
+	givenShape  []int  // the input's shape, for lengths that the file leaves open
 	root        *hdf5.Object
 	groups      []group
 }
@@ -32,7 +32,7 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 		return nil, err
 	}
 	c := &content{file: &foreign.File{Format: "keras h5"}, size: size, root: h.Root(),
-		tensorsOnly: options.TensorsOnly, given: options.Input}
+		tensorsOnly: options.TensorsOnly, givenShape: options.Input}
 	if err := c.attributes(); err != nil {
 		return nil, err
 	}

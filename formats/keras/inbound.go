@@ -58,31 +58,31 @@ func parseCall(b json.RawMessage) (tensorRefs, error) {
 // tensorRefs are the tensors in a structure of lists and dicts, in the order in which Keras
 // flattens it: lists in order, dicts by sorted key.
 type tensorRefs struct {
-	at   []tensorRef
+	refs []tensorRef
 	keys []string // path of each: keys and indices, joined by dots; nil without a dict
 }
 
 // parseRefs reads a structure of references to tensors, or a single one: [layer, call,
 // tensor], with or without arguments, or the object of Keras 3. Tensors as keyword
 // arguments, for example a mask, are rejected.
-func parseRefs(b json.RawMessage, what string) (tensorRefs, error) {
+func parseRefs(b json.RawMessage, subject string) (tensorRefs, error) {
 	if len(b) == 0 {
-		return tensorRefs{}, fmt.Errorf("there is no %s", what)
+		return tensorRefs{}, fmt.Errorf("there is no %s", subject)
 	}
 	var x any
-	if err := unmarshal(b, &x, what); err != nil {
+	if err := unmarshal(b, &x, subject); err != nil {
 		return tensorRefs{}, err
 	}
 	if _, list := x.([]any); !list {
 		if _, dict := x.(map[string]any); !dict {
-			return tensorRefs{}, fmt.Errorf("%s is %.80s, want a list or a dict of tensors", what, b)
+			return tensorRefs{}, fmt.Errorf("%s is %.80s, want a list or a dict of tensors", subject, b)
 		}
 	}
 	var r tensorRefs
 	dict := false
 	err := r.flatten(x, "", &dict)
 	if err != nil {
-		return tensorRefs{}, fmt.Errorf("%s: %w", what, err)
+		return tensorRefs{}, fmt.Errorf("%s: %w", subject, err)
 	}
 	if !dict {
 		r.keys = nil
@@ -130,7 +130,7 @@ func (r *tensorRefs) flatten(x any, path string, dict *bool) error {
 
 func (r *tensorRefs) add(x any, path string) error {
 	o, err := oneRef(x)
-	r.at, r.keys = append(r.at, o), append(r.keys, path)
+	r.refs, r.keys = append(r.refs, o), append(r.keys, path)
 	return err
 }
 

@@ -32,8 +32,8 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		return nil, fmt.Errorf("a sample of %d axes; 1 to %d are supported", n-1, tensor.MaxRank-1)
 	}
 	if len(batch) == 0 {
-		if n := len(s.given); n > 0 && n < tensor.MaxRank {
-			return s.kerasShape(s.given), nil
+		if n := len(s.givenShape); n > 0 && n < tensor.MaxRank {
+			return s.kerasShape(s.givenShape), nil
 		}
 		return nil, problem.Failure("", "the file does not say how large the input is",
 			"say it with {input} 3,224,224")
@@ -46,20 +46,20 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		}
 		shape[i] = *n
 	}
-	if s.given == nil && !open {
+	if s.givenShape == nil && !open {
 		return shape, nil
 	}
-	if s.given == nil {
+	if s.givenShape == nil {
 		return nil, problem.Failure("", fmt.Sprintf("the input's size is open: %s", f.m["batch_shape"]),
 			"say it with {input} "+s.example(shape))
 	}
-	for _, given := range [][]int{s.kerasShape(s.given), s.given} {
+	for _, given := range [][]int{s.kerasShape(s.givenShape), s.givenShape} {
 		if fits(given, shape) {
 			return given, nil
 		}
 	}
 	return nil, problem.Failure("", fmt.Sprintf("the input's size is %s, batch first, which {input} %s "+
-		"does not fit", f.m["batch_shape"], commas(s.given)), "")
+		"does not fit", f.m["batch_shape"], commas(s.givenShape)), "")
 }
 
 // graphInput returns the shape of a sample at the model's input, for a shape of Keras.

@@ -29,7 +29,7 @@ func TestInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &build{weights: weights{}, major: 2, given: c.given}
+		b := &build{weights: weights{}, major: 2, givenShape: c.given}
 		m, err := b.toModel(n)
 		got := ""
 		if err != nil {

@@ -13,9 +13,9 @@ func (l *layer) checkKeys() error {
 	k := kinds[l.class]
 	f := &fields{m: l.fields.m}
 	for _, key := range slices.Sorted(maps.Keys(f.m)) {
-		only, limited := k.only[key]
+		only, limited := k.required[key]
 		if !limited {
-			only, limited = everywhere.only[key]
+			only, limited = everywhere.required[key]
 		}
 		switch {
 		case limited:

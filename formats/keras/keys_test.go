@@ -124,7 +124,7 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 				t.Errorf("%s: key %s is said to be ignored, and changes the graph: %v", class, key, err)
 			}
 		}
-		for key, only := range k.only {
+		for key, only := range k.required {
 			if _, err := with(key, nonsense); err == nil || !strings.Contains(err.Error(), only.asks) {
 				t.Errorf("%s: key %s is taken with another value, or refused as %v", class, key, err)
 			}
@@ -211,8 +211,8 @@ func kindsTable() string {
 	b.WriteString("| layer | honoured | with one value alone | of no account in prediction |\n|---|---|---|---|\n")
 	row := func(name string, k layerKind) {
 		var only []string
-		for _, key := range slices.Sorted(maps.Keys(k.only)) {
-			only = append(only, fmt.Sprintf("%s: %s", key, k.only[key].value))
+		for _, key := range slices.Sorted(maps.Keys(k.required)) {
+			only = append(only, fmt.Sprintf("%s: %s", key, k.required[key].value))
 		}
 		cells := []string{name, listed(k.reads), strings.Join(only, ", "), listed(k.ignores)}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))

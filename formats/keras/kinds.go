@@ -7,11 +7,11 @@ import "github.com/bnctl/bnctl/graph"
 // later version of Keras may use it to compute something else. The lists hold names
 // separated by spaces; keys of Keras 1 have been renamed to their present names before.
 type layerKind struct {
-	make    func(*call) flow
-	joins   bool   // the layer accepts any number of operands; other layers accept one
-	reads   string // read and used in the graph
-	only    usual  // read, and rejected with any but the usual value
-	ignores string // does not affect the layer's results in prediction
+	make     func(*call) flow
+	joins    bool   // the layer accepts any number of operands; other layers accept one
+	reads    string // read and used in the graph
+	required usual  // read, and rejected with any but the usual value
+	ignores  string // does not affect the layer's results in prediction
 }
 
 // usual lists keys with a single supported value: the JSON of the value, and what other
@@ -38,7 +38,7 @@ const (
 // everywhere lists the keys that any layer may have.
 var everywhere = layerKind{
 	reads: "name trainable dtype batch_shape",
-	only: usual{
+	required: usual{
 		"lora_rank":           {"null", "weights that are added to the kernel"},
 		"lora_alpha":          {"null", "weights that are added to the kernel"},
 		"quantization_mode":   {"null", "quantised weights"},
@@ -89,18 +89,18 @@ func init() { // in init, because the makers refer to functions that use kinds
 	most := layerKind{make: globalMax, reads: "data_format keepdims"}
 	noise := func(ignores string) layerKind { return layerKind{make: identity, ignores: ignores} }
 	kinds = map[string]layerKind{
-		"InputLayer": {only: denseInput},
+		"InputLayer": {required: denseInput},
 
 		"Conv1D": conv.by(conv1D), "Conv2D": conv.by(conv2D),
-		"Conv2DTranspose": {make: convTranspose, reads: "filters output_shape " + window, only: noPadding,
+		"Conv2DTranspose": {make: convTranspose, reads: "filters output_shape " + window, required: noPadding,
 			ignores: ofWeights + " " + ofOldWeights},
-		"DepthwiseConv2D": {make: depthwise, reads: "depth_multiplier " + window, only: oneGroup,
+		"DepthwiseConv2D": {make: depthwise, reads: "depth_multiplier " + window, required: oneGroup,
 			ignores: ofDepthwise + " " + ofWeights},
-		"SeparableConv2D": {make: separable, reads: "filters depth_multiplier " + window, only: oneGroup,
+		"SeparableConv2D": {make: separable, reads: "filters depth_multiplier " + window, required: oneGroup,
 			ignores: ofDepthwise + " " + ofPointwise + " " + ofWeights + " " + ofOldWeights},
 		"Dense": {make: dense, reads: "units use_bias activation", ignores: ofWeights + " " + ofOldWeights},
 
-		"BatchNormalization": {make: batchNorm, reads: "axis epsilon momentum scale center", only: plainNorms,
+		"BatchNormalization": {make: batchNorm, reads: "axis epsilon momentum scale center", required: plainNorms,
 			ignores: "gamma_initializer gamma_regularizer gamma_constraint gamma_init " +
 				"beta_initializer beta_regularizer beta_constraint beta_init moving_mean_initializer " +
 				"moving_variance_initializer renorm_clipping renorm_momentum fused synchronized"},
@@ -132,18 +132,18 @@ func init() { // in init, because the makers refer to functions that use kinds
 		"Dropout":       {make: dropout, reads: "rate noise_shape", ignores: "seed"},
 		"Rescaling":     {make: rescale, reads: "scale offset"},
 		"Normalization": {make: normalization, reads: "axis mean variance invert"},
-		"Resizing": {make: resizing, reads: "height width interpolation data_format", only: plainSizes,
+		"Resizing": {make: resizing, reads: "height width interpolation data_format", required: plainSizes,
 			ignores: "fill_mode fill_value"},
 		"CenterCrop":      {make: centerCrop, reads: "height width data_format"},
 		"TFOpLambda":      {make: opLambda, joins: true, reads: "function x y bias data_format approximate"},
 		"SlicingOpLambda": {make: slicing, reads: "function slice_spec"},
 
-		"LayerNormalization": {make: layerNorm, reads: "axis epsilon center scale", only: plainLayers,
+		"LayerNormalization": {make: layerNorm, reads: "axis epsilon center scale", required: plainLayers,
 			ignores: ofAffine},
 		"GroupNormalization": {make: groupNorm, reads: "axis epsilon center scale groups", ignores: ofAffine},
 		"UnitNormalization":  {make: unitNorm, reads: "axis"},
 		"MultiHeadAttention": {make: attention, joins: true, reads: "num_heads key_dim value_dim use_bias " +
-			"attention_axes", only: plainAttention, ignores: "dropout seed query_shape key_shape value_shape " +
+			"attention_axes", required: plainAttention, ignores: "dropout seed query_shape key_shape value_shape " +
 			ofWeights},
 
 		"SpatialDropout1D": noise(ofRandom), "AlphaDropout": noise(ofRandom),
@@ -178,7 +178,7 @@ func dropout(c *call) flow {
 // identity returns the operand of a layer that only has an effect in training and has no
 // counterpart in the graph.
 func identity(c *call) flow {
-	c.note(c.name, "layer "+c.l.asked+" is left out: it does nothing in prediction, "+
+	c.note(c.name, "layer "+c.l.fileClass+" is left out: it does nothing in prediction, "+
 		"and training here goes on without it")
 	return c.operand()
 }

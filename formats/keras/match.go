@@ -124,20 +124,20 @@ func (w weights) match(leaves []slot, g group) error {
 }
 
 // byName returns the arrays in the order of the slots; ok is false if a slot has no array
-// or two slots have the same one. If one is set, all names belong to one layer and need not
+// or two slots have the same one. If single is set, all names belong to one layer and need not
 // contain its name.
-func byName(slots []slot, g group, one bool) (ordered []array, ok bool) {
+func byName(slots []slot, g group, single bool) (ordered []array, ok bool) {
 	named := map[string]array{}
 	for _, a := range g.arrays {
 		layer, param := splitName(a.name)
-		if !one {
+		if !single {
 			param = layer + "/" + param
 		}
 		named[param] = a
 	}
 	for _, s := range slots {
 		key := s.param
-		if !one {
+		if !single {
 			key = s.l.name + "/" + s.param
 		}
 		a, found := named[key]

@@ -88,28 +88,28 @@ func (l *layer) joins() bool {
 
 // checkReplicas verifies that call i of the nested model reads slice i of all its inputs,
 // and that output j of the whole model joins result j of each call, in order.
-func (n *network) checkReplicas(inside *layer, cuts map[string]batchSlice) error {
-	replicas := len(inside.calls)
+func (n *network) checkReplicas(nested *layer, cuts map[string]batchSlice) error {
+	replicas := len(nested.calls)
 	if replicas < 2 {
-		return fmt.Errorf("the model inside, %s, is called %d times", inside.name, replicas)
+		return fmt.Errorf("the model inside, %s, is called %d times", nested.name, replicas)
 	}
-	for i, call := range inside.calls {
-		if len(call) != len(inside.net.inputs) {
-			return fmt.Errorf("call %d of %s takes %d inputs, want %d", i, inside.name, len(call),
-				len(inside.net.inputs))
+	for i, call := range nested.calls {
+		if len(call) != len(nested.net.inputs) {
+			return fmt.Errorf("call %d of %s takes %d inputs, want %d", i, nested.name, len(call),
+				len(nested.net.inputs))
 		}
 		for _, r := range call {
 			if c, ok := cuts[r.layer]; !ok || c != (batchSlice{i, replicas}) {
-				return fmt.Errorf("call %d of %s takes %s, which is not part %d of %d", i, inside.name,
+				return fmt.Errorf("call %d of %s takes %s, which is not part %d of %d", i, nested.name,
 					r.layer, i, replicas)
 			}
 		}
 	}
-	if len(n.outputs) != len(inside.net.outputs) {
-		return fmt.Errorf("it has %d outputs, %s has %d", len(n.outputs), inside.name, len(inside.net.outputs))
+	if len(n.outputs) != len(nested.net.outputs) {
+		return fmt.Errorf("it has %d outputs, %s has %d", len(n.outputs), nested.name, len(nested.net.outputs))
 	}
 	for j, r := range n.outputs {
-		if err := n.find(r.layer).checkJoin(inside, j); err != nil {
+		if err := n.find(r.layer).checkJoin(nested, j); err != nil {
 			return err
 		}
 	}
@@ -117,13 +117,13 @@ func (n *network) checkReplicas(inside *layer, cuts map[string]batchSlice) error
 }
 
 // checkJoin verifies that l joins result j of all calls of the model inside.
-func (l *layer) checkJoin(inside *layer, j int) error {
-	if l == nil || !l.joins() || len(l.calls) != 1 || len(l.calls[0]) != len(inside.calls) {
-		return fmt.Errorf("output %d does not join %d results", j, len(inside.calls))
+func (l *layer) checkJoin(nested *layer, j int) error {
+	if l == nil || !l.joins() || len(l.calls) != 1 || len(l.calls[0]) != len(nested.calls) {
+		return fmt.Errorf("output %d does not join %d results", j, len(nested.calls))
 	}
 	for i, r := range l.calls[0] {
-		if r != (tensorRef{inside.name, i, j}) {
-			return fmt.Errorf("operand %d of %s is not result %d of call %d of %s", i, l.name, j, i, inside.name)
+		if r != (tensorRef{nested.name, i, j}) {
+			return fmt.Errorf("operand %d of %s is not result %d of call %d of %s", i, l.name, j, i, nested.name)
 		}
 	}
 	return nil

@@ -22,13 +22,13 @@ type network struct {
 
 // layer is one layer of a network.
 type layer struct {
-	name   string
-	class  string // current name of the class
-	asked  string // name of the class in the file
-	fields fields
-	net    *network      // the nested model, if the layer is one
-	calls  [][]tensorRef // the operands of every call
-	keys   [][]string    // paths of the operands of each call in a dict; nil for a call without one
+	name      string
+	class     string // current name of the class
+	fileClass string // name of the class in the file
+	fields    fields
+	net       *network      // the nested model, if the layer is one
+	calls     [][]tensorRef // the operands of every call
+	keys      [][]string    // paths of the operands of each call in a dict; nil for a call without one
 
 	foreign   error // why the class is not one of Keras
 	operation bool  // the layer is a function of Keras 3, for example keras.ops.add
@@ -97,7 +97,7 @@ func parseNetwork(class string, config json.RawMessage, depth int) (*network, er
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", n.name, err)
 	}
-	n.inputs, n.inKeys, n.outputs, n.outKeys = in.at, in.keys, out.at, out.keys
+	n.inputs, n.inKeys, n.outputs, n.outKeys = in.refs, in.keys, out.refs, out.keys
 	n.renumber()
 	return n, nil
 }
@@ -123,7 +123,7 @@ func (n *network) addLayers(list []layerConfig, depth int) error {
 }
 
 func parseLayer(d layerConfig, depth int) (*layer, error) {
-	l := &layer{name: d.Name, class: d.Class, asked: d.Class, foreign: d.checkMaker(),
+	l := &layer{name: d.Name, class: d.Class, fileClass: d.Class, foreign: d.checkMaker(),
 		operation: strings.Contains(d.Module, ".ops.")}
 	var err error
 	if isModel(d.Class) {
@@ -157,7 +157,7 @@ func parseLayer(d layerConfig, depth int) (*layer, error) {
 	}
 	calls, err := parse(d.Inbound)
 	for _, c := range calls {
-		l.calls, l.keys = append(l.calls, c.at), append(l.keys, c.keys)
+		l.calls, l.keys = append(l.calls, c.refs), append(l.keys, c.keys)
 	}
 	if err != nil {
 		return nil, err

@@ -12,12 +12,12 @@ import (
 // system's separator: on Windows all groups are members of the root, with names like
 // "layers\conv2d". Nodes form a tree in any case.
 type node struct {
-	path  string
-	from  *hdf5.Object // contains the object under its whole name; nil: the node is o
-	whole string
-	o     *hdf5.Object // nil if the node is only part of longer names
-	names []string     // names of the nodes below, in the file's order
-	below map[string]*node
+	path     string
+	parent   *hdf5.Object // contains the object under its whole name; nil: the node is o
+	name     string
+	o        *hdf5.Object // nil if the node is only part of longer names
+	names    []string     // names of the children, in the file's order
+	children map[string]*node
 }
 
 // nodesOf returns the root of the tree below o.
@@ -40,33 +40,33 @@ func nodesOf(o *hdf5.Object) (*node, error) {
 		for _, component := range components {
 			at = at.descend(component)
 		}
-		at.from, at.whole = o, name
+		at.parent, at.name = o, name
 	}
 	return root, nil
 }
 
 // descend returns the child of p with that name, and creates it if necessary.
 func (p *node) descend(name string) *node {
-	if p.below[name] == nil {
-		if p.below == nil {
-			p.below = map[string]*node{}
+	if p.children[name] == nil {
+		if p.children == nil {
+			p.children = map[string]*node{}
 		}
-		p.below[name] = &node{path: join(p.path, name)}
+		p.children[name] = &node{path: join(p.path, name)}
 		p.names = append(p.names, name)
 	}
-	return p.below[name]
+	return p.children[name]
 }
 
 func join(path, name string) string { return strings.TrimPrefix(path+"/"+name, "/") }
 
 // has reports whether there is a node of that name in p.
 func (p *node) has(name string) bool {
-	return p.below[name] != nil || p.o != nil && p.o.Has(name)
+	return p.children[name] != nil || p.o != nil && p.o.Has(name)
 }
 
 // open returns the node of that name in p.
 func (p *node) open(name string) (*node, error) {
-	child := p.below[name]
+	child := p.children[name]
 	if child == nil {
 		if p.o == nil {
 			return nil, fmt.Errorf("%s has no member %.80q", p, name)
@@ -75,10 +75,10 @@ func (p *node) open(name string) (*node, error) {
 		return &node{path: join(p.path, name), o: o}, err
 	}
 	if child.o == nil && p.o != nil && p.o.Has(name) {
-		child.from, child.whole = p.o, name
+		child.parent, child.name = p.o, name
 	}
-	if child.from != nil && child.o == nil {
-		o, err := child.from.Open(child.whole)
+	if child.parent != nil && child.o == nil {
+		o, err := child.parent.Open(child.name)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (p *node) members() ([]string, error) {
 	}
 	members, err := p.o.Members()
 	for _, name := range members {
-		if p.below[name] == nil && !strings.Contains(name, `\`) {
+		if p.children[name] == nil && !strings.Contains(name, `\`) {
 			names = append(names, name)
 		}
 	}

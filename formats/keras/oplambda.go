@@ -134,11 +134,11 @@ func opLambda(c *call) flow {
 }
 
 // withConstant joins a tensor with a constant of one number, or one for each channel.
-func (c *call) withConstant(op graph.Op, key string, before bool) flow {
+func (c *call) withConstant(op graph.Op, key string, constantFirst bool) flow {
 	f := c.channelsFirst(c.operand())
 	k := c.perChannel(f, key, 0)
 	in := []graph.Value{f.v, k}
-	if before {
+	if constantFirst {
 		slices.Reverse(in)
 	}
 	return f.same(c.node(op, "", in))

@@ -8,10 +8,10 @@ import (
 // scope is one call of a network: the whole model, or a nested one.
 type scope struct {
 	*build
-	net  *network
-	path string // names of the models around it, each with a slash
-	done map[callSite][]flow
-	busy map[callSite]bool // calls with operands under construction
+	net     *network
+	path    string // names of the models around it, each with a slash
+	results map[callSite][]flow
+	busy    map[callSite]bool // calls with operands under construction
 }
 
 // callSite is one call of a layer in a scope.
@@ -21,13 +21,13 @@ type callSite struct {
 }
 
 func newScope(b *build, n *network, path string) *scope {
-	return &scope{build: b, net: n, path: path, done: map[callSite][]flow{}, busy: map[callSite]bool{}}
+	return &scope{build: b, net: n, path: path, results: map[callSite][]flow{}, busy: map[callSite]bool{}}
 }
 
 // eval returns the tensor that r refers to, and builds the layers that it depends on.
 func (s *scope) eval(r tensorRef) (flow, error) {
 	at := callSite{r.layer, r.call}
-	if s.done[at] == nil {
+	if s.results[at] == nil {
 		if s.busy[at] {
 			return flow{}, fmt.Errorf("layer %.80q takes its own result", r.layer)
 		}
@@ -36,33 +36,33 @@ func (s *scope) eval(r tensorRef) (flow, error) {
 		if err != nil {
 			return flow{}, err
 		}
-		s.done[at] = out
+		s.results[at] = out
 	}
-	if r.tensor >= len(s.done[at]) {
+	if r.tensor >= len(s.results[at]) {
 		return flow{}, fmt.Errorf("layer %.80q has no result %d", r.layer, r.tensor)
 	}
-	return s.done[at][r.tensor], nil
+	return s.results[at][r.tensor], nil
 }
 
 // call builds one call of a layer.
-func (s *scope) call(at callSite) ([]flow, error) {
+func (s *scope) call(site callSite) ([]flow, error) {
 	if s.calls++; s.calls > maxCalls {
 		return nil, fmt.Errorf("the model makes more than %d calls of layers", maxCalls)
 	}
-	l := s.net.find(at.layer)
+	l := s.net.find(site.layer)
 	if l == nil {
-		return nil, fmt.Errorf("model %s has no layer %.80q", s.net.name, at.layer)
+		return nil, fmt.Errorf("model %s has no layer %.80q", s.net.name, site.layer)
 	}
 	if l.class == "InputLayer" {
 		f, err := s.input(l)
 		return []flow{f}, err
 	}
-	if at.call < 0 || at.call >= len(l.calls) {
+	if site.call < 0 || site.call >= len(l.calls) {
 		return nil, fmt.Errorf("layer %.80q is called %d times, call %d is referred to", l.name,
-			len(l.calls), at.call)
+			len(l.calls), site.call)
 	}
 	var in []flow
-	for _, r := range l.calls[at.call] {
+	for _, r := range l.calls[site.call] {
 		f, err := s.eval(r)
 		if err != nil {
 			return nil, err
@@ -70,9 +70,9 @@ func (s *scope) call(at callSite) ([]flow, error) {
 		in = append(in, f)
 	}
 	if l.net == nil {
-		return s.leaf(l, in, l.keysOf(at.call))
+		return s.leaf(l, in, l.keysOf(site.call))
 	}
-	in, err := l.net.arranged(in, l.keysOf(at.call))
+	in, err := l.net.arranged(in, l.keysOf(site.call))
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", l.name, err)
 	}
@@ -117,7 +117,7 @@ func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
 		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs), len(in))
 	}
 	for i, r := range l.net.inputs {
-		inner.done[callSite{r.layer, r.call}] = []flow{in[i]}
+		inner.results[callSite{r.layer, r.call}] = []flow{in[i]}
 	}
 	var out []flow
 	for _, r := range l.net.outputs {
@@ -138,10 +138,11 @@ func (s *scope) leaf(l *layer, in []flow, keys []string) ([]flow, error) {
 	label := s.label(s.path+l.name, l)
 	c := &call{build: s.build, l: l, in: in, name: label, fields: &fields{m: l.fields.m}}
 	if len(in) == 0 {
-		return nil, fmt.Errorf("layer %.80q (%s) is called with nothing", l.name, l.asked)
+		return nil, fmt.Errorf("layer %.80q (%s) is called with nothing", l.name, l.fileClass)
 	}
 	if keys != nil {
-		return nil, fmt.Errorf("layer %.80q (%s) is called with a dict, which is not supported", l.name, l.asked)
+		return nil, fmt.Errorf("layer %.80q (%s) is called with a dict, which is not supported", l.name,
+			l.fileClass)
 	}
 	if l.operation && len(in) > 1 && len(in[0].shape) != len(in[1].shape) {
 		c.fail("joins tensors of shapes %v and %v as an operation", in[0].shape, in[1].shape)
@@ -149,7 +150,7 @@ func (s *scope) leaf(l *layer, in []flow, keys []string) ([]flow, error) {
 	f := c.buildLayer()
 	for _, err := range []error{c.fields.err, c.err, s.g.Err()} {
 		if err != nil {
-			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.asked, err)
+			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.fileClass, err)
 		}
 	}
 	return []flow{f}, nil

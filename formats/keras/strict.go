@@ -24,16 +24,16 @@ func decode(b []byte, v any) error {
 
 // unmarshal reads JSON into v. Its errors describe a value of the wrong type in the terms
 // of the file.
-func unmarshal(b []byte, v any, what string) error {
+func unmarshal(b []byte, v any, subject string) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err
 	}
 	if wrong.Field != "" {
-		what = wrong.Field
+		subject = wrong.Field
 	}
-	return fmt.Errorf("%s is %s, want %s", what, kindOf(wrong.Value), wanted(wrong.Type))
+	return fmt.Errorf("%s is %s, want %s", subject, kindOf(wrong.Value), wanted(wrong.Type))
 }
 
 // kindOf names a kind of value of JSON.

@@ -17,7 +17,7 @@ func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) 
 		return nil, err
 	}
 	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow",
-		tensorsOnly: o.TensorsOnly, given: o.Input}
+		tensorsOnly: o.TensorsOnly, givenShape: o.Input}
 	if e, ok := z.Entry(memberMeta); ok {
 		if err := c.metadata(z, e); err != nil {
 			return nil, err

@@ -136,7 +136,7 @@ func selectTuples(c *call) graph.Value {
 
 // gatherFlat picks elements anywhere in operand 0. offsets returns their offsets and the
 // shape of the result.
-func gatherFlat(c *call, offsets func(from []int) (at, shape []int)) graph.Value {
+func gatherFlat(c *call, offsets func(operandShape []int) (at, shape []int)) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("picks elements of every row by constants of its own")
 		return graph.None

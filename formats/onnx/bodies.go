@@ -31,13 +31,13 @@ func (r *reader) bodyTensors(nodes []*onnxpb.NodeProto, listed map[string]bool) 
 }
 
 // bodyWeights lists the weights of one body.
-func (r *reader) bodyWeights(g *onnxpb.GraphProto, within string, listed map[string]bool) error {
+func (r *reader) bodyWeights(g *onnxpb.GraphProto, prefix string, listed map[string]bool) error {
 	for _, p := range g.Initializer {
 		t, err := r.decoder.Peek(p, r.external)
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		r.listBodyTensor(t, within, listed)
+		r.listBodyTensor(t, prefix, listed)
 	}
 	for _, n := range g.Node {
 		if decode.Operator(n) != "Constant" || len(n.Output) != 1 {
@@ -52,7 +52,7 @@ func (r *reader) bodyWeights(g *onnxpb.GraphProto, within string, listed map[str
 				return err
 			}
 			if t.Name = n.Output[0]; isWeight(&t) {
-				r.listBodyTensor(t, within, listed)
+				r.listBodyTensor(t, prefix, listed)
 			}
 		}
 	}
@@ -60,9 +60,9 @@ func (r *reader) bodyWeights(g *onnxpb.GraphProto, within string, listed map[str
 }
 
 // listBodyTensor adds a tensor of a body under a name that the file does not have yet.
-func (r *reader) listBodyTensor(t foreign.Tensor, within string, listed map[string]bool) {
+func (r *reader) listBodyTensor(t foreign.Tensor, prefix string, listed map[string]bool) {
 	if listed[t.Name] {
-		t.Name = within + t.Name
+		t.Name = prefix + t.Name
 	}
 	if !listed[t.Name] {
 		listed[t.Name] = true

@@ -37,13 +37,13 @@ func (r border) input(need []bool) error {
 }
 
 // fileInputs returns the inputs that have no value yet.
-func (r border) fileInputs() (in []*onnxpb.ValueInfoProto) {
+func (r border) fileInputs() (inputs []*onnxpb.ValueInfoProto) {
 	for _, v := range r.src.Input {
 		if x, given := r.values[v.Name]; !given || !x.IsConstant() {
-			in = append(in, v)
+			inputs = append(inputs, v)
 		}
 	}
-	return in
+	return inputs
 }
 
 // declareInput adds the input to the graph: u8 pictures with their conversion to numbers,

@@ -45,15 +45,15 @@ func (r *reader) define(name string, x node.Value) error {
 }
 
 // node adds a node to the graph. Its name is the name of the first result, followed by a suffix.
-func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
+func (c *call) node(op graph.Op, suffix string, operands []graph.Value, pairs ...any) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	if c.made++; c.made > maxMade {
+	if c.nodeCount++; c.nodeCount > maxMade {
 		c.Fail("makes more than %d nodes of the graph, with those before it", maxMade)
 		return graph.None
 	}
-	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
+	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), operands, pairs...)
 	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // plus the batch axis
 		c.Fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
 		return graph.None

@@ -151,8 +151,8 @@ func choice(c *call) graph.Value {
 }
 
 // broadcastShape returns the shape that values broadcast to.
-func broadcastShape(c *call, in []graph.Value) (shape []int) {
-	for _, v := range in {
+func broadcastShape(c *call, operands []graph.Value) (shape []int) {
+	for _, v := range operands {
 		s, err := graph.Broadcast(shape, c.g.Type(v).Shape)
 		if err != nil {
 			c.Fail("%w", err)

@@ -113,7 +113,7 @@ func isWeight(t *foreign.Tensor) bool {
 // compute computes node i if all its operands are constants, and reports whether it did. If a
 // node cannot be computed, the reason is reported when the model is built. The error only
 // reports missing memory.
-func (r *reader) compute(i int) (done bool, err error) {
+func (r *reader) compute(i int) (computed bool, err error) {
 	n := r.src.Node[i]
 	if table[decode.Operator(n)].fold == nil {
 		return false, nil
@@ -125,16 +125,16 @@ func (r *reader) compute(i int) (done bool, err error) {
 	}
 	switch {
 	case n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1: // its elements stay in the file
-		done = r.define(n.Output[0], r.values[n.Input[0]]) == nil
+		computed = r.define(n.Output[0], r.values[n.Input[0]]) == nil
 		r.keepIdentity(n.Input[0], n.Output[0])
 	case n.OpType == "ConstantOfShape":
-		done, err = r.fill(n)
+		computed, err = r.fill(n)
 	}
-	if err == nil && !done {
-		done = r.node(n) == nil
+	if err == nil && !computed {
+		computed = r.node(n) == nil
 	}
-	r.done[i] = done
-	return done, err
+	r.done[i] = computed
+	return computed, err
 }
 
 // listWeights lists the constants of floats among the operands of a layer.

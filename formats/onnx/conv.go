@@ -68,16 +68,16 @@ func convTranspose(c *call) graph.Value {
 }
 
 // readTransposedWindow reads the window of a transposed convolution. Its pads may follow from the size
-// of the result, which is output_shape or, with auto_pad, the operand's size times the stride. more is
+// of the result, which is output_shape or, with auto_pad, the operand's size times the stride. unread is
 // the number of elements at the end of the result that no window reaches.
-func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
+func readTransposedWindow(c *call, kernel, size []int) (w window, unread []int) {
 	auto := c.Text("auto_pad", "NOTSET")
 	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // pads of the convolution that is transposed
-	more = c.Ints("output_padding", len(size), 0)
+	unread = c.Ints("output_padding", len(size), 0)
 	var want []int
 	switch {
 	case c.Err != nil:
-		return w, more
+		return w, unread
 	case c.Attribute("output_shape") != nil:
 		n := len(size)
 		if len(c.Attribute("output_shape").Ints) == n+2 { // it includes the batch and the channels
@@ -90,13 +90,13 @@ func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 		}
 	}
 	for a, n := range want {
-		total := w.stride[a]*(size[a]-1) + more[a] + w.span(a) - n
+		total := w.stride[a]*(size[a]-1) + unread[a] + w.span(a) - n
 		if total < 0 && c.Attribute("output_shape") == nil {
 			c.Fail("with auto_pad %s and a kernel that reaches %d, less than its stride of %d, is not supported: the "+
 				"standard gives it a length of %d, ONNX Runtime of %d", auto, w.span(a), w.stride[a], n, n+total)
 		}
 		if total < 0 {
-			more[a], total = more[a]-total, 0
+			unread[a], total = unread[a]-total, 0
 		}
 		w.begin[a] = total - total/2
 		if auto == "SAME_UPPER" {
@@ -104,5 +104,5 @@ func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 		}
 		w.end[a] = total - w.begin[a]
 	}
-	return w, more
+	return w, unread
 }

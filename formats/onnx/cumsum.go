@@ -56,7 +56,7 @@ func cumSumAxis(c *call) (axis int64, ok bool) {
 
 // shiftAxis moves the elements of an axis towards its end, or with reverse towards its beginning.
 // Zeros fill the gap.
-func shiftAxis(c *call, x graph.Value, axis, by int) graph.Value {
+func shiftAxis(c *call, x graph.Value, axis, distance int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
@@ -64,9 +64,9 @@ func shiftAxis(c *call, x graph.Value, axis, by int) graph.Value {
 	before, after, begin := make([]int, len(s)), make([]int, len(s)), make([]int, len(s))
 	end := slices.Clone(s)
 	if c.Int("reverse", 0) != 0 {
-		after[axis], begin[axis], end[axis] = by, by, s[axis]+by
+		after[axis], begin[axis], end[axis] = distance, distance, s[axis]+distance
 	} else {
-		before[axis] = by
+		before[axis] = distance
 	}
 	x = c.node(graph.Pad, ".shifted", []graph.Value{x}, "before", before, "after", after)
 	return c.node(graph.Slice, ".moved", []graph.Value{x}, "begin", begin, "end", end)
@@ -93,6 +93,6 @@ func cumSumWhole(c *call) []node.Value {
 }
 
 // boundsOfSum returns the bounds of sums of up to n integers within bounds.
-func boundsOfSum(of *node.Extent, n int) *node.Extent {
-	return &node.Extent{Least: min(of.Least, 0) * float64(n), Most: max(of.Most, 0) * float64(n)}
+func boundsOfSum(term *node.Extent, n int) *node.Extent {
+	return &node.Extent{Least: min(term.Least, 0) * float64(n), Most: max(term.Most, 0) * float64(n)}
 }

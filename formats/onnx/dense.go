@@ -81,10 +81,9 @@ func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	return c.node(graph.Add, "", []graph.Value{v, bias})
 }
 
-// declareMatrix declares operand 1, multiplied by a number, as the weight [outputs, inputs]
-// of a dense layer.
-func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.Value {
-	if c.isLifted(1) && by == 1 {
+// declareMatrix declares operand 1, multiplied by factor, as the weight [outputs, inputs] of a dense layer.
+func declareMatrix(c *call, b tensor.Tensor, transposed bool, factor float32) graph.Value {
+	if c.isLifted(1) && factor == 1 {
 		v := c.inShape(c.lift(c.Proto.Input[1], graph.Weight), b.Shape)
 		if !transposed {
 			v = c.node(graph.Transpose, ".turned", []graph.Value{v}, "perm", []int{1, 0})
@@ -102,7 +101,7 @@ func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.
 	if !transposed {
 		moves = []models.Move{{Perm: []int{1, 0}}}
 	}
-	return c.declare(c.Proto.Input[1], graph.Weight, scaleConstant(c, t, by), moves...)
+	return c.declare(c.Proto.Input[1], graph.Weight, scaleConstant(c, t, factor), moves...)
 }
 
 // transposeMatrix returns a matrix of floats with its axes exchanged.
@@ -122,9 +121,9 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 }
 
 // declareAddend declares the addend of n outputs. The constant has n numbers, or one for all outputs.
-func declareAddend(c *call, n int, by float32) graph.Value {
+func declareAddend(c *call, n int, factor float32) graph.Value {
 	t, ok := c.Constant(2)
-	if !ok || by == 0 {
+	if !ok || factor == 0 {
 		return graph.None
 	}
 	t = c.ToF32(t)
@@ -137,7 +136,7 @@ func declareAddend(c *call, n int, by float32) graph.Value {
 	if t.Count() == 1 {
 		t = tensor.Of(slices.Repeat(t.F32(), n), n)
 	}
-	return c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, t.Reshape(n), by))
+	return c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, t.Reshape(n), factor))
 }
 
 // matMulBias reads a MatMul together with the bias that its only reader adds.

@@ -25,7 +25,7 @@ const maxDivisions = 6
 // large. readers have read the file without a tail; they may be nil.
 func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
 	for _, r := range readers {
-		if r == nil || r.made > maxMade {
+		if r == nil || r.nodeCount > maxMade {
 			continue
 		}
 		d := &division{starts: map[string]bool{}, manyPicks: map[string]bool{}}
@@ -46,9 +46,9 @@ func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
 }
 
 // extend adds the refused nodes and output of a reader to the tail. It reports whether there are new ones.
-func (d *division) extend(r *reader) (more bool) {
+func (d *division) extend(r *reader) (extended bool) {
 	add := func(name string) {
-		more = more || !d.starts[name]
+		extended = extended || !d.starts[name]
 		d.starts[name] = true
 	}
 	for _, name := range r.manyPicks {
@@ -60,14 +60,14 @@ func (d *division) extend(r *reader) (more bool) {
 	if len(r.refused) == 0 && r.output != "" {
 		add(r.output)
 	}
-	return more && newCut(r.src, d.starts).isHosted(d.manyPicks)
+	return extended && newCut(r.src, d.starts).isHosted(d.manyPicks)
 }
 
 // cut divides the graph of a file. The tail gets a copy of the message.
-func (d *division) cut(g *onnxpb.GraphProto, in *fileReader) error {
+func (d *division) cut(g *onnxpb.GraphProto, file *fileReader) error {
 	d.cuts = newCut(g, d.starts)
 	d.head = d.cuts.head()
-	again, err := in.decode()
+	again, err := file.decode()
 	if err == nil {
 		d.tail, err = newTail(newCut(again.Model.Graph, d.starts).tail(), again)
 	}

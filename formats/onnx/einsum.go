@@ -160,7 +160,7 @@ func (e *einsum) summed(i int, v graph.Value, terms []string) (graph.Value, stri
 }
 
 // product multiplies two operands.
-func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
+func (e *einsum) product(operands []graph.Value, terms []string) graph.Value {
 	var leading, left, right, summed string
 	has := func(term string, letter rune) bool { return slices.Contains([]rune(term), letter) }
 	for _, letter := range terms[0] {
@@ -183,8 +183,8 @@ func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
 			e.Fail("sums the letter %q of a constant, which is not supported", letter)
 		}
 	}
-	a := e.grouped(".left", in[0], terms[0], leading, left, summed)
-	b := e.grouped(".right", in[1], terms[1], leading, right, summed)
+	a := e.grouped(".left", operands[0], terms[0], leading, left, summed)
+	b := e.grouped(".right", operands[1], terms[1], leading, right, summed)
 	v := e.node(graph.MatMul, ".matrix", []graph.Value{a, b}, "transpose_b", true)
 	v = e.node(graph.Reshape, ".axes", []graph.Value{v}, "shape", e.lengths(leading+left+right))
 	return e.turn("", v, leading+left+right, e.result)
@@ -208,12 +208,12 @@ func (e *einsum) lengths(letters string) (shape []int) {
 }
 
 // turn permutes the axes of a value.
-func (e *einsum) turn(suffix string, v graph.Value, from, to string) graph.Value {
+func (e *einsum) turn(suffix string, v graph.Value, oldAxes, newAxes string) graph.Value {
 	var perm []int
-	for i := range to {
-		at := slices.Index([]byte(from), to[i])
+	for i := range newAxes {
+		at := slices.Index([]byte(oldAxes), newAxes[i])
 		if at < 0 || slices.Contains(perm, at) {
-			e.Fail("makes the letter %q, which no operand has, or twice", to[i])
+			e.Fail("makes the letter %q, which no operand has, or twice", newAxes[i])
 			return graph.None
 		}
 		perm = append(perm, at)

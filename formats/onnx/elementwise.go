@@ -137,7 +137,7 @@ func sum(c *call) graph.Value {
 }
 
 // reduceLeft applies an operator of two operands to any number of operands, from left to right.
-func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
+func reduceLeft(c *call, apply func(*call) graph.Value, op string) graph.Value {
 	if len(c.In) == 1 {
 		return c.Dynamic(0)
 	}
@@ -155,7 +155,7 @@ func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
 			c.Fail("of two constants before a value is not supported")
 			return graph.None
 		}
-		acc = node.Rows(of(&step))
+		acc = node.Rows(apply(&step))
 		if c.Err, c.MixesBatch = step.Err, step.MixesBatch; c.Err != nil {
 			return graph.None
 		}

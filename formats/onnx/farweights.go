@@ -14,10 +14,10 @@ import (
 
 // countTerms returns the number of terms of i8 of each weight, at least 1. value returns weight k of
 // output o.
-func countTerms(outputs, each int, value func(o, k int) int64) int {
+func countTerms(outputs, perOutput int, value func(o, k int) int64) int {
 	least, most := int64(0), int64(0)
 	for o := range outputs {
-		for k := range each {
+		for k := range perOutput {
 			v := value(o, k)
 			least, most = min(least, v), max(most, v)
 		}
@@ -25,15 +25,15 @@ func countTerms(outputs, each int, value func(o, k int) int64) int {
 	return int(max(1, (most+126)/127, (-least+127)/128))
 }
 
-// splitWeight stores the terms of the weights in the slice to. For each output, all first terms
-// come before all second terms.
-func splitWeight(to []int8, outputs, each, terms int, value func(o, k int) int64) {
+// splitWeight stores the terms of the weights in dst. For each output, all first terms come before all
+// second terms.
+func splitWeight(dst []int8, outputs, perOutput, terms int, value func(o, k int) int64) {
 	for o := range outputs {
-		for k := range each {
+		for k := range perOutput {
 			rest := value(o, k)
 			for p := range terms {
 				v := min(max(rest, -128), 127)
-				to[(o*terms+p)*each+k] = int8(v)
+				dst[(o*terms+p)*perOutput+k] = int8(v)
 				rest -= v
 			}
 		}

@@ -21,7 +21,7 @@ const (
 
 // fill converts a large ConstantOfShape to a tensor that is filled when it is loaded. It reports
 // whether the node is one.
-func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
+func (r *reader) fill(n *onnxpb.NodeProto) (filled bool, err error) {
 	c, err := r.call(n)
 	if err != nil || table["ConstantOfShape"].attributes.Check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // folding reports the fault

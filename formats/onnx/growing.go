@@ -18,11 +18,11 @@ import (
 // plus a constant. If the constant is the number of elements in a row, a Gather by them picks the
 // same offsets of every row.
 
-var growAlone = &growth{by: growFirst}
+var growAlone = &growth{step: growFirst}
 
-// growPair returns the rule for an operator with two operands that grow from row to row. The
-// function by returns the growth of the result.
-func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
+// growPair returns the rule for an operator with two operands that grow from row to row. growthOf returns
+// the growth of the result.
+func growPair(growthOf func(*call) int64) *growth { return &growth{pair: true, step: growthOf} }
 
 // growFirst returns the growth of operand 0, which is also the growth of
 // the result.
@@ -109,7 +109,7 @@ func makeGrowing(c *call, op string) []node.Value {
 		c.Fail("%w", err)
 		return nil
 	}
-	by := table[op].grows.by(c)
+	by := table[op].grows.step(c)
 	one := *c // a copy of the node that computes the integers of row 0
 	one.In = slices.Clone(c.In)
 	for i, x := range one.In {
@@ -236,41 +236,41 @@ func gatherRows(c *call) []node.Value {
 	return out
 }
 
-// pickView picks elements of an axis at the offsets in at, and replaces the axis by the axes of
-// shape. If the offset is an affine function of the position in shape, this needs only a reshape, a
-// slice and a transposition.
-func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
+// pickView picks elements of an axis at the given offsets, and replaces the axis by the axes of shape. If
+// the offset is an affine function of the position in shape, this needs only a reshape, a slice and a
+// transposition.
+func pickView(c *call, x graph.Value, axis int, offsets, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
 	s := c.g.Type(x).Shape
 	to := slices.Concat(s[:axis], shape, s[axis+1:])
-	if steps, ok := stepsOf(at, shape); ok {
-		if d, ok := digitsOf(s[axis], at[0], steps, shape); ok && len(s)+len(d.radix) < tensor.MaxRank {
+	if steps, ok := stepsOf(offsets, shape); ok {
+		if d, ok := digitsOf(s[axis], offsets[0], steps, shape); ok && len(s)+len(d.radix) < tensor.MaxRank {
 			return c.node(graph.Reshape, "", []graph.Value{pickDigits(c, x, axis, d)}, "shape", to)
 		}
 	}
-	if len(at) > maxIndices {
+	if len(offsets) > maxIndices {
 		c.Fail("of more than %d elements is not supported", maxIndices)
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
+	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, offsets, ".taken")}, "shape", to)
 }
 
 // stepsOf returns the distance between neighbouring offsets along each axis of their shape, 0 for
 // an axis of length 1.
-func stepsOf(at, shape []int) (steps []int, ok bool) {
+func stepsOf(offsets, shape []int) (steps []int, ok bool) {
 	steps, ok = make([]int, len(shape)), true
 	for a, n := range element.Strides(shape) {
 		if shape[a] > 1 {
-			steps[a] = at[n] - at[0]
+			steps[a] = offsets[n] - offsets[0]
 		}
 	}
 	element.Each(shape, func(k int, index []int) {
-		want := at[0]
+		want := offsets[0]
 		for a, i := range index {
 			want += i * steps[a]
 		}
-		ok = ok && at[k] == want
+		ok = ok && offsets[k] == want
 	})
 	return steps, ok
 }

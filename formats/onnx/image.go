@@ -19,7 +19,7 @@ func (p *pixels) declare(need []bool) error {
 	}
 	x := p.g.Input(p.g.UniqueName(outwardName(p.input, "input")), graph.Type{Kind: graph.Rows,
 		DType: tensor.U8, Shape: []int{p.size['H'], p.size['W'], p.size['C']}})
-	if p.from == pictures {
+	if p.inputLayout == pictures {
 		p.file.Find(p.input, "the file takes pictures as u8 (channels, height, width); here its input is (height, "+
 			"width, channels)", "")
 	}

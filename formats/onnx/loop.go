@@ -119,8 +119,8 @@ func (r subgraphs) holds(name string) (bool, error) {
 }
 
 // round reads the nodes of a loop's body for one round. Before the round, the condition and the
-// carried values have the names in now. round returns their names after the round.
-func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
+// carried values have the given names. round returns their names after the round.
+func (r subgraphs) round(body *onnxpb.GraphProto, i int, names []string) ([]string, error) {
 	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}
 	decode.Makes(body, made)
@@ -142,10 +142,10 @@ func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string
 		if k == 0 {
 			c.Names[in.Name] = counter
 		} else {
-			c.Names[in.Name] = now[k-1]
+			c.Names[in.Name] = names[k-1]
 		}
 	}
-	if len(now) > 0 && now[0] == "" { // the condition of the first round may be absent
+	if len(names) > 0 && names[0] == "" { // the condition of the first round may be absent
 		always := c.Prefix + "\x00always"
 		r.values[always] = node.Constant(tensor.Of([]bool{true}))
 		c.Names[body.Input[1].Name] = always

@@ -264,27 +264,27 @@ func reduceOf(c *call) graph.Value {
 
 // addLogSumExp computes log(sum(exp(x))). It subtracts the largest element from x before
 // the exponential, so that the sum stays finite.
-func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
-	if len(at) == 0 {
+func addLogSumExp(c *call, x graph.Value, axes []int) graph.Value {
+	if len(axes) == 0 {
 		return x
 	}
 	s := c.g.Type(x).Shape
-	top := c.node(graph.ReduceMax, ".largest", []graph.Value{x}, "axes", at, "keep", true)
+	top := c.node(graph.ReduceMax, ".largest", []graph.Value{x}, "axes", axes, "keep", true)
 	top = c.node(graph.Clip, ".top", []graph.Value{top}, "min", -math.MaxFloat32, "max", math.MaxFloat32)
 	v := c.node(graph.Sub, ".below", []graph.Value{x, top})
 	v = c.node(graph.Exp, ".exp", []graph.Value{v})
-	v = c.node(graph.ReduceSum, ".sum", []graph.Value{v}, "axes", at, "keep", true)
+	v = c.node(graph.ReduceSum, ".sum", []graph.Value{v}, "axes", axes, "keep", true)
 	v = c.node(graph.Log, ".log", []graph.Value{v})
 	v = c.node(graph.Add, ".above", []graph.Value{v, top})
-	return reshapeWithout(c, v, s, at)
+	return reshapeWithout(c, v, s, axes)
 }
 
 // reshapeWithout gives the result of a reduction the shape that keepdims selects. v still has the
 // reduced axes, with length 1.
-func reshapeWithout(c *call, v graph.Value, s, at []int) graph.Value {
+func reshapeWithout(c *call, v graph.Value, s, axes []int) graph.Value {
 	var shape []int
 	for a, n := range s {
-		if !slices.Contains(at, a) {
+		if !slices.Contains(axes, a) {
 			shape = append(shape, n)
 		} else if c.Int("keepdims", 1) != 0 {
 			shape = append(shape, 1)

@@ -53,8 +53,8 @@ type operators map[string]operator
 var table = operators{}
 
 // register adds operators to the table. It panics if an operator is registered twice.
-func register(more operators) {
-	for name, o := range more {
+func register(added operators) {
+	for name, o := range added {
 		if _, twice := table[name]; twice {
 			panic(fmt.Sprintf("onnx: operator %s is registered twice", name))
 		}
@@ -94,7 +94,7 @@ func one(f func(*call) graph.Value) maker {
 // growth computes integers that grow from row to row, by the same amount each time.
 type growth struct {
 	pair bool                // the operator needs two operands
-	by   func(c *call) int64 // difference between the results for one row and for the next
+	step func(c *call) int64 // difference between the results for one row and for the next
 }
 
 // integers defines how an operator treats integers that come from the input.

@@ -107,23 +107,23 @@ func (r *reader) isCopy(name string) bool {
 }
 
 // keepIdentity stores the origin of the result of an Identity that was not computed.
-func (r *reader) keepIdentity(from, to string) {
-	x := r.values[from]
-	if r.isCopy(to) {
-		if !r.initial[from] {
+func (r *reader) keepIdentity(operand, result string) {
+	x := r.values[operand]
+	if r.isCopy(result) {
+		if !r.initial[operand] {
 			return
 		}
-		r.initial[to] = true
-		if _, listed := r.file.Tensor(to); !listed && x.File != nil {
-			r.file.Tensors = append(r.file.Tensors, x.File.Renamed(to))
+		r.initial[result] = true
+		if _, listed := r.file.Tensor(result); !listed && x.File != nil {
+			r.file.Tensors = append(r.file.Tensors, x.File.Renamed(result))
 		}
 		return
 	}
-	o := r.originOf(from)
+	o := r.originOf(operand)
 	if x.File != nil {
 		o.shape = x.File.Shape
 	}
-	r.origins[to] = o
+	r.origins[result] = o
 }
 
 // fileForm is the form of a state tensor in the file.
@@ -159,19 +159,19 @@ func movedShape(shape []int, m models.Move) []int {
 
 // fileTensors lists the state tensors that have another name or another form in the file, and those
 // that are not in the file.
-func (r *reader) fileTensors() (all []models.FileTensor) {
+func (r *reader) fileTensors() (list []models.FileTensor) {
 	for _, s := range r.table {
 		form, ok := r.forms[s.Name]
 		switch {
 		case !ok || r.isUnnamed(form.name, s):
-			all = append(all, models.FileTensor{State: s.Name})
+			list = append(list, models.FileTensor{State: s.Name})
 		case form.name != s.Name || len(form.undo) > 0 || r.aliases[form.name] != nil:
 			for _, name := range append([]string{form.name}, r.aliases[form.name]...) {
-				all = append(all, models.FileTensor{State: s.Name, Name: name, Moves: form.undo})
+				list = append(list, models.FileTensor{State: s.Name, Name: name, Moves: form.undo})
 			}
 		}
 	}
-	return append(all, r.unused()...)
+	return append(list, r.unused()...)
 }
 
 // The maximum sizes, in bytes, of one tensor and of all tensors that a template keeps although its
@@ -183,7 +183,7 @@ const (
 
 // unused returns the tensors of PyTorch's state dict that are not in the state: masks, positions, and
 // tensors that were folded into another constant.
-func (r *reader) unused() (all []models.FileTensor) {
+func (r *reader) unused() (list []models.FileTensor) {
 	if !r.fromTorch {
 		return nil
 	}
@@ -206,10 +206,10 @@ func (r *reader) unused() (all []models.FileTensor) {
 			continue
 		}
 		if x, _, err = r.operand(p.Name); err == nil {
-			all = append(all, models.FileTensor{Name: p.Name, Content: x.Tensor})
+			list = append(list, models.FileTensor{Name: p.Name, Content: x.Tensor})
 		}
 	}
-	return all
+	return list
 }
 
 // label returns the name that a tensor of the file has in the graph.

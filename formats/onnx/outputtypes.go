@@ -31,7 +31,7 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 
 // fileTypeOf returns the type of an output of the file that is the index of the largest score. The
 // graph's output has the scores.
-func fileTypeOf(name, of string, p pick) models.FileType {
+func fileTypeOf(name, scores string, p pick) models.FileType {
 	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
 		d = tensor.I64
@@ -45,7 +45,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 			shape = declared // nodes after the ArgMax may have moved its axes
 		}
 	}
-	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
+	return models.FileType{Output: name, DType: d, Picks: scores, Shape: shape}
 }
 
 // declaredInteger returns the integer type that the file declares for an output, or i64 by default.

@@ -94,7 +94,7 @@ var outside = map[string]func(i, n int) int{
 }
 
 // extendAxis adds elements at both ends of an axis of n elements.
-func extendAxis(c *call, x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
+func extendAxis(c *call, x graph.Value, axis, n, before, after int, source func(i, n int) int) graph.Value {
 	if before+n+after > maxIndices {
 		c.Fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
 	}
@@ -108,7 +108,7 @@ func extendAxis(c *call, x graph.Value, axis, n, before, after int, at func(i, n
 	for k := range indices {
 		i := k - before
 		if i < 0 || i >= n {
-			i = at(i, n)
+			i = source(i, n)
 		}
 		if i < 0 || i >= n {
 			c.Fail("%d and %d elements at the ends of an axis of %d: only what is inside is mirrored", before,

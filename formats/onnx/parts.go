@@ -65,21 +65,21 @@ const setsComputed = "of computed values is supported only at constant places of
 // placesOf returns the axis that operand 1 indexes, and the indices along this axis: the places.
 // Operand 1 has one index of the first axis for each place, or tuples of indices that differ only
 // along one axis.
-func placesOf(c *call, s []int) (axis int, at []int) {
+func placesOf(c *call, s []int) (axis int, places []int) {
 	if c.Err != nil {
 		return 0, nil
 	}
 	x := c.In[1].Tensor
 	lead, n := x.Shape[:len(x.Shape)-1], x.Shape[len(x.Shape)-1]
 	if n == 1 {
-		_, at = c.Indices(1, s[0])
-		return 0, at
+		_, places = c.Indices(1, s[0])
+		return 0, places
 	}
 	begins, _ := c.Tuples(s, 0)
 	if c.Err == nil && len(lead) == n {
 		for axis := range n {
-			if at, ok := placesAlong(lead, s, begins, axis); ok {
-				return axis, at
+			if places, ok := placesAlong(lead, s, begins, axis); ok {
+				return axis, places
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func placesOf(c *call, s []int) (axis int, at []int) {
 
 // placesAlong returns the indices along an axis that tuples select, if they select all other axes
 // as a whole. begins has the offsets that the tuples have in a value of shape s.
-func placesAlong(tuples, s, begins []int, axis int) (at []int, ok bool) {
+func placesAlong(tuples, s, begins []int, axis int) (places []int, ok bool) {
 	whole := slices.Clone(tuples)
 	whole[axis] = s[axis]
 	if !slices.Equal(whole, s[:len(tuples)]) {
@@ -105,12 +105,12 @@ func placesAlong(tuples, s, begins []int, axis int) (at []int, ok bool) {
 			}
 		}
 		if begin == 0 {
-			at = append(at, begins[k]/step[axis])
+			places = append(places, begins[k]/step[axis])
 		}
-		to := at[from[axis]]
+		to := places[from[axis]]
 		ok = ok && to < s[axis] && begins[k] == begin+to*step[axis]
 	})
-	return at, ok
+	return places, ok
 }
 
 // replaced returns the source of each position of an axis: an index into a value of shape s followed by the

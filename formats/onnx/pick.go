@@ -60,11 +60,11 @@ func (c *call) positions(shape []int, axis int) graph.Value {
 // findPosition returns the largest or smallest value along an axis of x, and the index of the
 // first element that has this value, or of the last one if last is set. It ignores the elements
 // that taken marks.
-func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least, last bool) (position,
+func findPosition(c *call, suffix string, x, taken graph.Value, axis int, smallest, last bool) (position,
 	extreme graph.Value) {
 	shape := c.g.Type(x).Shape
 	reduce, worse, none := graph.ReduceMax, "less", math.Inf(-1)
-	if least {
+	if smallest {
 		reduce, worse, none = graph.ReduceMin, "greater", math.Inf(1)
 	}
 	among := x
@@ -156,11 +156,11 @@ func topK(c *call) []node.Value {
 		}
 		taken = here
 	}
-	joined := func(suffix string, in []graph.Value) graph.Value {
-		if len(in) == 1 {
-			return in[0]
+	joined := func(suffix string, operands []graph.Value) graph.Value {
+		if len(operands) == 1 {
+			return operands[0]
 		}
-		return c.joined(suffix, in, axis)
+		return c.joined(suffix, operands, axis)
 	}
 	out := append([]node.Value{node.Rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
 	out[1].Within = &node.Extent{Least: 0, Most: float64(s[axis] - 1)}

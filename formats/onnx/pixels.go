@@ -23,14 +23,14 @@ import (
 // pixels follows the nodes of such a conversion one by one.
 type pixels struct {
 	*reader
-	image  models.Image
-	size   map[byte]int // lengths of the axes
-	layout string       // axes of the current value, without the batch
-	floats bool         // a Cast to floats has been absorbed
-	from   string       // layout of the input
-	input  string
-	at     string // name of the current value
-	nodes  []int  // absorbed nodes
+	image       models.Image
+	size        map[byte]int // lengths of the axes
+	layout      string       // axes of the current value, without the batch
+	floats      bool         // a Cast to floats has been absorbed
+	inputLayout string       // layout of the input
+	input       string
+	at          string // name of the current value
+	nodes       []int  // absorbed nodes
 }
 
 // Orders of the axes of the operand and of the results of the operation image.
@@ -52,7 +52,8 @@ func layoutOf(shape []int) string {
 // newPixels starts at an input. shape is the shape of its samples.
 func newPixels(r *reader, name string, shape []int, floats bool) *pixels {
 	layout := layoutOf(shape)
-	p := &pixels{reader: r, image: models.Image{Scale: 1}, size: map[byte]int{}, from: layout, layout: layout,
+	p := &pixels{reader: r, image: models.Image{Scale: 1}, size: map[byte]int{}, inputLayout: layout,
+		layout: layout,
 		floats: floats, input: name, at: name}
 	for i, n := range shape {
 		p.size[layout[i]] = n
@@ -78,7 +79,7 @@ func (p *pixels) users(need []bool) map[string]int {
 	users, count := map[string]int{}, map[string]int{}
 	for i, n := range p.src.Node {
 		decode.EachInput(n, func(name string) {
-			if need[i] && !(decode.Operator(n) == "Shape" && name == p.input && p.from == asDecoded) {
+			if need[i] && !(decode.Operator(n) == "Shape" && name == p.input && p.inputLayout == asDecoded) {
 				users[name] = i
 				count[name]++
 			}

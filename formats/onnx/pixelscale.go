@@ -70,15 +70,15 @@ func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 }
 
 // byChannel returns the number that a constant has for each channel, or nil if it varies along
-// other axes. The result each reports whether the constant has an axis for the channels.
-func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
+// other axes. perChannel reports whether the constant has an axis for the channels.
+func (p *pixels) byChannel(t tensor.Tensor) (v []float64, perChannel bool) {
 	n, s := p.size['C'], t.Shape
 	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // number of axes from the channels on
 	if !element.IsFloat(t.DType) || len(s) > len(p.layout)+1 || t.Count() != 1 && t.Count() != n {
 		return nil, false
 	}
-	each = len(s) >= behind && s[len(s)-behind] == n
-	if !each && t.Count() != 1 {
+	perChannel = len(s) >= behind && s[len(s)-behind] == n
+	if !perChannel && t.Count() != 1 {
 		return nil, false
 	}
 	if t.DType != tensor.F64 {
@@ -95,5 +95,5 @@ func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
 	if len(v) == 1 {
 		v = slices.Repeat(v, n)
 	}
-	return v, each
+	return v, perChannel
 }

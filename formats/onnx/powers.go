@@ -101,15 +101,15 @@ func makeExtreme(c *call, op graph.Op) graph.Value {
 }
 
 // addBound computes the minimum or the maximum of a value and a number.
-func addBound(c *call, v graph.Value, by float64, op graph.Op) graph.Value {
+func addBound(c *call, v graph.Value, bound float64, op graph.Op) graph.Value {
 	x := []graph.Value{v}
 	switch {
 	case op == graph.Min:
-		return c.node(graph.Clip, "", x, "min", math.Inf(-1), "max", shortest(by))
-	case by == 0:
+		return c.node(graph.Clip, "", x, "min", math.Inf(-1), "max", shortest(bound))
+	case bound == 0:
 		return c.node(graph.Relu, "", x)
 	}
-	return c.node(graph.Clip, "", x, "min", shortest(by), "max", math.Inf(1))
+	return c.node(graph.Clip, "", x, "min", shortest(bound), "max", math.Inf(1))
 }
 
 func maximum(c *call) graph.Value {

@@ -147,7 +147,7 @@ func byteBounds(c *call, kind tensor.DType) []any {
 }
 
 // rangeOf returns the least and the largest integer of a type of bytes.
-func rangeOf(kind tensor.DType) (least, most int) {
+func rangeOf(kind tensor.DType) (low, high int) {
 	if kind == tensor.I8 {
 		return -128, 127
 	}

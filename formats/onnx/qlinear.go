@@ -51,12 +51,12 @@ func readQuantised(c *call, op string) error {
 	return cmp.Or(c.Err, c.g.Err())
 }
 
-// byteScale defines the numbers that bytes of the graph represent: byte q is of*(q - zero). It also has
+// byteScale defines the numbers that bytes of the graph represent: byte q is factor*(q - zero). It also has
 // the type of the bytes in the file.
 type byteScale struct {
-	of   float32
-	zero int
-	kind tensor.DType
+	factor float32
+	zero   int
+	kind   tensor.DType
 }
 
 // readByteScale reads a scale and a zero point, given the indices of their operands. otherwise is the
@@ -67,7 +67,7 @@ func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScal
 	if !ok {
 		return s, false
 	}
-	s = byteScale{of: of[0], kind: otherwise}
+	s = byteScale{factor: of[0], kind: otherwise}
 	if c.Has(zero) {
 		at, err := element.IntegersOf(c.In[zero].Tensor)
 		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
@@ -82,14 +82,15 @@ func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScal
 
 // readFactors returns the scales in operand i, which has one or n of them. ok reports whether all can
 // be used as factors.
-func readFactors(c *call, i, n int) (of []float32, ok bool) {
+func readFactors(c *call, i, n int) (factors []float32, ok bool) {
 	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
 		return nil, false
 	}
-	if of = c.In[i].Tensor.F32(); len(of) == 1 {
-		of = slices.Repeat(of, n)
+	if factors = c.In[i].Tensor.F32(); len(factors) == 1 {
+		factors = slices.Repeat(factors, n)
 	}
-	return of, len(of) == n && !slices.ContainsFunc(of, func(v float32) bool { return !isFactor(v) })
+	return factors, len(factors) == n && !slices.ContainsFunc(factors,
+		func(v float32) bool { return !isFactor(v) })
 }
 
 // isFactor reports whether a positive number is finite and not subnormal.
@@ -168,5 +169,5 @@ func quantisedForm(count map[string]int) string {
 // node, with a number.
 type expansion struct {
 	*call
-	made int
+	count int
 }

@@ -25,25 +25,26 @@ func init() {
 
 // fresh returns an unused name.
 func (p *expansion) fresh() string {
-	p.made++
-	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.made)
+	p.count++
+	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.count)
 }
 
 // to reads a node. Its result gets the given name.
-func (p *expansion) to(name, op string, in []string, with ...*onnxpb.AttributeProto) string {
+func (p *expansion) to(name, op string, operands []string, attrs ...*onnxpb.AttributeProto) string {
 	if p.Err == nil {
-		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: in, Output: []string{name}, Attribute: with})
+		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: operands, Output: []string{name},
+			Attribute: attrs})
 	}
 	return name
 }
 
-func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto) string {
-	return p.to(p.fresh(), op, in, with...)
+func (p *expansion) node(op string, operands []string, attrs ...*onnxpb.AttributeProto) string {
+	return p.to(p.fresh(), op, operands, attrs...)
 }
 
 // result reads the node that computes the result of the original node.
-func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
-	p.to(decode.First(p.Proto.Output, "node"), op, in, with...)
+func (p *expansion) result(op string, operands []string, attrs ...*onnxpb.AttributeProto) {
+	p.to(decode.First(p.Proto.Output, "node"), op, operands, attrs...)
 }
 
 // operandName returns the name of operand i; "" if it is absent.
@@ -149,11 +150,11 @@ const clipOperandsSince = 11
 const convAttributes = windowAttributes + " group"
 
 func (p *expansion) qLinearConv() {
-	in := []string{p.wholes(0, 2, 1), p.wholes(3, 5, 0)}
+	operands := []string{p.wholes(0, 2, 1), p.wholes(3, 5, 0)}
 	if p.Has(8) {
-		in = append(in, p.asFloats(8))
+		operands = append(operands, p.asFloats(8))
 	}
-	v := p.node("Conv", in, p.given(convAttributes)...)
+	v := p.node("Conv", operands, p.given(convAttributes)...)
 	p.sums(v, 1, 1, 4, 6, 7, max(len(p.In[3].Tensor.Shape)-2, 0))
 }
 
@@ -167,11 +168,11 @@ func (p *expansion) qGemm() {
 	if p.Int("transB", 0) != 0 {
 		axis = 0
 	}
-	in := []string{p.wholes(0, 2, 0), p.wholes(3, 5, axis)}
+	operands := []string{p.wholes(0, 2, 0), p.wholes(3, 5, axis)}
 	if p.Has(6) {
-		in = append(in, p.asFloats(6))
+		operands = append(operands, p.asFloats(6))
 	}
-	v := p.node("Gemm", in, p.given("transA transB")...)
+	v := p.node("Gemm", operands, p.given("transA transB")...)
 	p.sums(v, float32(p.Float("alpha", 1)), 1, 4, 7, 8, 0)
 }
 
@@ -214,11 +215,11 @@ func (p *expansion) qLinearConcat() {
 		p.Fail("has %d operands, want a scale, a zero point, and three for each map", len(p.In))
 		return
 	}
-	var in []string
+	var operands []string
 	for i := 2; i < len(p.In); i += 3 {
-		in = append(in, p.numbers(i, i+1, i+2))
+		operands = append(operands, p.numbers(i, i+1, i+2))
 	}
-	v := p.node("Concat", in, p.given("axis")...)
+	v := p.node("Concat", operands, p.given("axis")...)
 	p.result("QuantizeLinear", []string{v, p.operandName(0), p.operandName(1)})
 }
 

@@ -47,11 +47,11 @@ func (p *expansion) dynamicMatMul() {
 func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
 	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
 	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
-	in := []string{v, p.node("Mul", []string{scale, p.operandName(ws)})}
+	operands := []string{v, p.node("Mul", []string{scale, p.operandName(ws)})}
 	if p.Has(bias) {
-		in = []string{p.node("Mul", in), p.operandName(bias)}
-		p.result("Add", in)
+		operands = []string{p.node("Mul", operands), p.operandName(bias)}
+		p.result("Add", operands)
 		return
 	}
-	p.result("Mul", in)
+	p.result("Mul", operands)
 }

@@ -37,7 +37,7 @@ func init() {
 
 // byteMap is an operand of bytes, a feature map, with its scale.
 type byteMap struct {
-	at    int
+	index int
 	scale byteScale
 }
 
@@ -46,13 +46,13 @@ func readByteMap(c *call, i, s int) (m byteMap, ok bool) {
 	if !c.Has(i) {
 		return m, false
 	}
-	m.at = i
+	m.index = i
 	m.scale, ok = readByteScale(c, s, s+1, findKind(c, i))
 	return m, ok && canBeBytes(c, i, m.scale.kind)
 }
 
 // value returns the bytes.
-func (m byteMap) value(c *call) graph.Value { return toBytes(c, m.at, m.scale.kind) }
+func (m byteMap) value(c *call) graph.Value { return toBytes(c, m.index, m.scale.kind) }
 
 // readPair reads both operands of a QLinearAdd or QLinearMul, and the scale of its result.
 func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
@@ -81,7 +81,7 @@ func addBytes(c *call) (node.Value, bool) {
 	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
 		return node.Value{}, false
 	}
-	aBy, bBy := a.scale.of/y.of, b.scale.of/y.of
+	aBy, bBy := a.scale.factor/y.factor, b.scale.factor/y.factor
 	if !isFactor(aBy) || !isFactor(bBy) {
 		return node.Value{}, false
 	}
@@ -101,9 +101,9 @@ func mulBytes(c *call) (node.Value, bool) {
 	if len(c.ShapeOf(c.In[0])) > 0 && tensor.Count(c.ShapeOf(c.In[0])) < tensor.Count(c.ShapeOf(c.In[3])) {
 		a, b = b, a
 	}
-	s, gate := c.ShapeOf(c.In[a.at]), c.ShapeOf(c.In[b.at])
+	s, gate := c.ShapeOf(c.In[a.index]), c.ShapeOf(c.In[b.index])
 	gates := len(s) > 0 && len(gate) == len(s) && gate[0] == s[0] && tensor.Count(gate) == s[0]
-	by := float32(a.scale.of*b.scale.of) / y.of
+	by := float32(a.scale.factor*b.scale.factor) / y.factor
 	if !gates && !slices.Equal(s, gate) || len(s) == 0 || !isFactor(by) {
 		return node.Value{}, false
 	}
@@ -144,8 +144,8 @@ func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph
 	t, same := tensor.New(tensor.U8, 256), true
 	to := class.Int8{Zero: int32(y.zero), Max: 255}
 	for q := range t.U8() {
-		x := m.scale.of * float32(q-m.scale.zero)
-		t.U8()[q] = to.Quantize(float32(f(float64(x))), y.of)
+		x := m.scale.factor * float32(q-m.scale.zero)
+		t.U8()[q] = to.Quantize(float32(f(float64(x))), y.factor)
 		same = same && int(t.U8()[q]) == q
 	}
 	if same {
@@ -215,7 +215,7 @@ const maxMean = 1 << 15
 func averageBytes(c *call) (node.Value, bool) {
 	m, ok := readByteMap(c, 0, 1)
 	y, okY := readByteScale(c, 3, 4, m.scale.kind)
-	by := float64(m.scale.of) / float64(y.of)
+	by := float64(m.scale.factor) / float64(y.factor)
 	if !ok || !okY || c.Int("channels_last", 0) != 0 || !isFactor(float32(by)) {
 		return node.Value{}, false
 	}
@@ -233,7 +233,7 @@ func averageBytes(c *call) (node.Value, bool) {
 		return node.Value{}, false
 	}
 	if c.Proto.OpType == "QLinearGlobalAveragePool" {
-		by = globalMean(m.scale.of, y.of, tensor.Count(w.kernel))
+		by = globalMean(m.scale.factor, y.factor, tensor.Count(w.kernel))
 	}
 	x := c.toImage(m.value(c), s)
 	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),

@@ -27,20 +27,20 @@ func init() {
 // byteSum is a sum of products of bytes: its operands, and the scale of its result if the
 // result is bytes.
 type byteSum struct {
-	x, y    byteScale
-	float   bool          // the result is f32: the sum times the field by
-	integer bool          // the result is an integer in the file
-	weight  tensor.Tensor // i8
-	copies  int           // number of adjacent terms that add up to the weight
-	bias    tensor.Tensor // i32
-	by      tensor.Tensor // f32
-	at      [2]int        // indices of the operands with weight and bias; 0 if there is no bias
+	x, y     byteScale
+	float    bool          // the result is f32: the sum times factor
+	integer  bool          // the result is an integer in the file
+	weight   tensor.Tensor // i8
+	copies   int           // number of adjacent terms that add up to the weight
+	bias     tensor.Tensor // i32
+	factor   tensor.Tensor // f32
+	operands [2]int        // indices of the operands with weight and bias; 0 if there is no bias
 }
 
 // readByteSum reads the operands of a sum, given their indices. columns means that the outputs are the
 // last axis of the weight. ok is false if the graph has no sum that computes the same result.
 func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
-	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
+	s = byteSum{operands: [2]int{w[0], bias}, float: y == [3]int{}}
 	if c.Has(x[1]) {
 		if s.x, ok = readByteScale(c, x[1], x[2], tensor.U8); !ok {
 			return s, false
@@ -53,7 +53,7 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 			return s, false
 		}
 	} else {
-		s.float, s.y.of = true, 1
+		s.float, s.y.factor = true, 1
 	}
 	if !canBeBytes(c, x[0], s.x.kind) || !readWeight(c, &s, w, columns) || !readBias(c, &s, bias) {
 		return s, false
@@ -65,13 +65,13 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 			return s, false
 		}
 	}
-	s.by = tensor.New(tensor.F32, outputs)
+	s.factor = tensor.New(tensor.F32, outputs)
 	for o := range outputs { // in the order and with the roundings of ONNX Runtime
-		by := float32(float32(alpha*s.x.of) * of[o])
+		by := float32(float32(alpha*s.x.factor) * of[o])
 		if !s.float {
-			by /= s.y.of
+			by /= s.y.factor
 		}
-		s.by.F32()[o] = by
+		s.factor.F32()[o] = by
 		ok = isFactor(by)
 		if !ok {
 			return s, false
@@ -83,7 +83,7 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 // readIntegerScale reads an operand without a scale: the file applies it later, or
 // never.
 func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
-	s = byteScale{of: 1, kind: findKind(c, x)}
+	s = byteScale{factor: 1, kind: findKind(c, x)}
 	if c.Has(zero) {
 		at, err := element.IntegersOf(c.In[zero].Tensor)
 		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
@@ -98,8 +98,8 @@ func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
 
 // readWeight reads a weight, with its outputs first, and subtracts its
 // zero point.
-func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
-	x := c.In[at[0]]
+func readWeight(c *call, s *byteSum, operands [3]int, columns bool) bool {
+	x := c.In[operands[0]]
 	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
 		columns && len(x.Tensor.Shape) != 2 {
 		return false
@@ -109,7 +109,7 @@ func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 		slices.Reverse(shape)
 	}
 	outputs, each := shape[0], tensor.Count(shape[1:])
-	zero, ok := readZeros(c, at[2], outputs)
+	zero, ok := readZeros(c, operands[2], outputs)
 	from, err := element.Integers(x.Tensor)
 	if !ok || err != nil || each < 1 {
 		return false
@@ -147,13 +147,13 @@ func readZeros(c *call, i, outputs int) ([]int64, bool) {
 }
 
 // readBias reads a bias of integers. Without a bias it is 0.
-func readBias(c *call, s *byteSum, at int) bool {
+func readBias(c *call, s *byteSum, operand int) bool {
 	outputs := s.weight.Shape[0]
 	s.bias = tensor.New(tensor.I32, outputs)
-	if at == 0 || !c.Has(at) {
+	if operand == 0 || !c.Has(operand) {
 		return true
 	}
-	x := c.In[at]
+	x := c.In[operand]
 	if !x.IsConstant() || x.Tensor.DType != tensor.I32 || x.Tensor.Count() != outputs ||
 		x.Tensor.Shape[len(x.Tensor.Shape)-1] != outputs {
 		return false
@@ -171,11 +171,11 @@ func readBias(c *call, s *byteSum, at int) bool {
 // given shape.
 func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window ...any) graph.Value {
 	bias := c.name + ".bias"
-	if s.at[1] > 0 && c.Has(s.at[1]) {
-		bias = c.Proto.Input[s.at[1]]
+	if s.operands[1] > 0 && c.Has(s.operands[1]) {
+		bias = c.Proto.Input[s.operands[1]]
 	}
-	in := []graph.Value{x, c.declare(c.Proto.Input[s.at[0]], graph.Weight, s.weight.Reshape(shape...)),
-		c.declare(bias, graph.Bias, s.bias), c.declare(c.name+".by", graph.Constant, s.by)}
+	in := []graph.Value{x, c.declare(c.Proto.Input[s.operands[0]], graph.Weight, s.weight.Reshape(shape...)),
+		c.declare(bias, graph.Bias, s.bias), c.declare(c.name+".by", graph.Constant, s.factor)}
 	attrs := append(window, "x_zero", s.x.zero)
 	if s.float {
 		attrs = append(attrs, "float", true)

@@ -43,7 +43,7 @@ type reader struct {
 	fills       int64                     // total bytes of large constants that are filled
 	filled      map[string]bool           // large constants that are filled with one number
 	types       []models.FileType         // types of outputs
-	made        int                       // nodes of the graph so far
+	nodeCount   int                       // nodes of the graph so far
 	loops       int                       // loops that were read
 	unrolled    int                       // nodes from rounds of loops
 	placed      map[string]graph.Value    // positions along an axis, by shape and axis

@@ -12,7 +12,7 @@ import (
 // refusals has the nodes of a model that are not supported.
 type refusals struct {
 	unknown map[string]int // number of nodes for each unsupported operator
-	all     []refusal
+	list    []refusal
 }
 
 // refusal is a reason that applies to some nodes of an operator.
@@ -31,14 +31,14 @@ func (r *refusals) add(i int, n *onnxpb.NodeProto, err error) {
 		r.unknown[string(u)]++
 		return
 	}
-	for k := range r.all {
-		if old := &r.all[k]; old.op == n.OpType && old.err.Error() == err.Error() {
+	for k := range r.list {
+		if old := &r.list[k]; old.op == n.OpType && old.err.Error() == err.Error() {
 			old.count++
 			return
 		}
 	}
 	first := fmt.Sprintf("node %d (%.80s %.80s)", i, n.OpType, strings.Join(n.Output, ","))
-	r.all = append(r.all, refusal{n.OpType, err, first, 1})
+	r.list = append(r.list, refusal{n.OpType, err, first, 1})
 }
 
 // maxRefusals is the maximum number of reasons in an error.
@@ -60,9 +60,9 @@ func (r *refusals) error() error {
 		}
 		all = append(all, fmt.Errorf("operators that are not supported: %.800s%s", strings.Join(l, ", "), advice))
 	}
-	for i, x := range r.all {
+	for i, x := range r.list {
 		if i == maxRefusals {
-			all = append(all, fmt.Errorf("and %s", problem.Plural(len(r.all)-i, "other refusal")))
+			all = append(all, fmt.Errorf("and %s", problem.Plural(len(r.list)-i, "other refusal")))
 			break
 		}
 		more := ""

@@ -100,7 +100,7 @@ func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 
 // readTile returns the constant of a Tile, repeated along all axes except the batch, and the
 // shape of the result.
-func readTile(c *call) (t tensor.Tensor, to []int64) {
+func readTile(c *call) (t tensor.Tensor, shape []int64) {
 	l, _ := c.List("repeats", 1)
 	one := *c
 	one.In = slices.Clone(c.In)
@@ -117,17 +117,17 @@ func readTile(c *call) (t tensor.Tensor, to []int64) {
 	}
 	for i, n := range t.Shape {
 		if _, ok := element.TimesBatch(l[i]); ok {
-			to = append(to, l[i])
+			shape = append(shape, l[i])
 		} else {
-			to = append(to, int64(n))
+			shape = append(shape, int64(n))
 		}
 	}
-	return t, to
+	return t, shape
 }
 
 // readBatchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, the
 // batch axis of the result, and the shape of the result for N = 1.
-func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, to []int) {
+func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	var l []int64
 	switch c.Proto.OpType {
 	case "Expand":
@@ -147,7 +147,7 @@ func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, to []int) {
 			}
 			p.Axis = i
 		}
-		to = append(to, int(min(max(n, 0), 1<<30)))
+		shape = append(shape, int(min(max(n, 0), 1<<30)))
 	}
-	return t, p, to
+	return t, p, shape
 }

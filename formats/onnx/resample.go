@@ -10,8 +10,8 @@ import (
 // resampling describes how one axis of pixels is resampled. It computes in f32 as ONNX Runtime does, so
 // that both choose the same neighbour half-way between two pixels.
 type resampling struct {
-	from, to int     // lengths of the axis
-	scale    float32 // the file's scale, or to/from; the length to may differ from from*scale
+	length, newLength int     // lengths of the axis
+	scale             float32 // the file's scale, or newLength/length; newLength may differ from length*scale
 
 	mode, coordinates, rounding string // nearest, linear or cubic; the coordinates of pixels; how nearest rounds
 	cubic                       float32
@@ -29,29 +29,29 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	"asymmetric": func(r *resampling, i float32) float32 { return i / r.scale },
 	"half_pixel": func(r *resampling, i float32) float32 { return float32((i+0.5)/r.scale) - 0.5 },
 	"half_pixel_symmetric": func(r *resampling, i float32) float32 {
-		adjustment := float32(r.to) / float32(r.scale*float32(r.from))
-		offset := float32(float32(r.from) / 2 * float32(1-adjustment))
+		adjustment := float32(r.newLength) / float32(r.scale*float32(r.length))
+		offset := float32(float32(r.length) / 2 * float32(1-adjustment))
 		return offset + float32(float32((i+0.5)/r.scale)-0.5)
 	},
 	"pytorch_half_pixel": func(r *resampling, i float32) float32 {
-		if r.to == 1 {
+		if r.newLength == 1 {
 			return 0
 		}
 		return float32((i+0.5)/r.scale) - 0.5
 	},
 	"tf_half_pixel_for_nn": func(r *resampling, i float32) float32 { return (i + 0.5) / r.scale },
 	cropping: func(r *resampling, i float32) float32 {
-		last := float32(r.from - 1)
-		if r.to == 1 {
+		last := float32(r.length - 1)
+		if r.newLength == 1 {
 			return 0.5 * float32(r.begin+r.end) * last
 		}
-		return float32(r.begin*last) + float32(i*float32(r.end-r.begin)*last/float32(r.to-1))
+		return float32(r.begin*last) + float32(i*float32(r.end-r.begin)*last/float32(r.newLength-1))
 	},
 	"align_corners": func(r *resampling, i float32) float32 {
-		if r.to == 1 {
+		if r.newLength == 1 {
 			return 0
 		}
-		return i * float32(r.from-1) / float32(r.to-1)
+		return i * float32(r.length-1) / float32(r.newLength-1)
 	},
 }
 
@@ -101,24 +101,24 @@ func (r *resampling) at(i int) float32 {
 // pixel is then the centre of the same pixel of the operand, where all other pixels have a
 // weight of 0.
 func (r *resampling) isIdentity() bool {
-	return r.check() == nil && r.from == r.to && r.scale == 1 && r.coordinates != cropping
+	return r.check() == nil && r.length == r.newLength && r.scale == 1 && r.coordinates != cropping
 }
 
 // inside reports whether the centre of result pixel i is inside the operand.
 func (r *resampling) inside(i int) bool {
 	x := r.at(i)
-	return r.coordinates != cropping || x >= 0 && x <= float32(r.from-1)
+	return r.coordinates != cropping || x >= 0 && x <= float32(r.length-1)
 }
 
 // pixel returns the operand's pixel that result pixel i copies in mode nearest.
 func (r *resampling) pixel(i int) int {
 	x := roundings[r.rounding](float64(r.at(i)), r.scale < 1)
-	return int(min(max(x, 0), float64(r.from-1)))
+	return int(min(max(x, 0), float64(r.length-1)))
 }
 
 // pixels returns the operand's pixel for each pixel of the result.
 func (r *resampling) pixels() []int {
-	at := element.Indices(r.to)
+	at := element.Indices(r.newLength)
 	for i := range at {
 		at[i] = r.pixel(i)
 	}
@@ -127,9 +127,9 @@ func (r *resampling) pixels() []int {
 
 // weights returns the matrix [to, from] that computes the result from the operand.
 func (r *resampling) weights() []float32 {
-	m := make([]float32, r.to*r.from)
-	for i := range r.to {
-		row := m[i*r.from:][:r.from]
+	m := make([]float32, r.newLength*r.length)
+	for i := range r.newLength {
+		row := m[i*r.length:][:r.length]
 		switch {
 		case !r.inside(i):
 		case r.mode == "nearest":
@@ -137,10 +137,10 @@ func (r *resampling) weights() []float32 {
 		case r.antialias:
 			r.filtered(row, i)
 		case r.mode == "linear":
-			x := min(max(float64(r.at(i)), 0), float64(r.from-1))
+			x := min(max(float64(r.at(i)), 0), float64(r.length-1))
 			low := int(x)
 			row[low] = float32(1 - (x - float64(low)))
-			row[min(low+1, r.from-1)] += float32(x - float64(low))
+			row[min(low+1, r.length-1)] += float32(x - float64(low))
 		default:
 			x := float64(r.at(i))
 			low := int(math.Floor(x))

@@ -38,7 +38,7 @@ var nearestSums = map[[2]string]uint32{
 
 // resizedTo returns the resampling of an axis by sizes.
 func resizedTo(from, to int, coordinates, rounding string) resampling {
-	return resampling{from: from, to: to, scale: float32(to) / float32(from), mode: "nearest",
+	return resampling{length: from, newLength: to, scale: float32(to) / float32(from), mode: "nearest",
 		coordinates: coordinates, rounding: rounding, end: 1}
 }
 

@@ -69,11 +69,11 @@ func reshape(c *call) graph.Value {
 }
 
 // copied replaces zeros by the lengths at the same indices.
-func copied(target []int64, from []int) []int64 {
+func copied(target []int64, lengths []int) []int64 {
 	target = slices.Clone(target)
 	for i := range target {
-		if target[i] == 0 && i < len(from) {
-			target[i] = int64(from[i])
+		if target[i] == 0 && i < len(lengths) {
+			target[i] = int64(lengths[i])
 		}
 	}
 	return target

@@ -57,7 +57,8 @@ func resize(c *call, s []int, axes []resampling) graph.Value {
 		return c.fromImage(x, len(s)-1)
 	}
 	if mode, align, ok := asUpsample(axes); ok {
-		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].to, axes[1].to},
+		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].newLength,
+			axes[1].newLength},
 			"mode", mode, "align_corners", align), len(s)-1)
 	}
 	x = addResample(c, addResample(c, x, 1, &axes[0], ".height"), 2, &axes[1], ".width")
@@ -67,7 +68,7 @@ func resize(c *call, s []int, axes []resampling) graph.Value {
 
 // identity returns the resampling of an axis with one element, which remains unchanged.
 func (r resampling) identity() resampling {
-	r.from, r.to, r.scale, r.coordinates = 1, 1, 1, "asymmetric"
+	r.length, r.newLength, r.scale, r.coordinates = 1, 1, 1, "asymmetric"
 	return r
 }
 
@@ -85,7 +86,7 @@ func readResamplings(c *call, s []int) []resampling {
 	size, scales := readResized(c, s)
 	out := make([]resampling, len(size))
 	for a := range out {
-		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode,
+		out[a] = resampling{length: s[a+1], newLength: size[a], scale: scales[a], mode: mode,
 			coordinates: coordinates, rounding: rounding,
 			cubic:    float32(c.Float("cubic_coeff_a", -0.75)),
 			excludes: c.Int("exclude_outside", 0) != 0, antialias: c.Int("antialias", 0) != 0}
@@ -124,9 +125,9 @@ func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	if c.Err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
 		return x
 	}
-	t := c.NewConstant(tensor.F32, []int{1, axes[0].to, axes[1].to})
+	t := c.NewConstant(tensor.F32, []int{1, axes[0].newLength, axes[1].newLength})
 	for i := range t.F32() {
-		if !axes[0].inside(i/axes[1].to) || !axes[1].inside(i%axes[1].to) {
+		if !axes[0].inside(i/axes[1].newLength) || !axes[1].inside(i%axes[1].newLength) {
 			t.F32()[i] = value
 		}
 	}
@@ -193,13 +194,13 @@ func readResizedAxes(c *call, rank int) []int {
 
 // readSizes sets the lengths and scales of axes from sizes. With a policy it keeps the proportions: the
 // result is the largest that fits into the sizes, or the smallest that covers them.
-func readSizes(c *call, full, at []int, sizes []int64, to []int, factor []float32) {
-	if len(sizes) != len(at) {
-		c.Fail("sizes %s for %d axes", element.Printed(sizes), len(at))
+func readSizes(c *call, full, axes []int, sizes []int64, lengths []int, factor []float32) {
+	if len(sizes) != len(axes) {
+		c.Fail("sizes %s for %d axes", element.Printed(sizes), len(axes))
 		return
 	}
 	policy, common := c.Text("keep_aspect_ratio_policy", "stretch"), float32(0)
-	for i, a := range at {
+	for i, a := range axes {
 		n := sizes[i]
 		if a == 0 && n != element.AnyBatch && (c.Batch == 0 || n != c.Batch) {
 			c.Fail("to sizes %s changes the length of the batch", element.Printed(sizes))
@@ -212,7 +213,7 @@ func readSizes(c *call, full, at []int, sizes []int64, to []int, factor []float3
 			c.Fail("sizes are %s", element.Printed(sizes))
 			return
 		}
-		to[a] = int(n)
+		lengths[a] = int(n)
 		factor[a] = float32(n) / float32(full[a])
 		smaller := policy == "not_larger" && factor[a] < common
 		if i == 0 || smaller || policy == "not_smaller" && factor[a] > common {
@@ -222,8 +223,8 @@ func readSizes(c *call, full, at []int, sizes []int64, to []int, factor []float3
 	switch policy {
 	case "stretch":
 	case "not_larger", "not_smaller":
-		for _, a := range at {
-			factor[a], to[a] = common, int(math.Round(float64(common*float32(full[a]))))
+		for _, a := range axes {
+			factor[a], lengths[a] = common, int(math.Round(float64(common*float32(full[a]))))
 		}
 	default:
 		c.Fail("keep_aspect_ratio_policy is %.40q, which is not supported", policy)
@@ -249,7 +250,8 @@ func readFloats(c *call, name string, i int) []float32 {
 func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	if r := axes[0]; r.mode == "nearest" && axes[len(axes)-1].coordinates != cropping {
 		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
-			return slices.ContainsFunc(element.Indices(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
+			return slices.ContainsFunc(element.Indices(r.newLength),
+				func(i int) bool { return r.pixel(i) != i*r.length/r.newLength })
 		})
 	} else if r.mode != "linear" || axes[len(axes)-1].coordinates == cropping {
 		return "", false, false
@@ -267,13 +269,13 @@ func (r resampling) isBilinear(align bool) bool {
 	if r.antialias && r.scale < 1 || r.antialias && r.excludes {
 		return false
 	}
-	for i := range r.to {
-		x := float64(2*i+1)*float64(r.from)/float64(2*r.to) - 0.5
+	for i := range r.newLength {
+		x := float64(2*i+1)*float64(r.length)/float64(2*r.newLength) - 0.5
 		if align {
-			x = float64(i) * float64(r.from-1) / float64(max(r.to-1, 1))
+			x = float64(i) * float64(r.length-1) / float64(max(r.newLength-1, 1))
 		}
-		clamp := func(x float64) float64 { return min(max(x, 0), float64(r.from-1)) }
-		if math.Abs(clamp(x)-clamp(float64(r.at(i)))) > 1e-6*float64(r.from) {
+		clamp := func(x float64) float64 { return min(max(x, 0), float64(r.length-1)) }
+		if math.Abs(clamp(x)-clamp(float64(r.at(i)))) > 1e-6*float64(r.length) {
 			return false
 		}
 	}
@@ -283,13 +285,13 @@ func (r resampling) isBilinear(align bool) bool {
 // addResample multiplies an axis, 1 for height and 2 for width, by a matrix. It is a 1x1 convolution
 // with this axis as the channels.
 func addResample(c *call, x graph.Value, axis int, r *resampling, suffix string) graph.Value {
-	stays := r.from == r.to && r.scale == 1 && r.coordinates != cropping
-	if stays || c.Err != nil || !c.Reserve(tensor.F32, []int{r.to, r.from}) {
+	stays := r.length == r.newLength && r.scale == 1 && r.coordinates != cropping
+	if stays || c.Err != nil || !c.Reserve(tensor.F32, []int{r.newLength, r.length}) {
 		return x
 	}
 	perm := []int{0, 1, 2}
 	perm[0], perm[axis] = axis, 0
-	m := c.declare(c.Proto.Output[0]+suffix, graph.Constant, tensor.Of(r.weights(), r.to, r.from, 1, 1))
+	m := c.declare(c.Proto.Output[0]+suffix, graph.Constant, tensor.Of(r.weights(), r.newLength, r.length, 1, 1))
 	x = c.node(graph.Transpose, suffix+".in", []graph.Value{x}, "perm", perm)
 	x = c.node(graph.Conv, suffix, []graph.Value{x, m, graph.None})
 	return c.node(graph.Transpose, suffix+".out", []graph.Value{x}, "perm", perm)

@@ -50,21 +50,21 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 	return c.everyRow(from, c.state(i, c.learned(i, joined), shape...), shape)
 }
 
-// everyRow broadcasts a constant to a shape and repeats it in every row of the value from.
-func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
+// everyRow broadcasts a constant to a shape and repeats it in every row of the value rows.
+func (c *call) everyRow(rows, constant graph.Value, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	s := c.g.Type(from).Shape
+	s := c.g.Type(rows).Shape
 	if tensor.Count(s) == 0 {
 		c.Fail("beside a value without elements is not supported")
 		return graph.None
 	}
 	if len(s) > 0 {
-		from = c.node(graph.Slice, ".one", []graph.Value{from}, "begin", make([]int, len(s)), "end",
+		rows = c.node(graph.Slice, ".one", []graph.Value{rows}, "begin", make([]int, len(s)), "end",
 			slices.Repeat([]int{1}, len(s)))
 	}
-	v := c.node(graph.Reshape, ".number", []graph.Value{from}, "shape", []int{1})
+	v := c.node(graph.Reshape, ".number", []graph.Value{rows}, "shape", []int{1})
 	v = c.node(graph.Pad, ".behind", []graph.Value{v}, "before", []int{1}, "after", []int{0})
 	v = c.node(graph.Slice, ".zero", []graph.Value{v}, "begin", []int{0}, "end", []int{1})
 	v = c.node(graph.Reshape, ".axes", []graph.Value{v}, "shape", slices.Repeat([]int{1}, len(shape)))
@@ -148,10 +148,10 @@ func (c *call) number(name string, v float64) graph.Value {
 	return c.declare(name, graph.Constant, tensor.Scalar(float32(v)))
 }
 
-// compare returns 1 where an element of a has the relation of, for example greater, to the element
-// of b, and 0 elsewhere.
-func (c *call) compare(suffix, of string, a, b graph.Value) graph.Value {
-	return c.node(graph.Compare, suffix, []graph.Value{a, b}, "of", of)
+// compare returns 1 where a relation, for example greater, holds between an element of a and the element of
+// b, and 0 elsewhere.
+func (c *call) compare(suffix, relation string, a, b graph.Value) graph.Value {
+	return c.node(graph.Compare, suffix, []graph.Value{a, b}, "of", relation)
 }
 
 // shortest returns the number with the fewest digits that is the same float32 as v: 0.001, not

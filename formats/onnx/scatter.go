@@ -105,10 +105,11 @@ var scatterReductions = map[string]struct {
 }
 
 // combineUpdates joins operand 0 with updates at offsets.
-func combineUpdates(c *call, s, at []int, updates []float32) graph.Value {
+func combineUpdates(c *call, s, offsets []int, updates []float32) graph.Value {
 	reduction, ok := scatterReductions[c.Text("reduction", "none")]
-	if !ok || len(at) == 0 {
-		c.Fail("of %d elements with the reduction %.40q is not supported", len(at), c.Text("reduction", "none"))
+	if !ok || len(offsets) == 0 {
+		c.Fail("of %d elements with the reduction %.40q is not supported", len(offsets), c.Text("reduction",
+			"none"))
 	}
 	for range 2 { // first the mask of updates, then their values
 		if !c.Reserve(tensor.F32, s) {
@@ -117,7 +118,7 @@ func combineUpdates(c *call, s, at []int, updates []float32) graph.Value {
 	}
 	set := tensor.New(tensor.F32, s...)
 	values := tensor.Of(slices.Repeat([]float32{reduction.neutral}, tensor.Count(s)), s...)
-	for k, to := range at {
+	for k, to := range offsets {
 		set.F32()[to] = 1
 		values.F32()[to] = reduction.of(values.F32()[to], updates[k])
 	}

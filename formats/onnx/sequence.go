@@ -239,7 +239,7 @@ func addReshape(c *call, op, name string, axis int) string {
 }
 
 // nameTemporary returns a name that does not occur in files.
-func nameTemporary(c *call, what string) string { return c.Proto.Output[0] + "\x00" + what }
+func nameTemporary(c *call, suffix string) string { return c.Proto.Output[0] + "\x00" + suffix }
 
 func integerOf(name string, v int) *onnxpb.AttributeProto {
 	i := int64(v)

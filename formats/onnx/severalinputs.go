@@ -35,23 +35,23 @@ type fileInput struct {
 
 // severalInputs declares the fields of the input.
 func (r border) severalInputs(infos []*onnxpb.ValueInfoProto, need []bool) error {
-	in := make([]*fileInput, len(infos))
+	inputs := make([]*fileInput, len(infos))
 	var names foreign.Names
 	for i, info := range infos {
 		var err error
-		if in[i], err = r.fileInputOf(info); err != nil {
+		if inputs[i], err = r.fileInputOf(info); err != nil {
 			return fmt.Errorf("input %.80q: %w", info.Name, err)
 		}
-		in[i].field.Name = names.Free(outwardName(info.Name, "input"))
+		inputs[i].field.Name = names.Free(outwardName(info.Name, "input"))
 	}
-	if err := r.placeBatch(in); err != nil {
+	if err := r.placeBatch(inputs); err != nil {
 		return err
 	}
-	if err := r.closeShapes(in); err != nil {
+	if err := r.closeShapes(inputs); err != nil {
 		return err
 	}
 	total := 0
-	for _, x := range in {
+	for _, x := range inputs {
 		n, err := tensor.Size(tensor.F32, x.field.Shape)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("its shape %v has no elements", x.field.Shape)
@@ -66,7 +66,7 @@ func (r border) severalInputs(infos []*onnxpb.ValueInfoProto, need []bool) error
 	}
 	r.rowsInput = r.g.Input("inputs", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{total}})
 	at, used := 0, r.usedNames(need)
-	for _, x := range in {
+	for _, x := range inputs {
 		n := tensor.Count(x.field.Shape)
 		if used[x.name] {
 			r.values[x.name] = r.sliceField(x, at, n)
@@ -97,13 +97,13 @@ func (r border) fileInputOf(info *onnxpb.ValueInfoProto) (*fileInput, error) {
 }
 
 // placeBatch finds the inputs that begin with the batch, and the length of the batch.
-func (r border) placeBatch(in []*fileInput) error {
+func (r border) placeBatch(inputs []*fileInput) error {
 	if r.whole {
 		r.shared.Batch = 1
 		return nil
 	}
 	fixed, alike := 0, true
-	for _, x := range in {
+	for _, x := range inputs {
 		switch {
 		case len(x.lengths) == 0:
 			alike = false
@@ -115,7 +115,7 @@ func (r border) placeBatch(in []*fileInput) error {
 		}
 	}
 	any := false
-	for _, x := range in {
+	for _, x := range inputs {
 		x.batched = len(x.lengths) > 0 && (alike || x.lengths[0] <= 1)
 		any = any || x.batched
 	}
@@ -124,7 +124,7 @@ func (r border) placeBatch(in []*fileInput) error {
 	}
 	if !any {
 		return problem.Advise("export the model with a batch of 1 in front of each input",
-			"the inputs have no batch in common: %s", describeInputs(in))
+			"the inputs have no batch in common: %s", describeInputs(inputs))
 	}
 	return nil
 }
@@ -144,15 +144,15 @@ func (r border) usedNames(need []bool) map[string]bool {
 }
 
 // sliceField returns the value of an input of the file: a slice of n numbers of the graph's
-// input that begins at index at.
-func (r border) sliceField(x *fileInput, at, n int) node.Value {
+// input that begins at index first.
+func (r border) sliceField(x *fileInput, first, n int) node.Value {
 	name := r.g.UniqueName(x.field.Name)
 	shape := x.field.Shape
 	flat := name
 	if len(shape) != 1 {
 		flat = r.g.UniqueName(name + ".flat")
 	}
-	v := r.g.Op(graph.Slice, flat, []graph.Value{r.rowsInput}, "begin", []int{at}, "end", []int{at + n})
+	v := r.g.Op(graph.Slice, flat, []graph.Value{r.rowsInput}, "begin", []int{first}, "end", []int{first + n})
 	if len(shape) != 1 {
 		v = r.g.Op(graph.Reshape, name, []graph.Value{v}, "shape", shape)
 	}
@@ -184,9 +184,9 @@ func (x *fileInput) sample() []int {
 }
 
 // describeInputs lists the names and shapes of inputs: "image [1,3,8,8], rate []".
-func describeInputs(in []*fileInput) string {
+func describeInputs(inputs []*fileInput) string {
 	var all []string
-	for _, x := range in {
+	for _, x := range inputs {
 		all = append(all, fmt.Sprintf("%.80s %s", x.name, described(x.dims, x.lengths)))
 	}
 	return strings.Join(all, ", ")

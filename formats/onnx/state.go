@@ -90,13 +90,13 @@ func sameTensor(a, b tensor.Tensor) bool {
 	return unsafe.SliceData(a.Bytes) == unsafe.SliceData(b.Bytes) || tensor.Equal(a, b)
 }
 
-func scaleConstant(c *call, t tensor.Tensor, by float32) tensor.Tensor {
-	if by == 1 || !c.Reserve(tensor.F32, t.Shape) {
+func scaleConstant(c *call, t tensor.Tensor, factor float32) tensor.Tensor {
+	if factor == 1 || !c.Reserve(tensor.F32, t.Shape) {
 		return t
 	}
 	out := t.Clone()
 	for i := range out.F32() {
-		out.F32()[i] *= by
+		out.F32()[i] *= factor
 	}
 	return out
 }

@@ -104,26 +104,26 @@ const (
 	maxExtend  = 256 // slices for one reduction
 )
 
-// gatherAxis picks the elements with the indices in at from an axis, in this order.
+// gatherAxis picks the elements with the given indices from an axis, in this order.
 // Elements with equal distances are picked by a slice.
-func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
+func (c *call) gatherAxis(x graph.Value, axis int, indices []int, suffix string) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None
 	}
-	if len(at) == 0 {
+	if len(indices) == 0 {
 		c.Fail("of no place of axis %d", axis)
 		return graph.None
 	}
 	var in []graph.Value
-	for len(at) > 0 {
-		n, step := stepped(at)
-		if n == len(at) || n >= maxTake {
-			in = append(in, sliceSteps(c, x, axis, at[:n], step, suffix))
+	for len(indices) > 0 {
+		n, step := stepped(indices)
+		if n == len(indices) || n >= maxTake {
+			in = append(in, sliceSteps(c, x, axis, indices[:n], step, suffix))
 		} else {
-			n = min(len(at), maxTake)
-			in = append(in, c.node(graph.Take, suffix, []graph.Value{x}, "axis", axis, "index", at[:n]))
+			n = min(len(indices), maxTake)
+			in = append(in, c.node(graph.Take, suffix, []graph.Value{x}, "axis", axis, "index", indices[:n]))
 		}
-		at = at[n:]
+		indices = indices[n:]
 	}
 	if len(in) == 1 {
 		return in[0]
@@ -131,13 +131,12 @@ func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) grap
 	return c.joined(suffix, in, axis)
 }
 
-// stepped returns how many indices at the beginning of at have equal distances of at least 1, and
-// that distance.
-func stepped(at []int) (n, step int) {
+// stepped returns how many of the first indices have equal distances of at least 1, and that distance.
+func stepped(indices []int) (n, step int) {
 	n, step = 1, 1
-	if len(at) > 1 && at[1] > at[0] {
-		step = at[1] - at[0]
-		for n < len(at) && at[n]-at[n-1] == step {
+	if len(indices) > 1 && indices[1] > indices[0] {
+		step = indices[1] - indices[0]
+		for n < len(indices) && indices[n]-indices[n-1] == step {
 			n++
 		}
 	}
@@ -145,10 +144,10 @@ func stepped(at []int) (n, step int) {
 }
 
 // sliceSteps slices elements that have a distance of step.
-func sliceSteps(c *call, x graph.Value, axis int, at []int, step int, suffix string) graph.Value {
+func sliceSteps(c *call, x graph.Value, axis int, indices []int, step int, suffix string) graph.Value {
 	s := c.g.Type(x).Shape
 	begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
-	begin[axis], end[axis], steps[axis] = at[0], at[len(at)-1]+1, step
+	begin[axis], end[axis], steps[axis] = indices[0], indices[len(indices)-1]+1, step
 	if step == 1 {
 		steps = nil
 	}
@@ -182,10 +181,10 @@ func split(c *call) []node.Value {
 }
 
 // joined concatenates values of bytes or of numbers.
-func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
+func (c *call) joined(suffix string, operands []graph.Value, axis int) graph.Value {
 	op := graph.Concat
-	if len(in) > 0 && in[0] != graph.None && c.g.Type(in[0]).DType == tensor.U8 {
+	if len(operands) > 0 && operands[0] != graph.None && c.g.Type(operands[0]).DType == tensor.U8 {
 		op = graph.ConcatInt8
 	}
-	return c.node(op, suffix, in, "axis", axis)
+	return c.node(op, suffix, operands, "axis", axis)
 }

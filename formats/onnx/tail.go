@@ -24,7 +24,7 @@ type tail struct {
 	graph    *onnxpb.GraphProto
 	opset    int
 	values   map[string]node.Value // the constants of the file
-	done     []bool                // nodes that were computed from constants only
+	computed []bool                // nodes that were computed from constants only
 	decoder  *decode.Decoder
 	external *decode.External
 	inputs   []tailInput
@@ -73,7 +73,7 @@ func newTail(g *onnxpb.GraphProto, d *decoded) (*tail, error) {
 			t.values[o.Name] = x
 		}
 	}
-	t.done = r.done
+	t.computed = r.done
 	return t, nil
 }
 
@@ -115,9 +115,9 @@ func (t *tail) reader() *reader {
 }
 
 // run returns the outputs of the file for one sample. outs are the outputs of the head.
-func (t *tail) run(outs []tensor.Tensor) (all []tensor.Tensor, err error) {
+func (t *tail) run(outs []tensor.Tensor) (list []tensor.Tensor, err error) {
 	r := t.reader()
-	r.values, r.done = maps.Clone(t.values), t.done
+	r.values, r.done = maps.Clone(t.values), t.computed
 	for i, in := range t.inputs {
 		x := outs[i]
 		if in.batched {
@@ -126,7 +126,7 @@ func (t *tail) run(outs []tensor.Tensor) (all []tensor.Tensor, err error) {
 		r.values[in.name] = node.Constant(x)
 	}
 	for i, n := range t.graph.Node {
-		if t.done[i] {
+		if t.computed[i] {
 			continue
 		}
 		if table[decode.Operator(n)].structure != nil {
@@ -141,9 +141,9 @@ func (t *tail) run(outs []tensor.Tensor) (all []tensor.Tensor, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("output %.80q: %w", o.Name, err)
 		}
-		all = append(all, x)
+		list = append(list, x)
 	}
-	return all, nil
+	return list, nil
 }
 
 // output returns an output of the file. Floats are converted to f32, as in all models.

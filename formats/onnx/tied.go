@@ -36,15 +36,15 @@ func moveAll(t tensor.Tensor, moves []models.Move) tensor.Tensor {
 }
 
 // redo returns the inverse of the moves undo. shape is the shape before undo.
-func redo(shape []int, undo []models.Move) (back []models.Move) {
+func redo(shape []int, undo []models.Move) (moves []models.Move) {
 	for _, m := range undo {
 		if m.Perm == nil {
-			back = append(back, models.Move{Shape: shape})
+			moves = append(moves, models.Move{Shape: shape})
 		} else {
-			back = append(back, models.Move{Perm: inverse(m.Perm)})
+			moves = append(moves, models.Move{Perm: inverse(m.Perm)})
 		}
 		shape = movedShape(shape, m)
 	}
-	slices.Reverse(back)
-	return back
+	slices.Reverse(moves)
+	return moves
 }

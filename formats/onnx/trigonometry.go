@@ -33,18 +33,18 @@ const (
 
 // addAngle divides x into quarter turns. It returns the rest, from -pi/4 to pi/4, and the number of the
 // quarter, 0 to 3.
-func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
+func addAngle(c *call, x graph.Value) (remainder, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})
-	left = x
+	remainder = x
 	for _, chunk := range []float64{quarterHigh, quarterMid, quarterLow} {
 		whole := c.node(graph.Affine, ".quarters", []graph.Value{turns}, "by", shortest(-chunk))
-		left = c.node(graph.Add, ".left", []graph.Value{left, whole})
+		remainder = c.node(graph.Add, ".left", []graph.Value{remainder, whole})
 	}
 	inRounds := c.node(graph.Affine, ".in_rounds", []graph.Value{turns}, "by", 0.25)
 	rounds := c.node(graph.Round, ".rounds", []graph.Value{inRounds}, "mode", "floor")
 	full := c.node(graph.Affine, ".full", []graph.Value{rounds}, "by", -4.0)
-	return left, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
+	return remainder, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
 }
 
 // addEvenSeries computes the series 1 + k[0]*x^2 + k[1]*x^4 ...
@@ -63,13 +63,13 @@ func addEvenSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	return sum
 }
 
-// makeSine computes the sine of x, or its cosine if ahead is 1.
-func makeSine(c *call, suffix string, x graph.Value, ahead float64) graph.Value {
+// makeSine computes the sine of x plus a number of quarter turns. One quarter gives the cosine.
+func makeSine(c *call, suffix string, x graph.Value, quarters float64) graph.Value {
 	left, quarter := addAngle(c, x)
 	sine := addOddSeries(c, left, 1, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880)
 	cosine := addEvenSeries(c, left, -1.0/2, 1.0/24, -1.0/720, 1.0/40320, -1.0/3628800)
 	is := func(name string, n float64) graph.Value {
-		return c.compare("."+name, "equal", quarter, c.number(name, math.Mod(n-ahead+4, 4)))
+		return c.compare("."+name, "equal", quarter, c.number(name, math.Mod(n-quarters+4, 4)))
 	}
 	turned := func(v graph.Value) graph.Value {
 		return c.node(graph.Affine, ".turned", []graph.Value{v}, "by", -1.0)

@@ -174,9 +174,9 @@ func argMax(c *call) []node.Value {
 
 // squeezeUnbatched reads a Squeeze of a batch of 1. The batch axis may be removed like any
 // axis of length 1.
-func squeezeUnbatched(c *call, axes []int64, given bool) graph.Value {
+func squeezeUnbatched(c *call, axes []int64, hasAxes bool) graph.Value {
 	from, unbatched := c.fileShape(), c.Unbatched
-	drop := c.Dropped(from, axes, given)
+	drop := c.Dropped(from, axes, hasAxes)
 	var shape []int
 	for a, n := range from {
 		if !drop[a] && (a > 0 || unbatched) {

@@ -116,8 +116,8 @@ func findBounds(c *call, op string, a, b *node.Extent) *node.Extent {
 }
 
 // addWholeQuotient divides operand 0 by a number and rounds down.
-func addWholeQuotient(c *call, suffix string, by float64) graph.Value {
-	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.Dynamic(0), c.number("divisor", by)})
+func addWholeQuotient(c *call, suffix string, divisor float64) graph.Value {
+	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.Dynamic(0), c.number("divisor", divisor)})
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }
 

@@ -73,9 +73,10 @@ func (w *window) isElement(a int) bool {
 }
 
 // only returns the window over some of its axes.
-func (w *window) only(from, to int) window {
-	return window{w.kernel[from:to], w.stride[from:to], w.dilation[from:to], w.begin[from:to], w.end[from:to],
-		w.beyond[from:to]}
+func (w *window) only(start, end int) window {
+	return window{w.kernel[start:end], w.stride[start:end], w.dilation[start:end], w.begin[start:end],
+		w.end[start:end],
+		w.beyond[start:end]}
 }
 
 func (w *window) pads() []int { return slices.Concat(w.begin, w.end) }

@@ -59,7 +59,7 @@ func offsets(stored []foreign.Tensor) map[string]int64 {
 }
 
 // encodeHeader returns length and JSON, padded with spaces.
-func encodeHeader(tensors []foreign.Tensor, at map[string]int64, labels []string) ([]byte, error) {
+func encodeHeader(tensors []foreign.Tensor, offsets map[string]int64, labels []string) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, lengthSize))
 	metadata := map[string]string{"format": "pt"}
@@ -80,7 +80,7 @@ func encodeHeader(tensors []foreign.Tensor, at map[string]int64, labels []string
 		if err != nil {
 			return nil, err
 		}
-		begin := at[t.Name]
+		begin := offsets[t.Name]
 		fmt.Fprintf(&b, `,%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`,
 			name, names[t.DType], shape, begin, begin+int64(t.Size()))
 	}

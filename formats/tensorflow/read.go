@@ -57,9 +57,9 @@ func readIndex(path string) ([]byte, error) {
 	return b, nil
 }
 
-// openShard opens file i of the elements, which must be a plain file.
-func openShard(f *foreign.File, prefix string, i, of int) (io.ReaderAt, int64, error) {
-	path := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, of)
+// openShard opens file i of count files with elements, which must be a plain file.
+func openShard(f *foreign.File, prefix string, i, count int) (io.ReaderAt, int64, error) {
+	path := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, count)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, 0, err
@@ -104,9 +104,9 @@ func load(f *foreign.File, index []byte, open opener, o Options) error {
 }
 
 // leftOver lists the contents of a checkpoint without weights.
-func leftOver(left []foreign.Group) string {
+func leftOver(groups []foreign.Group) string {
 	var names []string
-	for _, g := range left {
+	for _, g := range groups {
 		names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Reason))
 	}
 	if len(names) == 0 {

@@ -56,7 +56,7 @@ func walkTable(b []byte, visit func(key string, value []byte) error) error {
 	return w.block("index block", footer.varint(), footer.varint(), func(_ string, value []byte) error {
 		handle := cursor{b: value}
 		from, size := handle.varint(), handle.varint()
-		if handle.bad || from < end {
+		if handle.invalid || from < end {
 			return fmt.Errorf("a data block at offset %d, behind one that ends at %d", from, end)
 		}
 		end = from + size
@@ -64,22 +64,22 @@ func walkTable(b []byte, visit func(key string, value []byte) error) error {
 	})
 }
 
-// block calls visit for the entries of the block of size bytes at offset from.
-func (w *walker) block(what string, from, size uint64, visit func(string, []byte) error) error {
+// block calls visit for the entries of the block of size bytes at offset.
+func (w *walker) block(kind string, offset, size uint64, visit func(string, []byte) error) error {
 	all := uint64(len(w.b))
-	if from > all || size > all-from || all-from-size < trailerSize {
-		return fmt.Errorf("%s of %d bytes at offset %d of %d", what, size, from, all)
+	if offset > all || size > all-offset || all-offset-size < trailerSize {
+		return fmt.Errorf("%s of %d bytes at offset %d of %d", kind, size, offset, all)
 	}
-	b, trailer := w.b[from:from+size], w.b[from+size:]
+	b, trailer := w.b[offset:offset+size], w.b[offset+size:]
 	if trailer[0] != 0 {
-		return fmt.Errorf("%s at offset %d: compressed (type %d), which is not supported", what, from, trailer[0])
+		return fmt.Errorf("%s at offset %d: compressed (type %d), which is not supported", kind, offset, trailer[0])
 	}
 	want := unmask(binary.LittleEndian.Uint32(trailer[1:]))
-	if got := crc32.Checksum(w.b[from:from+size+1], castagnoli()); got != want {
-		return fmt.Errorf("%s at offset %d: the file is damaged: CRC is %08x, want %08x", what, from, got, want)
+	if got := crc32.Checksum(w.b[offset:offset+size+1], castagnoli()); got != want {
+		return fmt.Errorf("%s at offset %d: the file is damaged: CRC is %08x, want %08x", kind, offset, got, want)
 	}
 	if err := w.entries(b, visit); err != nil {
-		return fmt.Errorf("%s at offset %d: %w", what, from, err)
+		return fmt.Errorf("%s at offset %d: %w", kind, offset, err)
 	}
 	return nil
 }
@@ -96,15 +96,15 @@ func (w *walker) entries(b []byte, visit func(string, []byte) error) error {
 	last := ""
 	for first := true; len(c.b) > 0; first = false {
 		shared, more, size := c.varint(), c.varint(), c.varint()
-		if c.bad || shared > uint64(len(last)) {
+		if c.invalid || shared > uint64(len(last)) {
 			return fmt.Errorf("an entry is damaged behind key %q", last)
 		}
-		if c.bad || more > foreign.MaxName || shared+more > foreign.MaxName {
+		if c.invalid || more > foreign.MaxName || shared+more > foreign.MaxName {
 			return fmt.Errorf("a key of %d and %d bytes; at most %d are supported", shared, more, foreign.MaxName)
 		}
 		key := last[:shared] + string(c.take(more))
 		value := c.take(size)
-		if c.bad || !first && key <= last {
+		if c.invalid || !first && key <= last {
 			return fmt.Errorf("key %q behind %q, or truncated", key, last)
 		}
 		if w.keyBytes -= len(key); w.keyBytes < 0 {
@@ -118,16 +118,16 @@ func (w *walker) entries(b []byte, visit func(string, []byte) error) error {
 	return nil
 }
 
-// cursor reads from the front of b; bad is set at the first error and stays set.
+// cursor reads from the front of b; invalid is set at the first error and stays set.
 type cursor struct {
-	b   []byte
-	bad bool
+	b       []byte
+	invalid bool
 }
 
 func (c *cursor) varint() uint64 {
 	v, n := binary.Uvarint(c.b)
 	if n <= 0 {
-		c.bad, c.b = true, nil
+		c.invalid, c.b = true, nil
 		return 0
 	}
 	c.b = c.b[n:]
@@ -136,7 +136,7 @@ func (c *cursor) varint() uint64 {
 
 func (c *cursor) take(n uint64) []byte {
 	if n > uint64(len(c.b)) {
-		c.bad, c.b = true, nil
+		c.invalid, c.b = true, nil
 		return nil
 	}
 	out := c.b[:n]

@@ -41,13 +41,13 @@ func choose(root any, o Options) (stateDict, error) {
 
 // pick returns the only one of the dicts, or the one under the likeliest key among the
 // dicts with tensors named like the tensors of layers.
-func pick(from []stateDict, what string, root any) (stateDict, error) {
-	if len(from) == 0 {
-		return stateDict{}, noTensors(what, root)
+func pick(dicts []stateDict, option string, root any) (stateDict, error) {
+	if len(dicts) == 0 {
+		return stateDict{}, noTensors(option, root)
 	}
-	likely := slices.DeleteFunc(slices.Clone(from), func(d stateDict) bool { return d.layers == 0 })
+	likely := slices.DeleteFunc(slices.Clone(dicts), func(d stateDict) bool { return d.layers == 0 })
 	if len(likely) == 0 {
-		likely = from
+		likely = dicts
 	}
 	for _, key := range usualKeys {
 		var under []stateDict
@@ -60,11 +60,11 @@ func pick(from []stateDict, what string, root any) (stateDict, error) {
 			return under[0], nil
 		}
 	}
-	if len(from) > 1 {
-		return stateDict{}, problem.Failure("", fmt.Sprintf("%d candidates for the %s: %s", len(from), what,
-			foreign.List(paths(from))), "pick one with {key}")
+	if len(dicts) > 1 {
+		return stateDict{}, problem.Failure("", fmt.Sprintf("%d candidates for the %s: %s", len(dicts), option,
+			foreign.List(paths(dicts))), "pick one with {key}")
 	}
-	return from[0], nil
+	return dicts[0], nil
 }
 
 // paths returns the keys that select the dicts.
@@ -81,7 +81,7 @@ func paths(dicts []stateDict) []string {
 }
 
 // noTensors explains a checkpoint without tensors of the requested kind.
-func noTensors(what string, root any) error {
+func noTensors(key string, root any) error {
 	entries, _ := entriesOf(root)
 	for _, e := range entries {
 		if call, ok := e.Value.(*pickle.Call); ok {
@@ -92,12 +92,12 @@ func noTensors(what string, root any) error {
 	}
 	switch {
 	case len(entries) == 0:
-		return fmt.Errorf("no %s is in the file", what)
+		return fmt.Errorf("no %s is in the file", key)
 	case isOptimizer(entries):
 		return problem.Failure("", "the state of an optimizer, without the model that it trains",
 			"name the file of the model beside it")
 	}
-	return problem.Failure("", fmt.Sprintf("no %s is in the file, there are the keys %s", what,
+	return problem.Failure("", fmt.Sprintf("no %s is in the file, there are the keys %s", key,
 		foreign.List(names(entries))), "if it is under one of them, name it with {key}")
 }
 

@@ -108,9 +108,9 @@ func (f *finder) under(v any, path []string) []stateDict {
 // among chooses among a dict d and the state dicts inside it. It returns only d if the
 // others are its branches, only the others if d's direct tensors are something else, or all
 // of them if this is undecidable.
-func (d stateDict) among(inside []stateDict) []stateDict {
+func (d stateDict) among(inner []stateDict) []stateDict {
 	layers, most, branches := 0, 0, true
-	for _, s := range inside {
+	for _, s := range inner {
 		layers, branches = layers+s.layers, branches && s.plain
 		if slices.Contains(usualKeys, s.path[len(s.path)-1]) {
 			most = max(most, s.layers)
@@ -118,13 +118,13 @@ func (d stateDict) among(inside []stateDict) []stateDict {
 	}
 	switch {
 	case d.layers == 0 && (d.others == 0 || layers > 0):
-		return inside
+		return inner
 	case d.layers < most:
-		return inside
+		return inner
 	case layers == 0, branches, d.layers >= layers:
 		return []stateDict{d}
 	}
-	return append(inside, d)
+	return append(inner, d)
 }
 
 // isOptimizer reports whether entries are the state dict of an optimizer.

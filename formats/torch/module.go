@@ -103,7 +103,7 @@ func contents(v any) (stateDict, bool) {
 	if !ok {
 		return stateDict{}, false
 	}
-	d := moduleDict{known: map[*pickle.Call]*module{}}
+	d := moduleDict{modules: map[*pickle.Call]*module{}}
 	err := d.add(m, "", 0)
 	return stateDict{entries: d.entries, class: m.class, hooked: d.hooked, err: err}, true
 }
@@ -122,7 +122,7 @@ func branches(v any) ([]pickle.Entry, bool) {
 // names.
 type moduleDict struct {
 	entries []pickle.Entry
-	known   map[*pickle.Call]*module // modules by their objects
+	modules map[*pickle.Call]*module // modules by their objects
 	visited int
 	hooked  string // the first class with hooks that may change the result of state_dict()
 }
@@ -162,14 +162,14 @@ func (d *moduleDict) add(m *module, prefix string, depth int) error {
 // module is like moduleOf, but examines each object only once.
 func (d *moduleDict) module(v any) (*module, error) {
 	call, ok := v.(*pickle.Call)
-	if m := d.known[call]; ok && m != nil {
+	if m := d.modules[call]; ok && m != nil {
 		return m, nil
 	}
 	m, ok := moduleOf(v)
 	if !ok {
 		return nil, fmt.Errorf("%s has no _modules, _parameters and _buffers", pickle.Describe(v))
 	}
-	d.known[call] = m
+	d.modules[call] = m
 	return m, nil
 }
 

@@ -53,15 +53,15 @@ func (s *storage) setOffset(src io.ReaderAt, base, size int64) error {
 	return nil
 }
 
-// readAt reads bytes from offset from, without verifying them.
-func (s *storage) readAt(dst []byte, from int64) error {
+// readAt reads bytes from offset on, without verifying them.
+func (s *storage) readAt(dst []byte, offset int64) error {
 	if s.root != nil {
-		return s.root.readAt(dst, s.base+from)
+		return s.root.readAt(dst, s.base+offset)
 	}
 	if s.src == nil {
 		return fmt.Errorf("storage %s is not in the file", s.key)
 	}
-	return foreign.ReadAt(s.src, dst, s.base+from)
+	return foreign.ReadAt(s.src, dst, s.base+offset)
 }
 
 // verify reads all of s and compares its CRC-32.

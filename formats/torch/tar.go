@@ -92,7 +92,7 @@ func count(r *pickle.Reader, name string) (int64, error) {
 }
 
 // record reads the pickle (key, where, class) at the start of a record.
-func record(r *pickle.Reader) (key string, where, class any, err error) {
+func record(r *pickle.Reader) (key string, location, class any, err error) {
 	v, err := r.Load()
 	if err != nil {
 		return "", nil, nil, err

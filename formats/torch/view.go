@@ -114,9 +114,9 @@ func (v *view) readRaw(dst []byte) error {
 	return v.gather(dst, func(run []byte, at int64) error { return v.store.readAt(run, v.offset*e+at) })
 }
 
-// gather calls fetch for every contiguous run of elements; at is the offset of the run from
+// gather calls fetch for every contiguous run of elements; offset is the distance of the run from
 // the first element, in bytes.
-func (v *view) gather(dst []byte, fetch func(run []byte, at int64) error) error {
+func (v *view) gather(dst []byte, fetch func(run []byte, offset int64) error) error {
 	e := v.dtype.Size()
 	axes, run := len(v.shape), e
 	if axes > 0 && v.stride[axes-1] == 1 {
@@ -124,18 +124,18 @@ func (v *view) gather(dst []byte, fetch func(run []byte, at int64) error) error 
 		run *= v.shape[axes]
 	}
 	index := make([]int, axes)
-	at := int64(0)
+	offset := int64(0)
 	for ; len(dst) > 0; dst = dst[run:] {
-		if err := fetch(dst[:run], at*int64(e)); err != nil {
+		if err := fetch(dst[:run], offset*int64(e)); err != nil {
 			return err
 		}
 		for i := axes - 1; i >= 0; i-- {
 			index[i]++
-			at += v.stride[i]
+			offset += v.stride[i]
 			if index[i] < v.shape[i] {
 				break
 			}
-			at -= int64(index[i]) * v.stride[i]
+			offset -= int64(index[i]) * v.stride[i]
 			index[i] = 0
 		}
 	}

@@ -70,10 +70,10 @@ func (z *writer) member(name string, data []byte) error {
 // localHeader is the fixed part of a member's header, in bytes.
 const localHeader = 30
 
-// padding returns an extra field that aligns the bytes after it, for a field at offset at.
-func padding(at int64) []byte {
+// padding returns an extra field that aligns the bytes after it, for a field at the given offset.
+func padding(offset int64) []byte {
 	const head = 4 // 'F', 'B' and a length of two bytes
-	n := (alignment - int((at+head)%alignment)) % alignment
+	n := (alignment - int((offset+head)%alignment)) % alignment
 	return append([]byte{'F', 'B', byte(n), 0}, strings.Repeat("Z", n)...)
 }
 

@@ -132,7 +132,7 @@ func (p *literal) labels() []string {
 }
 
 // entry reads the value of a dict's key: a name for a number, or a number for a name.
-func (p *literal) entry(key string, keyIsText bool, name *string, at *int) bool {
+func (p *literal) entry(key string, keyIsText bool, name *string, label *int) bool {
 	value, isText, ok := p.value()
 	if !ok {
 		return false
@@ -145,7 +145,7 @@ func (p *literal) entry(key string, keyIsText bool, name *string, at *int) bool 
 		number, *name = value, key
 	}
 	n, err := strconv.Atoi(number)
-	*at = n
+	*label = n
 	return err == nil
 }
 

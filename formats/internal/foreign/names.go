@@ -31,21 +31,21 @@ func Clean(name, otherwise string) string {
 
 // Names makes unique names. The zero Names is ready to use.
 type Names struct {
-	taken map[string]bool
-	next  map[string]int // the next number to try after each name
+	used map[string]bool
+	next map[string]int // the next number to try after each name
 }
 
 // Free returns name, or name followed by the first number that makes it new, and marks it
 // as used.
 func (n *Names) Free(name string) string {
-	if n.taken == nil {
-		n.taken, n.next = map[string]bool{}, map[string]int{}
+	if n.used == nil {
+		n.used, n.next = map[string]bool{}, map[string]int{}
 	}
 	free := name
-	for i := max(n.next[name], 2); n.taken[free]; i++ {
+	for i := max(n.next[name], 2); n.used[free]; i++ {
 		free = fmt.Sprintf("%s.%d", name, i)
 		n.next[name] = i + 1
 	}
-	n.taken[free] = true
+	n.used[free] = true
 	return free
 }

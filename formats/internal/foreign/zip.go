@@ -41,7 +41,7 @@ func OpenZip(src io.ReaderAt, size int64) (*Zip, error) {
 	if err != nil {
 		return nil, fmt.Errorf("zip directory: %w", err)
 	}
-	budget.left = math.MaxInt64
+	budget.remaining = math.MaxInt64
 	z := &Zip{src: src, byName: make(map[string]int, len(archive.File))}
 	for _, f := range archive.File {
 		if _, twice := z.byName[f.Name]; twice {
@@ -143,14 +143,14 @@ func (e Entry) CheckCRC(got uint32) error {
 	return nil
 }
 
-// budgeted is a reader that reads at most left bytes in all.
+// budgeted is a reader that reads at most remaining bytes.
 type budgeted struct {
-	src  io.ReaderAt
-	left int64
+	src       io.ReaderAt
+	remaining int64
 }
 
 func (b *budgeted) ReadAt(p []byte, off int64) (int, error) {
-	if b.left -= int64(len(p)); b.left < 0 {
+	if b.remaining -= int64(len(p)); b.remaining < 0 {
 		return 0, fmt.Errorf("larger than %d bytes", maxDirectory)
 	}
 	return b.src.ReadAt(p, off)

@@ -10,9 +10,9 @@ import (
 // File walks messages in a file: only requested parts are read. It keeps a page of the
 // file, so use it from one goroutine.
 type File struct {
-	src  io.ReaderAt
-	page []byte
-	at   int64 // offset of page
+	src    io.ReaderAt
+	page   []byte
+	offset int64 // offset of page
 }
 
 // NewFile returns a File that reads src.
@@ -64,15 +64,15 @@ const (
 )
 
 // next reads the tag of the field at an offset, and its value or length.
-func (f *File) next(at, end int64) (p FieldExtent, err error) {
-	head, err := f.peek(at, int(min(mostHead, end-at)))
+func (f *File) next(offset, end int64) (p FieldExtent, err error) {
+	head, err := f.peek(offset, int(min(mostHead, end-offset)))
 	if err != nil {
 		return p, err
 	}
 	_, typ, tag := protowire.ConsumeTag(head)
 	if tag < 0 || typ != Bytes {
 		v, n, err := Next(head)
-		return FieldExtent{Number: v.Number, Type: v.Type, Bits: v.Bits, Whole: Extent{at, int64(n)}}, err
+		return FieldExtent{Number: v.Number, Type: v.Type, Bits: v.Bits, Whole: Extent{offset, int64(n)}}, err
 	}
 	number, _, _ := protowire.ConsumeTag(head)
 	length, n := protowire.ConsumeVarint(head[tag:])
@@ -80,11 +80,12 @@ func (f *File) next(at, end int64) (p FieldExtent, err error) {
 		return p, fmt.Errorf("field %d is %s", number, fault(n))
 	}
 	before := int64(tag + n)
-	if length > uint64(end-at-before) {
-		return p, fmt.Errorf("field %d is truncated: it has %d bytes, %d are left", number, length, end-at-before)
+	if length > uint64(end-offset-before) {
+		return p, fmt.Errorf("field %d is truncated: it has %d bytes, %d are left", number, length,
+			end-offset-before)
 	}
-	return FieldExtent{Number: int(number), Type: Bytes, Whole: Extent{at, before + int64(length)},
-		Body: Extent{at + before, int64(length)}}, nil
+	return FieldExtent{Number: int(number), Type: Bytes, Whole: Extent{offset, before + int64(length)},
+		Body: Extent{offset + before, int64(length)}}, nil
 }
 
 // Read returns the bytes of e.
@@ -114,18 +115,18 @@ func (f *File) Field(p FieldExtent, limit int) (Field, error) {
 }
 
 // peek returns n bytes at an offset, which are valid until the next call.
-func (f *File) peek(at int64, n int) ([]byte, error) {
-	if at < f.at || at+int64(n) > f.at+int64(len(f.page)) {
+func (f *File) peek(offset int64, n int) ([]byte, error) {
+	if offset < f.offset || offset+int64(n) > f.offset+int64(len(f.page)) {
 		if f.page == nil {
 			f.page = make([]byte, pageSize)
 		}
-		m, err := f.src.ReadAt(f.page[:pageSize], at)
-		f.page, f.at = f.page[:m], at
+		m, err := f.src.ReadAt(f.page[:pageSize], offset)
+		f.page, f.offset = f.page[:m], offset
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
 	}
-	page := f.page[at-f.at:]
+	page := f.page[offset-f.offset:]
 	if len(page) < n {
 		return nil, io.ErrUnexpectedEOF
 	}

@@ -107,9 +107,9 @@ func cut(name string) (layer, leaf string) {
 }
 
 // blockOf splits a name of the form blocks.STAGE.BLOCK.REST.
-func blockOf(name string) (at [2]int, rest string, ok bool) {
-	_, err := fmt.Sscanf(name, "blocks.%d.%d.%s", &at[0], &at[1], &rest)
-	return at, rest, err == nil
+func blockOf(name string) (block [2]int, suffix string, ok bool) {
+	_, err := fmt.Sscanf(name, "blocks.%d.%d.%s", &block[0], &block[1], &suffix)
+	return block, suffix, err == nil
 }
 
 // blocks returns the names of the layers of each block, by stage and number.

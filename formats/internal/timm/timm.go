@@ -67,7 +67,7 @@ func (t *table) name(name string) string {
 // row is a parsed line of a table.
 type row struct {
 	theirs *regexp.Regexp
-	to     string
+	name   string
 }
 
 // compiled has the rows of all tables.
@@ -93,7 +93,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (r row) fill(numbers []string) string {
-	return placeholder().ReplaceAllStringFunc(r.to, func(s string) string {
+	return placeholder().ReplaceAllStringFunc(r.name, func(s string) string {
 		m := placeholder().FindStringSubmatch(s)
 		n, _ := strconv.Atoi(numbers[m[2][0]-'A'])
 		if m[1] != "" {

@@ -45,7 +45,7 @@ func (c *cursor) attribute(name string) (p contents, found bool) {
 		c.take(1) // character set
 	}
 	piece := func(n int) *cursor {
-		base := c.base + uint64(c.at)
+		base := c.base + uint64(c.pos)
 		if version == 1 {
 			return &cursor{b: c.aligned(n), base: base, err: c.err}
 		}
@@ -71,5 +71,5 @@ func (o *Object) value(p contents, where string) (Value, error) {
 	if p.data.size = n; p.data.bytes != nil {
 		p.data.bytes = p.data.bytes[:n:n]
 	}
-	return Value{Type: p.t, Shape: p.shape, data: p.data, f: o.f, where: where}, nil
+	return Value{Type: p.t, Shape: p.shape, data: p.data, f: o.f, name: where}, nil
 }

@@ -13,14 +13,14 @@ const undefined = ^uint64(0)
 type cursor struct {
 	b    []byte
 	base uint64 // offset of b in the file
-	at   int
+	pos  int
 	err  error
 }
 
 // fail records an error at the current position, unless there is one already.
 func (c *cursor) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("offset %d: %w", c.base+uint64(c.at), fmt.Errorf(format, args...))
+		c.err = fmt.Errorf("offset %d: %w", c.base+uint64(c.pos), fmt.Errorf(format, args...))
 	}
 }
 
@@ -29,12 +29,12 @@ func (c *cursor) take(n int) []byte {
 	if c.err != nil {
 		return nil
 	}
-	if n < 0 || n > len(c.b)-c.at {
-		c.fail("%d bytes wanted, %d are there", n, len(c.b)-c.at)
+	if n < 0 || n > len(c.b)-c.pos {
+		c.fail("%d bytes wanted, %d are there", n, len(c.b)-c.pos)
 		return nil
 	}
-	p := c.b[c.at : c.at+n : c.at+n]
-	c.at += n
+	p := c.b[c.pos : c.pos+n : c.pos+n]
+	c.pos += n
 	return p
 }
 
@@ -50,26 +50,26 @@ func (c *cursor) u32() int    { return int(c.uint(4)) }
 func (c *cursor) u64() uint64 { return c.uint(8) }
 
 // rest returns the remaining bytes.
-func (c *cursor) rest() []byte { return c.take(len(c.b) - c.at) }
+func (c *cursor) rest() []byte { return c.take(len(c.b) - c.pos) }
 
 // expect reads a signature.
-func (c *cursor) expect(sign, what string) {
+func (c *cursor) expect(sign, structure string) {
 	if p := c.take(len(sign)); c.err == nil && string(p) != sign {
-		c.at -= len(sign)
-		c.fail("%s begins with %q, want %q", what, p, sign)
+		c.pos -= len(sign)
+		c.fail("%s begins with %q, want %q", structure, p, sign)
 	}
 }
 
 // version reads a version number of one byte, which must be one of the known ones.
-func (c *cursor) version(what string, known ...int) int {
+func (c *cursor) version(structure string, known ...int) int {
 	v := c.u8()
 	for _, k := range known {
 		if v == k || c.err != nil {
 			return v
 		}
 	}
-	c.at--
-	c.fail("%s of version %d; versions %v are supported", what, v, known)
+	c.pos--
+	c.fail("%s of version %d; versions %v are supported", structure, v, known)
 	return v
 }
 
@@ -78,13 +78,13 @@ func (c *cursor) version(what string, known ...int) int {
 func (c *cursor) aligned(n int) []byte {
 	p := c.take(n)
 	if pad := -n & 7; c.err == nil {
-		c.take(min(pad, len(c.b)-c.at))
+		c.take(min(pad, len(c.b)-c.pos))
 	}
 	return p
 }
 
 // sub returns a cursor over the next n bytes.
 func (c *cursor) sub(n int) *cursor {
-	base := c.base + uint64(c.at)
+	base := c.base + uint64(c.pos)
 	return &cursor{b: c.take(n), base: base, err: c.err}
 }

@@ -81,5 +81,5 @@ func (f *File) contiguous(c *cursor, p contents) (data, error) {
 	if err := f.check(addr, size, "data"); err != nil {
 		return data{}, err
 	}
-	return data{at: int64(addr), size: int(size)}, nil
+	return data{address: int64(addr), size: int(size)}, nil
 }

@@ -81,16 +81,16 @@ func (f *File) spend(n int) error {
 }
 
 // check returns an error unless the file has n bytes at addr.
-func (f *File) check(addr, n uint64, what string) error {
+func (f *File) check(addr, n uint64, structure string) error {
 	if size := uint64(f.size); addr > size || n > size-addr {
-		return fmt.Errorf("%s of %d bytes at offset %d lies outside the file of %d bytes", what, n, addr, size)
+		return fmt.Errorf("%s of %d bytes at offset %d lies outside the file of %d bytes", structure, n, addr, size)
 	}
 	return nil
 }
 
 // block returns a cursor over n bytes at addr.
-func (f *File) block(addr, n uint64, what string) (*cursor, error) {
-	if err := f.check(addr, n, what); err != nil {
+func (f *File) block(addr, n uint64, structure string) (*cursor, error) {
+	if err := f.check(addr, n, structure); err != nil {
 		return nil, err
 	}
 	if err := f.spend(int(n)); err != nil {
@@ -98,16 +98,16 @@ func (f *File) block(addr, n uint64, what string) (*cursor, error) {
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(f.src, int64(addr), int64(n)), b); err != nil {
-		return nil, fmt.Errorf("%s at offset %d: %w", what, addr, err)
+		return nil, fmt.Errorf("%s at offset %d: %w", structure, addr, err)
 	}
 	return &cursor{b: b, base: addr}, nil
 }
 
 // head returns a cursor that begins at addr and ends after n bytes or at the end of the
 // file.
-func (f *File) head(addr, n uint64, what string) (*cursor, error) {
+func (f *File) head(addr, n uint64, structure string) (*cursor, error) {
 	if size := uint64(f.size); addr <= size {
 		n = min(n, size-addr)
 	}
-	return f.block(addr, n, what)
+	return f.block(addr, n, structure)
 }

@@ -150,19 +150,19 @@ func (w *walk) symbols(addr uint64) error {
 	return c.err
 }
 
-// add adds a member: at is the offset of its name in the heap, and object is its address.
-func (w *walk) add(at, object uint64) error {
-	if at >= uint64(len(w.heap)) {
-		return fmt.Errorf("a member's name at %d lies outside its heap of %d bytes", at, len(w.heap))
+// add adds the member at address object. Its name is at nameOffset in the heap.
+func (w *walk) add(nameOffset, object uint64) error {
+	if nameOffset >= uint64(len(w.heap)) {
+		return fmt.Errorf("a member's name at %d lies outside its heap of %d bytes", nameOffset, len(w.heap))
 	}
-	end := bytes.IndexByte(w.heap[at:], 0)
+	end := bytes.IndexByte(w.heap[nameOffset:], 0)
 	if end < 0 {
-		return fmt.Errorf("a member's name at %d does not end inside its heap", at)
+		return fmt.Errorf("a member's name at %d does not end inside its heap", nameOffset)
 	}
 	if err := w.o.f.spend(end + 1); err != nil {
 		return err
 	}
-	name := string(w.heap[at : at+uint64(end)])
+	name := string(w.heap[nameOffset : nameOffset+uint64(end)])
 	if _, ok := w.o.links[name]; ok {
 		return fmt.Errorf("two members are called %.80q", name)
 	}

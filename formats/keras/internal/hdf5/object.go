@@ -96,21 +96,21 @@ func (o *Object) header() error {
 type extent struct{ addr, size uint64 }
 
 // messages reads a block of header messages and returns the blocks that continue it.
-func (o *Object) messages(b extent, count int) (more []extent, err error) {
+func (o *Object) messages(b extent, count int) (continuations []extent, err error) {
 	c, err := o.f.block(b.addr, b.size, "object header block")
 	if err != nil {
 		return nil, err
 	}
-	for len(c.b)-c.at >= 8 && len(o.msgs) < min(count, maxMessages) {
+	for len(c.b)-c.pos >= 8 && len(o.msgs) < min(count, maxMessages) {
 		m := message{kind: c.u16()}
 		size := c.u16()
 		m.flag = c.u8()
 		c.take(3)
-		m.base = c.base + uint64(c.at)
+		m.base = c.base + uint64(c.pos)
 		m.body = c.take(size)
 		if m.kind == msgContinuation {
 			t := m.cursor()
-			more = append(more, extent{t.u64(), t.u64()})
+			continuations = append(continuations, extent{t.u64(), t.u64()})
 			c.err = cmp.Or(c.err, t.err)
 		}
 		if c.err != nil {
@@ -118,7 +118,7 @@ func (o *Object) messages(b extent, count int) (more []extent, err error) {
 		}
 		o.msgs = append(o.msgs, m)
 	}
-	return more, nil
+	return continuations, nil
 }
 
 // find returns the message of a kind, or nil.

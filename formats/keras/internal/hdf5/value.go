@@ -13,15 +13,15 @@ type Value struct {
 	Shape []int // empty for a scalar
 	data  data
 	f     *File
-	where string
+	name  string
 }
 
 // data is the place of the elements, in row-major order: in memory, or at an offset of the
 // file.
 type data struct {
-	bytes []byte // nil if they are in the file
-	at    int64
-	size  int
+	bytes   []byte // nil if they are in the file
+	address int64
+	size    int
 }
 
 func inMemory(b []byte) data { return data{bytes: b, size: len(b)} }
@@ -35,8 +35,8 @@ func (v Value) ReadInto(dst []byte) error {
 		copy(dst, v.data.bytes)
 		return nil
 	}
-	if _, err := io.ReadFull(io.NewSectionReader(v.f.src, v.data.at, int64(len(dst))), dst); err != nil {
-		return fmt.Errorf("hdf5: %s: data at offset %d: %w", v.where, v.data.at, err)
+	if _, err := io.ReadFull(io.NewSectionReader(v.f.src, v.data.address, int64(len(dst))), dst); err != nil {
+		return fmt.Errorf("hdf5: %s: data at offset %d: %w", v.name, v.data.address, err)
 	}
 	return nil
 }
@@ -55,10 +55,10 @@ func (v Value) Strings() ([]string, error) {
 		return nil, nil
 	}
 	if v.Type.Class != Fixed && v.Type.Class != Varying {
-		return nil, fmt.Errorf("hdf5: %s holds %v, want strings", v.where, v.Type)
+		return nil, fmt.Errorf("hdf5: %s holds %v, want strings", v.name, v.Type)
 	}
 	if err := v.f.spend(16*n + v.data.size); err != nil {
-		return nil, fmt.Errorf("hdf5: %s: %w", v.where, err)
+		return nil, fmt.Errorf("hdf5: %s: %w", v.name, err)
 	}
 	all := make([]byte, v.data.size)
 	if err := v.ReadInto(all); err != nil {
@@ -71,7 +71,7 @@ func (v Value) Strings() ([]string, error) {
 			err = v.f.spend(len(b))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("hdf5: %s: string %d: %w", v.where, i, err)
+			return nil, fmt.Errorf("hdf5: %s: string %d: %w", v.name, i, err)
 		}
 		out[i] = string(b)
 	}
@@ -81,7 +81,7 @@ func (v Value) Strings() ([]string, error) {
 // Text returns the single string in v.
 func (v Value) Text() (string, error) {
 	if n := v.Count(); n != 1 {
-		return "", fmt.Errorf("hdf5: %s holds %d elements, want one string", v.where, n)
+		return "", fmt.Errorf("hdf5: %s holds %d elements, want one string", v.name, n)
 	}
 	s, err := v.Strings()
 	if err != nil {
@@ -137,7 +137,7 @@ func (f *File) globalHeap(addr uint64) (map[int][]byte, error) {
 		return nil, err
 	}
 	heap := map[int][]byte{}
-	for len(c.b)-c.at >= 16 {
+	for len(c.b)-c.pos >= 16 {
 		index := c.u16()
 		c.take(6)
 		n := c.u64()

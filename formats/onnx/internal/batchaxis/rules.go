@@ -21,9 +21,9 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 // batch at the same axis, and constants must have length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is like Aligned, except that the last axes do not broadcast. The argument behind is
-// the number of these axes. The batch must be in front of them.
-func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
+// alignedAxisTo is like Aligned, except that the last fixedAxes axes do not broadcast. The batch must be in
+// front of them.
+func alignedAxisTo(c *node.Node, fixedAxes int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {
 		s := c.FileShapeOf(i)
@@ -32,7 +32,7 @@ func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 			continue
 		}
 		at := len(s) - x.BatchAxis.Axis
-		if at <= behind || end != 0 && (end != at || !found.As(x.BatchAxis)) {
+		if at <= fixedAxes || end != 0 && (end != at || !found.As(x.BatchAxis)) {
 			return node.BatchAxis{}, node.ErrMixes
 		}
 		end, found = at, x.BatchAxis

@@ -12,16 +12,16 @@ import (
 // ShapeForOne returns the target shape for N = 1 of a Reshape of a value with a BatchAxis, and the
 // axis that contains N: the file computes its length from N, or copies it. The axis is -1 if no
 // length contains N.
-func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
-	one, axis = slices.Clone(target), -1
+func ShapeForOne(c *node.Node, target []int64) (shape []int64, axis int, err error) {
+	shape, axis = slices.Clone(target), -1
 	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
 	for i, n := range target {
 		times, ok := element.TimesBatch(n)
 		copied := n == 0 && !zero && i == c.In[0].BatchAxis.Axis
 		if ok {
-			one[i] = times
+			shape[i] = times
 		} else if copied && i < len(s) {
-			one[i] = int64(s[i])
+			shape[i] = int64(s[i])
 		}
 		if !ok && !copied {
 			continue
@@ -35,18 +35,18 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 		return shapeForFixed(c, target)
 	}
 	if axis < 0 {
-		axis = slices.Index(one, -1)
+		axis = slices.Index(shape, -1)
 	}
 	if axis < 0 {
 		err = node.ErrMixes
 	}
-	return one, axis, err
+	return shape, axis, err
 }
 
 // shapeForFixed does the same as ShapeForOne for a file with a fixed batch. The length of the batch is a
 // factor of the length of one axis of the target: the axis along which the rows follow one
 // another.
-func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
+func shapeForFixed(c *node.Node, target []int64) (shape []int64, axis int, err error) {
 	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
 	next := p.Inner * tensor.Count(from[p.Axis+1:])
 	from[p.Axis] *= int(c.Batch)
@@ -85,15 +85,16 @@ func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	return batchAxisIn(c, to, axis, p, from)
 }
 
-// batchAxisIn returns the batch axis of a value after a reshape to the shape in the argument to.
-// axis is the number of the axis of that shape that contains N.
-func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
-	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
-	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
-		return node.BatchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
+// batchAxisIn returns the batch axis of a value after a reshape to newShape. axis is the number of the axis
+// of newShape that contains N.
+func batchAxisIn(c *node.Node, newShape []int, axis int, p node.BatchAxis, oldShape []int) (node.BatchAxis,
+	error) {
+	inner, behind := p.Inner*tensor.Count(oldShape[p.Axis+1:]), tensor.Count(newShape[axis+1:])
+	if behind == 0 || inner%behind != 0 || inner == 0 || newShape[axis]%(inner/behind) != 0 {
+		return node.BatchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", newShape)
 	}
 	inner /= behind
-	return node.BatchAxis{Axis: axis, Outer: to[axis] / inner, Inner: inner}, nil
+	return node.BatchAxis{Axis: axis, Outer: newShape[axis] / inner, Inner: inner}, nil
 }
 
 // Flattened is the rule of Flatten.

@@ -78,7 +78,7 @@ func (d *Decoder) graphField(p message.FieldExtent) error {
 }
 
 // merge decodes the bytes of one field into a message, after its memory has been counted.
-func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
+func (d *Decoder) merge(e message.Extent, m fields, dst proto.Message) error {
 	b, err := d.file.Read(e)
 	if err != nil {
 		return err
@@ -87,10 +87,10 @@ func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := d.charge(cost - messageCost); err != nil { // into exists already
+	if err := d.charge(cost - messageCost); err != nil { // dst exists already
 		return err
 	}
-	return proto.UnmarshalOptions{DiscardUnknown: true, Merge: true}.Unmarshal(b, into)
+	return proto.UnmarshalOptions{DiscardUnknown: true, Merge: true}.Unmarshal(b, dst)
 }
 
 // charge adds n bytes to the memory of decoded messages, and returns an error if it exceeds

@@ -122,12 +122,12 @@ type FunctionCall struct {
 	Prefix     string                            // prefix of all other names
 }
 
-// Name returns the name outside of the function for a name inside.
-func (c *FunctionCall) Name(inside string) string {
-	outside, ok := c.Names[inside]
+// Name returns the name outside of the function for an inner name.
+func (c *FunctionCall) Name(inner string) string {
+	outside, ok := c.Names[inner]
 	if !ok {
-		outside = c.Prefix + inside
-		c.Names[inside] = outside
+		outside = c.Prefix + inner
+		c.Names[inner] = outside
 	}
 	return outside
 }

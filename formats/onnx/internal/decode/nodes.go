@@ -63,20 +63,20 @@ func EachInput(n *onnxpb.NodeProto, f func(name string)) {
 }
 
 // Makes collects the names of the values that a body and its branches compute.
-func Makes(g *onnxpb.GraphProto, made map[string]bool) {
+func Makes(g *onnxpb.GraphProto, names map[string]bool) {
 	for _, t := range g.Initializer {
-		made[t.Name] = true
+		names[t.Name] = true
 	}
 	for _, in := range g.Input {
-		made[in.Name] = true
+		names[in.Name] = true
 	}
 	for _, n := range g.Node {
 		for _, out := range n.Output {
-			made[out] = true
+			names[out] = true
 		}
 		for _, a := range n.Attribute {
 			if a.G != nil {
-				Makes(a.G, made)
+				Makes(a.G, names)
 			}
 		}
 	}

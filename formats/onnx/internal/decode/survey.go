@@ -21,8 +21,8 @@ const (
 
 // field describes a field of a message that is decoded.
 type field struct {
-	kind kind
-	of   fields
+	kind   kind
+	fields fields
 }
 
 // fields describes the fields of a message by number; others are discarded.
@@ -103,7 +103,7 @@ func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error)
 	body, _ := protowire.ConsumeBytes(b)
 	switch f.kind {
 	case messageField:
-		return surveyed(body, f.of, base+len(b)-len(body), depth+1)
+		return surveyed(body, f.fields, base+len(b)-len(body), depth+1)
 	case stringField:
 		return 48 + len(body), nil
 	case numberField:

@@ -7,24 +7,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Gather returns a tensor of the given shape with elements of t. The function from returns the
-// offset in t of the element at an index of the result. If the offset is negative, the element is
-// zero.
-func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+// Gather returns a tensor of the given shape with elements of t. offset returns the offset in t of the
+// element at an index of the result. If the offset is negative, the element is zero.
+func Gather(t tensor.Tensor, shape []int, offset func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
 	Each(shape, func(to int, index []int) {
-		if k := from(index); k >= 0 {
+		if k := offset(index); k >= 0 {
 			Move(out, to, t, k)
 		}
 	})
 	return out
 }
 
-// Move copies the element with index from of t to index to of dst. Both tensors have the
-// same type.
-func Move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
+// Move copies the element srcIndex of t to element dstIndex of dst. Both tensors have the same type.
+func Move(dst tensor.Tensor, dstIndex int, t tensor.Tensor, srcIndex int) {
 	n := t.DType.Size()
-	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])
+	copy(dst.Bytes[dstIndex*n:(dstIndex+1)*n], t.Bytes[srcIndex*n:])
 }
 
 // Each calls f for all elements of a shape in their order.

@@ -56,14 +56,14 @@ func encodeLayerNorm(e *encoding) {
 
 // scaled adds a node, multiplies its result by operand 1, and adds operand 2, if these are present. The
 // operands get additional axes of length 1 at their ends.
-func (e *encoding) scaled(op string, in []string, more int) {
+func (e *encoding) scaled(op string, in []string, extraAxes int) {
 	for i, then := range []string{"Mul", "Add"} {
 		w := e.operand(1 + i)
 		if w == "" {
 			continue
 		}
-		if more > 0 {
-			shape := slices.Concat(e.shape(1+i), slices.Repeat([]int{1}, more))
+		if extraAxes > 0 {
+			shape := slices.Concat(e.shape(1+i), slices.Repeat([]int{1}, extraAxes))
 			w = e.intermediate("Reshape", ".all", []string{w, e.ints(e.out+".shape", shape...)})
 		}
 		op, in = then, []string{e.intermediate(op, ".part", in), w}

@@ -63,10 +63,10 @@ func encodeUpsample(e *encoding) {
 		onnxpb.TextAttr("nearest_mode", rounding))
 }
 
-// scale returns a factor s such that floor(from*s) is to, in f32 and in f64.
-func scale(from, to int) float32 {
-	s := float32(to) / float32(from)
-	for int(float32(from)*s) < to || int(float64(from)*float64(s)) < to {
+// scale returns a factor s such that floor(n*s) is m, in f32 and in f64.
+func scale(n, m int) float32 {
+	s := float32(m) / float32(n)
+	for int(float32(n)*s) < m || int(float64(n)*float64(s)) < m {
 		s = math.Nextafter32(s, math.MaxFloat32)
 	}
 	return s

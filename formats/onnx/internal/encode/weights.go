@@ -36,7 +36,7 @@ func (w *writer) withoutAxis(v graph.Value) string {
 }
 
 // reshaped adds a Reshape under an unused name.
-func (w *writer) reshaped(from, name string, shape []int) string {
+func (w *writer) reshaped(operand, name string, shape []int) string {
 	name = w.takenNames.Free(name)
-	return w.add("Reshape", []string{from, w.ints(name+".shape", shape...)}, name)
+	return w.add("Reshape", []string{operand, w.ints(name+".shape", shape...)}, name)
 }

@@ -26,7 +26,7 @@ func ConstantOfShape(c *node.Node) tensor.Tensor {
 }
 
 // ReadFilled returns the number and the shape of a ConstantOfShape.
-func ReadFilled(c *node.Node) (one tensor.Tensor, shape []int) {
+func ReadFilled(c *node.Node) (number tensor.Tensor, shape []int) {
 	_, at := c.Integers(0)
 	if c.Err != nil {
 		return node.Nothing, nil
@@ -35,12 +35,12 @@ func ReadFilled(c *node.Node) (one tensor.Tensor, shape []int) {
 	for k := range c.Required(0).Count() {
 		dims = append(dims, c.Concrete(at(k)))
 	}
-	one = ReadFillingNumber(c)
-	shape, err := element.Lengths(one.DType, dims)
+	number = ReadFillingNumber(c)
+	shape, err := element.Lengths(number.DType, dims)
 	if err != nil {
 		c.Fail("%w", err)
 	}
-	return one, shape
+	return number, shape
 }
 
 // ReadFillingNumber returns the number that a ConstantOfShape repeats.

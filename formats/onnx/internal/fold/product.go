@@ -89,16 +89,16 @@ func Einsum(c *node.Node) tensor.Tensor {
 }
 
 // letterLengths returns the length of each letter; a length of 1 broadcasts to any other.
-func letterLengths(c *node.Node, terms []string, all []tensor.Tensor) map[rune]int {
+func letterLengths(c *node.Node, terms []string, operands []tensor.Tensor) map[rune]int {
 	length := map[rune]int{}
 	for i, term := range terms {
-		if len(term) != len(all[i].Shape) {
-			c.Fail("operand %d is %v, want rank %d", i, all[i], len(term))
+		if len(term) != len(operands[i].Shape) {
+			c.Fail("operand %d is %v, want rank %d", i, operands[i], len(term))
 			return length
 		}
 		for a, letter := range term {
 			have, ok := length[letter]
-			switch n := all[i].Shape[a]; {
+			switch n := operands[i].Shape[a]; {
 			case !ok || have == 1:
 				length[letter] = n
 			case n != have && n != 1:
@@ -110,11 +110,11 @@ func letterLengths(c *node.Node, terms []string, all []tensor.Tensor) map[rune]i
 }
 
 // sumProducts sums in float64, or in integers, and rounds once.
-func sumProducts(c *node.Node, terms []string, result string, all []tensor.Tensor) tensor.Tensor {
+func sumProducts(c *node.Node, terms []string, result string, operands []tensor.Tensor) tensor.Tensor {
 	if c.Err != nil {
 		return node.Nothing
 	}
-	length := letterLengths(c, terms, all)
+	length := letterLengths(c, terms, operands)
 	order := []rune(result)
 	for letter := range length {
 		if !slices.Contains(order, letter) {
@@ -139,16 +139,16 @@ func sumProducts(c *node.Node, terms []string, result string, all []tensor.Tenso
 			return node.Nothing
 		}
 	}
-	out := c.NewConstant(all[0].DType, shape)
+	out := c.NewConstant(operands[0].DType, shape)
 	if c.Err != nil {
 		return node.Nothing
 	}
-	offsets := make([]func([]int) int, len(all))
+	offsets := make([]func([]int) int, len(operands))
 	for i, term := range terms {
-		step, axes := element.Strides(all[i].Shape), make([]int, len(all[i].Shape))
+		step, axes := element.Strides(operands[i].Shape), make([]int, len(operands[i].Shape))
 		for a, letter := range []rune(term) {
 			axes[a] = slices.Index(order, letter)
-			if all[i].Shape[a] == 1 {
+			if operands[i].Shape[a] == 1 {
 				step[a] = 0
 			}
 		}
@@ -160,26 +160,26 @@ func sumProducts(c *node.Node, terms []string, result string, all []tensor.Tenso
 			return k
 		}
 	}
-	addProducts(c, out, all, over, offsets)
+	addProducts(c, out, operands, over, offsets)
 	return out
 }
 
-func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []int,
+func addProducts(c *node.Node, out tensor.Tensor, operands []tensor.Tensor, sumAxes []int,
 	offsets []func([]int) int) {
-	inner := max(tensor.Count(over[len(out.Shape):]), 1)
-	for _, t := range all {
+	inner := max(tensor.Count(sumAxes[len(out.Shape):]), 1)
+	for _, t := range operands {
 		if t.DType != out.DType {
 			c.Fail("of %v and %v is not supported", out.DType, t.DType)
 			return
 		}
 	}
 	if element.IsFloat(out.DType) {
-		reads := make([]func(int) float64, len(all))
-		for i, t := range all {
+		reads := make([]func(int) float64, len(operands))
+		for i, t := range operands {
 			reads[i], _ = element.Reals(t)
 		}
 		sum := 0.0
-		element.Each(over, func(k int, at []int) {
+		element.Each(sumAxes, func(k int, at []int) {
 			if k%inner == 0 {
 				sum = 0
 			}
@@ -192,8 +192,8 @@ func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []in
 		})
 		return
 	}
-	reads := make([]func(int) int64, len(all))
-	for i, t := range all {
+	reads := make([]func(int) int64, len(operands))
+	for i, t := range operands {
 		var err error
 		if reads[i], err = element.Integers(t); err != nil {
 			c.Fail("%w", err)
@@ -201,7 +201,7 @@ func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []in
 		}
 	}
 	sum := int64(0)
-	element.Each(over, func(k int, at []int) {
+	element.Each(sumAxes, func(k int, at []int) {
 		if k%inner == 0 {
 			sum = 0
 		}

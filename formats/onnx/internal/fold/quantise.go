@@ -56,15 +56,15 @@ func Quantize(c *node.Node) tensor.Tensor {
 
 // Quantisation describes how the elements of a tensor are quantised.
 type Quantisation struct {
-	D           tensor.DType // type of the integers
-	Scale       []float32
-	Zero        []int64
-	Axis        int // axis with a scale for each index
-	each, inner int // length of the axis, and number of elements at each index in a row; 1 and 1 for one scale
-	Least, Most int64
+	D                 tensor.DType // type of the integers
+	Scale             []float32
+	Zero              []int64
+	Axis              int // axis with a scale for each index
+	axisLength, inner int // length of the axis, and elements at each index in a row; 1 and 1 for one scale
+	Least, Most       int64
 }
 
-func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
+func (q *Quantisation) at(k int) int { return k / q.inner % q.axisLength }
 
 // ReadQuantisation reads operands 1 and 2 and the axis. otherwise is the type of the integers if there
 // is no zero point.
@@ -92,7 +92,7 @@ func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	if !ok || d == tensor.U32 || d == tensor.I64 {
 		c.Fail("to %v is not supported", d)
 	}
-	q := Quantisation{D: d, each: 1, inner: 1, Least: limits[0], Most: limits[1], Zero: zero}
+	q := Quantisation{D: d, axisLength: 1, inner: 1, Least: limits[0], Most: limits[1], Zero: zero}
 	if c.Err != nil {
 		return q
 	}
@@ -123,8 +123,8 @@ func readScaledAxis(c *node.Node, q *Quantisation) {
 	if c.Err != nil {
 		return
 	}
-	if q.each, q.inner = len(q.Scale), tensor.Count(shape[q.Axis+1:]); shape[q.Axis] != q.each {
-		c.Fail("%d scales for an axis of %d", q.each, shape[q.Axis])
+	if q.axisLength, q.inner = len(q.Scale), tensor.Count(shape[q.Axis+1:]); shape[q.Axis] != q.axisLength {
+		c.Fail("%d scales for an axis of %d", q.axisLength, shape[q.Axis])
 	}
 }
 

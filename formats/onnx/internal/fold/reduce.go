@@ -13,11 +13,11 @@ import (
 // reduction combines the numbers along axes to one number, starting from a first value. At the end it
 // applies a function of this number and their count.
 type reduction struct {
-	first float64
-	add   func(acc, v float64) float64
-	end   func(acc float64, n int) float64
-	empty bool              // the reduction is defined for an empty list
-	whole *integerReduction // nil if it is undefined for integers
+	first   float64
+	add     func(acc, v float64) float64
+	end     func(acc float64, n int) float64
+	empty   bool              // the reduction is defined for an empty list
+	integer *integerReduction // nil if it is undefined for integers
 }
 
 func same64(acc float64, _ int) float64 { return acc }
@@ -87,13 +87,13 @@ func readFoldedAxes(c *node.Node, rank int) []bool {
 
 // reduceShapes returns the shape in which reduced axes have length 1, and the shape of the result,
 // which depends on keepdims.
-func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) {
+func reduceShapes(c *node.Node, shape []int, reducedAxes []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
-		if gone[a] {
+		if reducedAxes[a] {
 			ones[a] = 1
 		}
-		if !gone[a] || c.Int("keepdims", 1) != 0 {
+		if !reducedAxes[a] || c.Int("keepdims", 1) != 0 {
 			reduced = append(reduced, ones[a])
 		}
 		_ = n
@@ -114,7 +114,7 @@ func foldReduce(c *node.Node, f reduction) tensor.Tensor {
 	if element.IsFloat(t.DType) {
 		return reduceReals(c, t, f, ones, reduced)
 	}
-	if f.whole == nil {
+	if f.integer == nil {
 		c.Fail("of constants of %v is not supported", t.DType)
 	}
 	out := c.NewConstant(t.DType, reduced)
@@ -122,11 +122,11 @@ func foldReduce(c *node.Node, f reduction) tensor.Tensor {
 	if c.Err != nil {
 		return node.Nothing
 	}
-	acc := slices.Repeat([]int64{f.whole.first}, out.Count())
+	acc := slices.Repeat([]int64{f.integer.first}, out.Count())
 	to := element.BroadcastIndex(ones, len(ones))
 	element.Each(t.Shape, func(k int, index []int) {
 		if i := to(index); c.Err == nil {
-			acc[i] = f.whole.add(c, acc[i], at(k))
+			acc[i] = f.integer.add(c, acc[i], at(k))
 		}
 	})
 	for k, v := range acc {
@@ -135,8 +135,8 @@ func foldReduce(c *node.Node, f reduction) tensor.Tensor {
 	return out
 }
 
-func axesOf(gone []bool) (axes []int) {
-	for a, g := range gone {
+func axesOf(reducedAxes []bool) (axes []int) {
+	for a, g := range reducedAxes {
 		if g {
 			axes = append(axes, a)
 		}
@@ -210,12 +210,12 @@ func CumSum(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// elementAdder returns a function that sets out[to] to out[a] + t[b].
-func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
+// elementAdder returns a function that sets out[k] to out[a] + t[b].
+func elementAdder(c *node.Node, out, t tensor.Tensor) func(k, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)
 		y, _ := element.Reals(t)
-		return func(to, a, b int) { element.SetReal(out, to, x(a)+y(b)) }
+		return func(k, a, b int) { element.SetReal(out, k, x(a)+y(b)) }
 	}
 	x, err := element.Integers(out)
 	y, err2 := element.Integers(t)
@@ -223,7 +223,7 @@ func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 		c.Fail("%w", err)
 		return func(int, int, int) {}
 	}
-	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
+	return func(k, a, b int) { element.SetInteger(out, k, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
 // elementOrder returns a function that reports whether element a of t comes before element b.

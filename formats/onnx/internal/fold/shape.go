@@ -54,11 +54,11 @@ func Squeeze(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// dropAxesOf returns a shape without axes of length 1. It removes the axes in axes or, if given is
-// false, all axes of length 1.
-func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int) {
-	drop := c.Dropped(from, axes, given)
-	for a, length := range from {
+// dropAxesOf returns a shape without axes of length 1. It removes the axes in axes or, if hasAxes is false,
+// all axes of length 1.
+func dropAxesOf(c *node.Node, operandShape []int, axes []int64, hasAxes bool) (shape []int) {
+	drop := c.Dropped(operandShape, axes, hasAxes)
+	for a, length := range operandShape {
 		if !drop[a] {
 			shape = append(shape, length)
 		}
@@ -215,7 +215,7 @@ func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 
 // inner returns the index of the element that a padding mode copies to index i, on an axis of length n.
 // ok is false if the padding value is used instead.
-func inner(i, n int, mode string) (at int, ok bool) {
+func inner(i, n int, mode string) (index int, ok bool) {
 	inside := i >= 0 && i < n
 	switch {
 	case inside:

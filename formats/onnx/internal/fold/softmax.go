@@ -19,9 +19,9 @@ var LogSoftmax = One(func(c *node.Node) tensor.Tensor {
 	return softmax(c, func(x, sum float64) float64 { return x - tensor.Log(sum) })
 })
 
-// softmax applies the function of to each element. Its argument x is the element's difference from
-// the largest element, and sum is the sum of the exponentials of these differences.
-func softmax(c *node.Node, of func(x, sum float64) float64) tensor.Tensor {
+// softmax applies the function value to each element. Its argument x is the element's difference from the
+// largest element, and sum is the sum of the exponentials of these differences.
+func softmax(c *node.Node, value func(x, sum float64) float64) tensor.Tensor {
 	t, axis := c.Required(0), 1
 	if c.Opset >= 13 {
 		axis = -1
@@ -50,7 +50,7 @@ func softmax(c *node.Node, of func(x, sum float64) float64) tensor.Tensor {
 			sum += tensor.Exp(at(first+i*step) - top)
 		}
 		for i := range n {
-			element.SetReal(out, first+i*step, of(at(first+i*step)-top, sum))
+			element.SetReal(out, first+i*step, value(at(first+i*step)-top, sum))
 		}
 	})
 	return out

@@ -39,11 +39,11 @@ func (c *Node) NewConstant(d tensor.DType, shape []int) tensor.Tensor {
 
 // Gathered is like element.Gather, but returns Nothing and fails if the budget is
 // insufficient.
-func (c *Node) Gathered(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+func (c *Node) Gathered(t tensor.Tensor, shape []int, offset func(index []int) int) tensor.Tensor {
 	if !c.Reserve(t.DType, shape) {
 		return Nothing
 	}
-	return element.Gather(t, shape, from)
+	return element.Gather(t, shape, offset)
 }
 
 // ToF32 converts a constant if the budget allows it.
@@ -63,37 +63,37 @@ func (c *Node) ToF32(t tensor.Tensor) tensor.Tensor {
 }
 
 // Integers reads operand i of a fold, which must have integers or truth values.
-func (c *Node) Integers(i int) (t tensor.Tensor, at func(k int) int64) {
+func (c *Node) Integers(i int) (t tensor.Tensor, value func(k int) int64) {
 	t = c.Required(i)
 	if c.Err == nil {
 		var err error
-		if at, err = element.Integers(t); err != nil {
+		if value, err = element.Integers(t); err != nil {
 			c.Fail("operand %d: %w", i, err)
 		}
 	}
-	return t, at
+	return t, value
 }
 
 // Reals reads operand i of a fold, which must have floats.
-func (c *Node) Reals(i int) (t tensor.Tensor, at func(k int) float64) {
+func (c *Node) Reals(i int) (t tensor.Tensor, value func(k int) float64) {
 	t = c.Required(i)
 	if c.Err == nil {
 		var err error
-		if at, err = element.Reals(t); err != nil {
+		if value, err = element.Reals(t); err != nil {
 			c.Fail("operand %d: %w", i, err)
 		}
 	}
-	return t, at
+	return t, value
 }
 
 // Indices reads operand i as indices of an axis of n elements. Negative indices count from its end.
-func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
+func (c *Node) Indices(i, n int) (t tensor.Tensor, indices []int) {
 	t, read := c.Integers(i)
 	if c.Err != nil {
 		return Nothing, nil
 	}
-	at = make([]int, t.Count())
-	for k := range at {
+	indices = make([]int, t.Count())
+	for k := range indices {
 		v := c.Concrete(read(k))
 		if v < -int64(n) || v >= int64(n) {
 			c.Fail("index %d of an axis of %d", v, n)
@@ -102,9 +102,9 @@ func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
 		if v < 0 {
 			v += int64(n)
 		}
-		at[k] = int(v)
+		indices[k] = int(v)
 	}
-	return t, at
+	return t, indices
 }
 
 // Within checks that indices are inside a shape on all axes except one.

@@ -29,21 +29,21 @@ func (c *Node) Permutation(rank int) []int {
 	return perm
 }
 
-// Dropped reports for each axis whether a Squeeze removes it. It removes the axes in axes
-// or, if given is false, all axes of length 1.
-func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
-	drop := make([]bool, len(from))
-	for a, length := range from {
-		drop[a] = !given && length == 1
+// Dropped reports for each axis whether a Squeeze removes it. It removes the axes in axes or, if hasAxes is
+// false, all axes of length 1.
+func (c *Node) Dropped(shape []int, axes []int64, hasAxes bool) []bool {
+	drop := make([]bool, len(shape))
+	for a, length := range shape {
+		drop[a] = !hasAxes && length == 1
 	}
 	for _, a := range axes {
-		if at := c.FoldAxis(a, len(from)); c.Err == nil {
+		if at := c.FoldAxis(a, len(shape)); c.Err == nil {
 			drop[at] = true
 		}
 	}
-	for a, length := range from {
+	for a, length := range shape {
 		if drop[a] && length != 1 {
-			c.Fail("axis %d of %v is not 1", a, from)
+			c.Fail("axis %d of %v is not 1", a, shape)
 		}
 	}
 	return drop
@@ -51,18 +51,18 @@ func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 
 // Squeezed returns the axes of a Squeeze. For an empty list, two parts of ONNX Runtime disagree: one
 // removes all axes of length 1, the other removes no axis.
-func (c *Node) Squeezed() (axes []int64, given bool) {
-	axes, given = c.List("axes", 1)
-	if given && len(axes) == 0 {
+func (c *Node) Squeezed() (axes []int64, hasAxes bool) {
+	axes, hasAxes = c.List("axes", 1)
+	if hasAxes && len(axes) == 0 {
 		c.Fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
 	}
-	return axes, given
+	return axes, hasAxes
 }
 
 // Padding reads the padding at both ends of each axis of an ONNX operand of the given rank. axis maps
 // an axis of the operand to one of the n axes in the graph.
-func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
-	before, after = make([]int, n), make([]int, n)
+func (c *Node) Padding(rank int, axis func(int64) int, n int) (begins, ends []int) {
+	begins, ends = make([]int, n), make([]int, n)
 	pads, _ := c.List("pads", 1)
 	axisCount := rank
 	axes, given := c.List("axes", 3)
@@ -83,16 +83,16 @@ func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []i
 			c.Fail("pads are %v", pads)
 		case b != 0 || e != 0:
 			if at := axis(a); c.Err == nil {
-				before[at], after[at] = int(b), int(e)
+				begins[at], ends[at] = int(b), int(e)
 			}
 		}
 	}
-	return before, after
+	return begins, ends
 }
 
 // Sizes returns the ranges of a Split along an axis, one for each result. Their lengths are
 // given, or equal.
-func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
+func (c *Node) Sizes(s []int, axis int) (ranges [][]Span) {
 	sizes, given := c.List("split", 1)
 	if n := len(c.Proto.Output); !given && n > 0 {
 		each := int64(Ceil(s[axis], n))
@@ -117,12 +117,12 @@ func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
 		}
 		spans[axis] = Span{int(at), int(at + n), 1, int(n)}
 		at += n
-		all = append(all, spans)
+		ranges = append(ranges, spans)
 	}
 	if at != int64(s[axis]) {
 		c.Fail("into parts of %v of an axis of %d", sizes, s[axis])
 	}
-	return all
+	return ranges
 }
 
 // ScalesAxis reports whether a node has a scale for each index of an axis.
@@ -198,8 +198,8 @@ func (c *Node) FailOfEquation() {
 
 // Resolve returns the target shape of a Reshape as lengths. A 0 copies a length, unless zero is set. A
 // single -1 becomes the remaining length.
-func Resolve(target []int64, from []int, zero bool) ([]int, error) {
-	n, rest, open := tensor.Count(from), 1, -1
+func Resolve(target []int64, lengths []int, zero bool) ([]int, error) {
+	n, rest, open := tensor.Count(lengths), 1, -1
 	if len(target) > tensor.MaxRank {
 		return nil, fmt.Errorf("a shape of rank %d", len(target))
 	}
@@ -209,8 +209,8 @@ func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 		case t == -1 && open < 0:
 			open = i
 			continue
-		case t == 0 && !zero && i < len(from):
-			t = int64(from[i])
+		case t == 0 && !zero && i < len(lengths):
+			t = int64(lengths[i])
 		}
 		if t < 0 || t > 1<<30 || t > 0 && rest > 1<<40/int(t) {
 			return nil, fmt.Errorf("the shape %v", target)
@@ -223,12 +223,12 @@ func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 		rest = n
 	}
 	if rest != n {
-		return nil, fmt.Errorf("the shape %v for %v, which has %d elements", target, from, n)
+		return nil, fmt.Errorf("the shape %v for %v, which has %d elements", target, lengths, n)
 	}
 	return shape, nil
 }
 
-// Ceil returns n/by, rounded up.
-func Ceil(n, by int) int { return (n + by - 1) / by }
+// Ceil returns n/divisor, rounded up.
+func Ceil(n, divisor int) int { return (n + divisor - 1) / divisor }
 
 const ellipsis = "..."

@@ -65,9 +65,9 @@ func Constant(t tensor.Tensor) Value { return Value{V: graph.None, Tensor: t, Lo
 // InFile returns the value of a constant that is still in the file.
 func InFile(t *foreign.Tensor) Value { return Value{V: graph.None, File: t, Logits: graph.None} }
 
-// Growing returns integers that equal t in row 0, and grow by a number from row to row.
-func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
-	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
+// Growing returns integers that equal t in row 0, and grow by step from row to row.
+func Growing(t tensor.Tensor, step int64, p BatchAxis) Value {
+	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: step, BatchAxis: p}
 }
 
 // FloatLengths returns a list of lengths, which may include the batch's, that are floats in the file.

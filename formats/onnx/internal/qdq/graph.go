@@ -42,7 +42,7 @@ func Rewrite(g Graph) Result {
 	w := &rewriter{file: g, Result: Result{Constants: map[string]tensor.Tensor{},
 		Replaced: map[string]*onnxpb.NodeProto{}, Reasons: map[string]string{}},
 		made: map[string]*onnxpb.NodeProto{}, uses: map[string]int{}, scaled: map[string]scaled{},
-		taken: map[string]bool{}, kinds: map[string]tensor.DType{}, moved: map[*onnxpb.NodeProto]bool{}}
+		used: map[string]bool{}, kinds: map[string]tensor.DType{}, moved: map[*onnxpb.NodeProto]bool{}}
 	w.count()
 	for _, n := range g.Nodes {
 		w.node(n)
@@ -61,7 +61,7 @@ type rewriter struct {
 	made   map[string]*onnxpb.NodeProto // nodes of the result, by the names of their results
 	uses   map[string]int               // number of nodes and outputs that read a name in the file
 	scaled map[string]scaled            // floats that are dequantised bytes, by name
-	taken  map[string]bool              // used names
+	used   map[string]bool              // used names
 	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
 	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes instead of floats
 	noZero string                       // name of the zero point for u8 maps without one; "" until it is needed
@@ -77,9 +77,9 @@ type scaled struct {
 
 func (w *rewriter) count() {
 	for _, n := range w.file.Nodes {
-		decode.EachInput(n, func(name string) { w.uses[name]++; w.taken[name] = true })
+		decode.EachInput(n, func(name string) { w.uses[name]++; w.used[name] = true })
 		for _, name := range n.Output {
-			w.taken[name] = true
+			w.used[name] = true
 		}
 	}
 	for _, name := range w.file.Outputs {
@@ -90,10 +90,10 @@ func (w *rewriter) count() {
 // fresh returns a name that the graph lacks.
 func (w *rewriter) fresh(name, suffix string) string {
 	fresh := name + "/" + suffix
-	for i := 2; w.taken[fresh]; i++ {
+	for i := 2; w.used[fresh]; i++ {
 		fresh = fmt.Sprintf("%s/%s%d", name, suffix, i)
 	}
-	w.taken[fresh] = true
+	w.used[fresh] = true
 	return fresh
 }
 

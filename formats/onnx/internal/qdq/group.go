@@ -12,8 +12,8 @@ import (
 // target describes the integers that a QuantizeLinear computes.
 type target struct {
 	scale, zero string // names
-	of          float32
-	at          int64
+	step        float32
+	zeroPoint   int64
 	kind        tensor.DType
 }
 
@@ -36,7 +36,7 @@ func (w *rewriter) readTarget(n *onnxpb.NodeProto) (t target, ok bool) {
 	if !okS || !okZ || len(s) != 1 || len(z) != 1 {
 		return t, false
 	}
-	t.of, t.at, t.kind = s[0], z[0], kind
+	t.step, t.zeroPoint, t.kind = s[0], z[0], kind
 	return t, true
 }
 
@@ -101,11 +101,11 @@ func (w *rewriter) requantise(n *onnxpb.NodeProto, s scaled, t target) bool {
 }
 
 // activation returns the operator that computes a function of one feature map by a table.
-func activation(of string, s scaled, t target, out []string,
+func activation(function string, s scaled, t target, out []string,
 	with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	return &onnxpb.NodeProto{OpType: "QLinearActivation", Domain: Domain, Output: out,
 		Input:     []string{s.bytes, s.scale, s.zero, t.scale, t.zero},
-		Attribute: append(slices.Clone(with), onnxpb.TextAttr("of", of))}
+		Attribute: append(slices.Clone(with), onnxpb.TextAttr("of", function))}
 }
 
 // bounds are bounds of floats that are applied before quantisation.
@@ -124,11 +124,11 @@ func (w *rewriter) bound(n *onnxpb.NodeProto, b *bounds) bool {
 }
 
 // clip returns the bounds of a Relu or a Clip.
-func (w *rewriter) clip(n *onnxpb.NodeProto) (least, most float64, ok bool) {
-	least, most = math.Inf(-1), math.Inf(1)
+func (w *rewriter) clip(n *onnxpb.NodeProto) (low, high float64, ok bool) {
+	low, high = math.Inf(-1), math.Inf(1)
 	switch decode.Operator(n) {
 	case "Relu":
-		return 0, most, true
+		return 0, high, true
 	case "Clip":
 	default:
 		return 0, 0, false
@@ -136,12 +136,12 @@ func (w *rewriter) clip(n *onnxpb.NodeProto) (least, most float64, ok bool) {
 	for _, a := range n.Attribute {
 		switch a.Name {
 		case "min":
-			least = float64(a.GetF())
+			low = float64(a.GetF())
 		case "max":
-			most = float64(a.GetF())
+			high = float64(a.GetF())
 		}
 	}
-	for i, to := range []*float64{1: &least, 2: &most} {
+	for i, to := range []*float64{1: &low, 2: &high} {
 		if to == nil || i >= len(n.Input) || n.Input[i] == "" {
 			continue
 		}
@@ -151,21 +151,21 @@ func (w *rewriter) clip(n *onnxpb.NodeProto) (least, most float64, ok bool) {
 		}
 		*to = float64(t.F32()[0])
 	}
-	return least, most, least <= most
+	return low, high, low <= high
 }
 
 // bytes converts the bounds to integers of t. bounded is false if they are the bounds of the type.
-func (b bounds) bytes(t target) (least, most int, bounded bool) {
+func (b bounds) bytes(t target) (low, high int, bounded bool) {
 	from, to := 0, 255
 	if t.kind == tensor.I8 {
 		from, to = -128, 127
 	}
 	quantised := func(v float64) int {
-		steps := math.RoundToEven(float64(float32(v) / t.of))
-		return int(min(max(steps+float64(t.at), float64(from)), float64(to)))
+		steps := math.RoundToEven(float64(float32(v) / t.step))
+		return int(min(max(steps+float64(t.zeroPoint), float64(from)), float64(to)))
 	}
-	least, most = quantised(b.least), quantised(b.most)
-	return least, most, least != from || most != to
+	low, high = quantised(b.least), quantised(b.most)
+	return low, high, low != from || high != to
 }
 
 // limit sets the bounds of an operator of integers. Operators with bounds are in Domain.

@@ -19,12 +19,12 @@ type product struct {
 	x, w   scaled
 	bias   string // i32, in steps of the products; "" without a bias
 	biasAt int    // number of the bias operand
-	with   []*onnxpb.AttributeProto
+	attrs  []*onnxpb.AttributeProto
 }
 
 // node returns the operator of integers. If t is nil, the result has floats.
 func (p *product) node(t *target) *onnxpb.NodeProto {
-	n := &onnxpb.NodeProto{OpType: p.op, Domain: p.domain, Attribute: slices.Clone(p.with),
+	n := &onnxpb.NodeProto{OpType: p.op, Domain: p.domain, Attribute: slices.Clone(p.attrs),
 		Input: []string{p.x.bytes, p.x.scale, p.x.zero, p.w.bytes, p.w.scale, p.w.zero}}
 	var y []string
 	if t != nil {
@@ -79,7 +79,7 @@ func (w *rewriter) product(n *onnxpb.NodeProto) (p *product, reason string) {
 	switch op {
 	case "Conv":
 		p.op, axis = "QLinearConv", 0
-		if p.with, ok = given(m, "auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"); !ok {
+		if p.attrs, ok = given(m, "auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"); !ok {
 			return nil, "it has attributes that QLinearConv lacks"
 		}
 	case "Gemm":
@@ -111,7 +111,7 @@ func (p *product) gemm(n *onnxpb.NodeProto) (axis int, reason string) {
 	for _, a := range n.Attribute {
 		switch {
 		case a.Name == "transB" && a.GetI() != 0:
-			axis, p.with = 0, append(p.with, a)
+			axis, p.attrs = 0, append(p.attrs, a)
 		case a.Name == "transA" && a.GetI() != 0:
 			return axis, "it has transA"
 		case (a.Name == "alpha" || a.Name == "beta") && a.GetF() != 1:

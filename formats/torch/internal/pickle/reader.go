@@ -16,16 +16,16 @@ type Reader struct {
 	// Without this function, persistent ids are rejected.
 	Persistent func(id any) (any, error)
 
-	src    *bufio.Reader
-	offset int64 // offset of the next byte
-	left   int64 // bytes that remain
-	budget int64 // memory that may still be used, in bytes
+	src       *bufio.Reader
+	offset    int64 // offset of the next byte
+	remaining int64 // bytes that remain
+	budget    int64 // memory that may still be used, in bytes
 }
 
 // NewReader returns a reader of the size bytes of src. Its values use at most about budget
 // bytes of memory in total.
 func NewReader(src io.Reader, size, budget int64) *Reader {
-	return &Reader{src: bufio.NewReader(src), left: size, budget: budget}
+	return &Reader{src: bufio.NewReader(src), remaining: size, budget: budget}
 }
 
 // Offset returns the offset of the next byte: after Load, the byte after the pickle.
@@ -33,8 +33,8 @@ func (r *Reader) Offset() int64 { return r.offset }
 
 // Skip leaves out n bytes.
 func (r *Reader) Skip(n int64) error {
-	if n < 0 || n > r.left {
-		return fmt.Errorf("offset %d: %d bytes wanted, %d remain", r.offset, n, r.left)
+	if n < 0 || n > r.remaining {
+		return fmt.Errorf("offset %d: %d bytes wanted, %d remain", r.offset, n, r.remaining)
 	}
 	for n > 0 {
 		step, err := r.src.Discard(int(min(n, 1<<30)))
@@ -54,7 +54,7 @@ func (r *Reader) Uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-func (r *Reader) advance(n int64) { r.offset, r.left = r.offset+n, r.left-n }
+func (r *Reader) advance(n int64) { r.offset, r.remaining = r.offset+n, r.remaining-n }
 
 // charge subtracts n bytes from the budget.
 func (r *Reader) charge(n int64) error {
@@ -65,8 +65,8 @@ func (r *Reader) charge(n int64) error {
 }
 
 func (r *Reader) fill(b []byte) error {
-	if int64(len(b)) > r.left {
-		return fmt.Errorf("truncated: %d bytes wanted, %d remain", len(b), r.left)
+	if int64(len(b)) > r.remaining {
+		return fmt.Errorf("truncated: %d bytes wanted, %d remain", len(b), r.remaining)
 	}
 	n, err := io.ReadFull(r.src, b)
 	r.advance(int64(n))
@@ -75,8 +75,8 @@ func (r *Reader) fill(b []byte) error {
 
 // bytes reads n bytes into new memory.
 func (r *Reader) bytes(n uint64) ([]byte, error) {
-	if n > uint64(max(r.left, 0)) {
-		return nil, fmt.Errorf("truncated: %d bytes wanted, %d remain", n, r.left)
+	if n > uint64(max(r.remaining, 0)) {
+		return nil, fmt.Errorf("truncated: %d bytes wanted, %d remain", n, r.remaining)
 	}
 	if err := r.charge(costHeader + int64(n)); err != nil {
 		return nil, err
@@ -101,10 +101,10 @@ func (r *Reader) sized(size int) ([]byte, error) {
 	return r.bytes(n)
 }
 
-// line reads up to a newline. most is the limit of the length in bytes.
-func (r *Reader) line(most int64) (string, error) {
+// line reads up to a newline. limit is the maximum length in bytes.
+func (r *Reader) line(limit int64) (string, error) {
 	var b []byte
-	for int64(len(b)) <= most {
+	for int64(len(b)) <= limit {
 		c, err := r.uint(1)
 		if err != nil {
 			return "", err
@@ -117,5 +117,5 @@ func (r *Reader) line(most int64) (string, error) {
 		}
 		b = append(b, byte(c))
 	}
-	return "", fmt.Errorf("a line longer than %d bytes", most)
+	return "", fmt.Errorf("a line longer than %d bytes", limit)
 }

@@ -21,8 +21,8 @@ func proto(m *machine) error {
 
 func frame(m *machine) error { // frames only help buffering
 	n, err := m.uint(8)
-	if err == nil && n > uint64(max(m.left, 0)) {
-		err = fmt.Errorf("truncated: a frame of %d bytes, %d remain", n, m.left)
+	if err == nil && n > uint64(max(m.remaining, 0)) {
+		err = fmt.Errorf("truncated: a frame of %d bytes, %d remain", n, m.remaining)
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func lineFloat(m *machine) error {
 
 // lineString reads a byte string as Python 2's repr writes it.
 func lineString(m *machine) error {
-	line, err := m.line(m.left)
+	line, err := m.line(m.remaining)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func lineString(m *machine) error {
 
 // lineUnicode reads text in Python's raw-unicode-escape.
 func lineUnicode(m *machine) error {
-	line, err := m.line(m.left)
+	line, err := m.line(m.remaining)
 	if err != nil {
 		return err
 	}

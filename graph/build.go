@@ -169,12 +169,12 @@ func (b *Builder) Read(name string) Value {
 
 // Node adds a node and returns its results, named name, name.1, name.2 and so on. Absent
 // operands at the end may be left out.
-func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
+func (b *Builder) Node(op Op, name string, attrs Attrs, operands ...Value) []Value {
 	if b.err != nil {
 		return nil
 	}
-	for len(in) > 0 && in[len(in)-1] == None {
-		in = in[:len(in)-1]
+	for len(operands) > 0 && operands[len(operands)-1] == None {
+		operands = operands[:len(operands)-1]
 	}
 	if !op.Valid() {
 		b.fail("node %s: operation %d is unknown to this version", name, uint16(op))
@@ -187,15 +187,15 @@ func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
 			names[i] = fmt.Sprintf("%s.%d", name, i)
 		}
 	}
-	return b.named(op, names, attrs, in...)
+	return b.named(op, names, attrs, operands...)
 }
 
 // named does the same as Node, with a given name for every result.
-func (b *Builder) named(op Op, names []string, attrs Attrs, in ...Value) []Value {
+func (b *Builder) named(op Op, names []string, attrs Attrs, operands ...Value) []Value {
 	if b.err != nil {
 		return nil
 	}
-	n := Node{Op: op, In: slices.Clone(in), Attrs: attrs.without(op.row())}
+	n := Node{Op: op, In: slices.Clone(operands), Attrs: attrs.without(op.row())}
 	types, err := check(b.fn, &n)
 	if err == nil && len(types) != len(names) {
 		err = fmt.Errorf("has %d results, %d are named", len(types), len(names))
@@ -221,12 +221,12 @@ func title(op Op, results []string) string {
 
 // Op adds a node with one result and returns the result. pairs are attribute keys
 // and values in turn.
-func (b *Builder) Op(op Op, name string, in []Value, pairs ...any) Value {
+func (b *Builder) Op(op Op, name string, operands []Value, pairs ...any) Value {
 	var attrs Attrs
 	for i := 0; i+1 < len(pairs); i += 2 {
 		attrs = attrs.With(pairs[i].(string), pairs[i+1])
 	}
-	out := b.Node(op, name, attrs, in...)
+	out := b.Node(op, name, attrs, operands...)
 	if len(out) == 0 {
 		return None
 	}

@@ -43,15 +43,15 @@ func (c Copier) Inputs() {
 
 // Copy copies n, a node of From, as it is, with the names of its results.
 func (c Copier) Copy(n *Node) {
-	in := make([]Value, len(n.In))
+	operands := make([]Value, len(n.In))
 	for i, v := range n.In {
-		in[i] = c.Value(v)
+		operands[i] = c.Value(v)
 	}
 	names := make([]string, len(n.Out))
 	for i, v := range n.Out {
 		names[i] = c.From.Values[v].Name
 	}
-	for i, v := range c.Builder.named(n.Op, names, n.Attrs, in...) {
+	for i, v := range c.Builder.named(n.Op, names, n.Attrs, operands...) {
 		c.To[n.Out[i]] = v
 	}
 }

@@ -24,15 +24,15 @@ func (r *rewriter) normGradient(x, dy Value, axes []int) Value {
 }
 
 // scaled multiplies v, which has the rank of the node's operand, by scale and adds bias. scale and bias have
-// the lengths of the axes that end before axis `behind`.
-func (r *rewriter) scaled(v Value, behind int) {
+// the lengths of the axes before axis end.
+func (r *rewriter) scaled(v Value, end int) {
 	for i, op := range []Op{Mul, Add} {
 		w := r.in(1 + i)
 		if w == None {
 			continue
 		}
 		shape := append([]int(nil), r.Builder.Type(w).Shape...)
-		for range len(r.Builder.Type(v).Shape) - behind {
+		for range len(r.Builder.Type(v).Shape) - end {
 			shape = append(shape, 1)
 		}
 		w = r.op(Reshape, "all", []Value{w}, "shape", shape)

@@ -14,10 +14,10 @@ func decomposeTake(r *rewriter) {
 }
 
 // rangeOf slices an axis of x.
-func (r *rewriter) rangeOf(x Value, axis, first, behind, step int) Value {
+func (r *rewriter) rangeOf(x Value, axis, first, limit, step int) Value {
 	s := r.Builder.Type(x).Shape
 	begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
-	begin[axis], end[axis], steps[axis] = first, behind, step
+	begin[axis], end[axis], steps[axis] = first, limit, step
 	return r.op(Slice, "range", []Value{x}, "begin", begin, "end", end, "step", steps)
 }
 

@@ -30,7 +30,7 @@ func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, 
 	}
 	g := newGradient(b, wrt)
 	g.seed(seeds)
-	for i := len(g.from.Nodes) - 1; i >= 0 && b.err == nil; i-- {
+	for i := len(g.forward.Nodes) - 1; i >= 0 && b.err == nil; i-- {
 		g.differentiate(i)
 	}
 	out := map[Value]Value{}
@@ -48,30 +48,30 @@ type gradRule func(g *gradient, dy Value)
 
 type gradient struct {
 	b       *Builder
-	from    Function         // the function before nodes are added: the nodes of b move as it grows
-	needed  []bool           // whether each value of from depends on wrt
-	maker   []int            // the node that makes each value of from, or -1
+	forward Function         // the function before nodes are added: the nodes of b move as it grows
+	depends []bool           // whether each value of forward depends on wrt
+	maker   []int            // the node that makes each value of forward, or -1
 	terms   map[Value][]term // the contributions so far to the gradient of each value
 	node    *Node            // the node being differentiated
 	nodePos int
 }
 
 func newGradient(b *Builder, wrt []Value) *gradient {
-	g := &gradient{b: b, from: *b.fn, terms: map[Value][]term{}}
-	g.needed = make([]bool, len(g.from.Values))
-	g.maker = slices.Repeat([]int{-1}, len(g.from.Values))
+	g := &gradient{b: b, forward: *b.fn, terms: map[Value][]term{}}
+	g.depends = make([]bool, len(g.forward.Values))
+	g.maker = slices.Repeat([]int{-1}, len(g.forward.Values))
 	for _, v := range wrt {
 		t := b.Type(v)
 		if t.DType != tensor.F32 && t.DType != tensor.F64 {
-			b.fail("gradient with respect to %s, which is %v: want f32 or f64", g.from.Values[v].Name, t)
+			b.fail("gradient with respect to %s, which is %v: want f32 or f64", g.forward.Values[v].Name, t)
 		}
-		g.needed[v] = true
+		g.depends[v] = true
 	}
-	for i := range g.from.Nodes {
-		n := &g.from.Nodes[i]
-		needed := slices.ContainsFunc(n.In, func(v Value) bool { return v != None && g.needed[v] })
+	for i := range g.forward.Nodes {
+		n := &g.forward.Nodes[i]
+		needed := slices.ContainsFunc(n.In, func(v Value) bool { return v != None && g.depends[v] })
 		for _, v := range n.Out {
-			g.maker[v], g.needed[v] = i, g.needed[v] || needed
+			g.maker[v], g.depends[v] = i, g.depends[v] || needed
 		}
 	}
 	return g
@@ -80,11 +80,11 @@ func newGradient(b *Builder, wrt []Value) *gradient {
 func (g *gradient) seed(seeds map[Value]Value) {
 	for _, v := range slices.Sorted(maps.Keys(seeds)) {
 		want := g.b.Type(v)
-		if i := g.maker[v]; i >= 0 && g.from.Nodes[i].Op == SoftmaxXent {
+		if i := g.maker[v]; i >= 0 && g.forward.Nodes[i].Op == SoftmaxXent {
 			want = Type{Whole, tensor.F32, nil}
 		}
 		if got := g.b.Type(seeds[v]); !equalType(got, want) {
-			g.b.fail("the seed of %s is %v, want %v", g.from.Values[v].Name, got, want)
+			g.b.fail("the seed of %s is %v, want %v", g.forward.Values[v].Name, got, want)
 		}
 		g.terms[v] = []term{{value: seeds[v]}}
 	}
@@ -92,8 +92,8 @@ func (g *gradient) seed(seeds map[Value]Value) {
 
 // differentiate applies the rule of node i if a gradient has reached its result.
 func (g *gradient) differentiate(i int) {
-	g.node, g.nodePos = &g.from.Nodes[i], i
-	if len(g.node.Out) == 0 || !g.needed[g.node.Out[0]] {
+	g.node, g.nodePos = &g.forward.Nodes[i], i
+	if len(g.node.Out) == 0 || !g.depends[g.node.Out[0]] {
 		return
 	}
 	dy := g.sum(g.node.Out[0])
@@ -117,7 +117,7 @@ func (g *gradient) differentiate(i int) {
 }
 
 func (g *gradient) fail(format string, args ...any) Value {
-	return g.b.fail("gradient of %s: %s", g.from.title(g.nodePos), fmt.Sprintf(format, args...))
+	return g.b.fail("gradient of %s: %s", g.forward.title(g.nodePos), fmt.Sprintf(format, args...))
 }
 
 // sum returns the gradient of v from all contributions so far, or None.
@@ -125,9 +125,9 @@ func (g *gradient) sum(v Value) Value {
 	if len(g.terms[v]) == 0 {
 		return None
 	}
-	name := g.from.Values[v].Name
-	if g.from.Values[v].State != "" {
-		name = g.from.Values[v].State // the name of the state tensor has no @
+	name := g.forward.Values[v].Name
+	if g.forward.Values[v].State != "" {
+		name = g.forward.Values[v].State // the name of the state tensor has no @
 	}
 	terms := g.whole(v, name)
 	total := terms[0]
@@ -153,7 +153,7 @@ func (g *gradient) alike(name string, x, y Value) (Value, Value) {
 
 // needs reports whether the gradient of operand i is requested.
 func (g *gradient) needs(i int) bool {
-	return i < len(g.node.In) && g.node.In[i] != None && g.needed[g.node.In[i]]
+	return i < len(g.node.In) && g.node.In[i] != None && g.depends[g.node.In[i]]
 }
 
 // give adds dx to the gradient of operand i.
@@ -171,9 +171,9 @@ func (g *gradient) giveTerm(i int, t term) {
 func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }
 
 // op adds a node named after the node that is differentiated.
-func (g *gradient) op(op Op, suffix string, attrs Attrs, in ...Value) Value {
-	name := g.b.UniqueName(g.from.Values[g.node.Out[0]].Name + "." + suffix)
-	if out := g.b.Node(op, name, attrs, in...); len(out) > 0 {
+func (g *gradient) op(op Op, suffix string, attrs Attrs, operands ...Value) Value {
+	name := g.b.UniqueName(g.forward.Values[g.node.Out[0]].Name + "." + suffix)
+	if out := g.b.Node(op, name, attrs, operands...); len(out) > 0 {
 		return out[0]
 	}
 	return None

@@ -72,8 +72,8 @@ func gradDiv(g *gradient, dy Value) {
 }
 
 // scale multiplies by a constant.
-func (g *gradient) scale(suffix string, v Value, by float64) Value {
-	return g.op(Affine, suffix, Attrs{}.With("by", by), v)
+func (g *gradient) scale(suffix string, v Value, factor float64) Value {
+	return g.op(Affine, suffix, Attrs{}.With("by", factor), v)
 }
 
 // fit sums d, which has the broadcast shape and kind, to the shape and kind of operand i.

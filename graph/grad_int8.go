@@ -50,11 +50,11 @@ func straightDequantize(g *gradient, dy Value) {
 // weightOf returns the node that computes the bytes of the weight, or nil after a failure.
 func (g *gradient) weightOf() *Node {
 	i := g.maker[g.node.In[1]]
-	if i < 0 || g.from.Nodes[i].Op != QuantizeWeight {
+	if i < 0 || g.forward.Nodes[i].Op != QuantizeWeight {
 		g.fail("its weight is bytes, which have no gradient")
 		return nil
 	}
-	return &g.from.Nodes[i]
+	return &g.forward.Nodes[i]
 }
 
 // straightProduct gives the gradients of an int8 product. toInput and toWeight are the operations of
@@ -71,11 +71,11 @@ func (g *gradient) straightProduct(dy Value, toInput, toWeight Op, inputAttrs, w
 		g.give(0, g.op(toInput, "dx", inputAttrs, dy, w.Out[3]))
 	}
 	scale := w.Float("scale")
-	if g.needed[w.In[0]] {
+	if g.depends[w.In[0]] {
 		x := g.number(g.node.In[0], w.Float("x_scale")/scale, g.node.Int("x_zero"))
 		g.terms[w.In[0]] = append(g.terms[w.In[0]], term{value: g.op(toWeight, "dw", weightAttrs, x, dy)})
 	}
-	if g.needed[w.In[1]] {
+	if g.depends[w.In[1]] {
 		db := g.scale("db", g.op(ChannelSum, "db", nil, dy), 1/scale)
 		g.terms[w.In[1]] = append(g.terms[w.In[1]], term{value: db})
 	}

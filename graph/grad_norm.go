@@ -31,10 +31,10 @@ func (g *gradient) statistics() *Node {
 	for v := g.node.In[1]; ; {
 		i := g.maker[v]
 		if i < 0 {
-			g.fail("the moments %s are neither computed from the operand nor running", g.from.Values[v].Name)
+			g.fail("the moments %s are neither computed from the operand nor running", g.forward.Values[v].Name)
 			return nil
 		}
-		switch n := &g.from.Nodes[i]; {
+		switch n := &g.forward.Nodes[i]; {
 		case n.Op == SelectMoments, n.Op == AllReduce && n.Text("of") == "moments":
 			v = n.In[0]
 		case n.Op == RunningMoments:
@@ -42,11 +42,11 @@ func (g *gradient) statistics() *Node {
 		case n.Op == Moments:
 			if n.In[0] != g.node.In[0] {
 				g.fail("the moments are those of %s, want those of the operand %s",
-					g.from.name(n.In[0]), g.from.name(g.node.In[0]))
+					g.forward.name(n.In[0]), g.forward.name(g.node.In[0]))
 			}
 			return nil
 		default:
-			g.fail("the moments come from %s", g.from.title(i))
+			g.fail("the moments come from %s", g.forward.title(i))
 			return nil
 		}
 	}
@@ -57,7 +57,7 @@ func (g *gradient) scaleAndShift(m, sums Value, i int) {
 	if !g.needs(i) && !g.needs(i+1) {
 		return
 	}
-	name := g.from.Values[g.node.Out[0]].Name
+	name := g.forward.Values[g.node.Out[0]].Name
 	names := []string{g.b.UniqueName(name + ".dgamma"), g.b.UniqueName(name + ".dbeta")}
 	out := g.b.named(NormaliseGradParams, names, Attrs{}.With("eps", g.node.Float("eps")), m, sums)
 	for j, v := range out {

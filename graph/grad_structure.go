@@ -15,7 +15,7 @@ func gradConcat(g *gradient, dy Value) {
 }
 
 func gradSlice(g *gradient, dy Value) {
-	g.giveTerm(0, term{dy, g.from.Values[g.node.Out[0]].Name, g.node})
+	g.giveTerm(0, term{dy, g.forward.Values[g.node.Out[0]].Name, g.node})
 }
 
 // gradTake adds a Take with the inverse index if the node reorders all elements, and a TakeGrad
@@ -75,9 +75,9 @@ func gradSoftmaxXent(g *gradient, dy Value) {
 		g.fail("it has no derivative with respect to the weights of the samples")
 		return
 	}
-	in := []Value{g.node.In[0], g.node.In[1], dy}
+	operands := []Value{g.node.In[0], g.node.In[1], dy}
 	if len(g.node.In) > 2 {
-		in = append(in, g.node.In[2])
+		operands = append(operands, g.node.In[2])
 	}
-	g.give(0, g.op(SoftmaxXentGrad, "dx", g.node.Attrs, in...))
+	g.give(0, g.op(SoftmaxXentGrad, "dx", g.node.Attrs, operands...))
 }

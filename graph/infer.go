@@ -105,11 +105,11 @@ func checkArity(n *Node) error {
 	if len(n.In) > maxOperands {
 		return fmt.Errorf("has %d operands, want at most %d", len(n.In), maxOperands)
 	}
-	if len(n.In) < r.in-r.optional || len(n.In) > r.in && !r.variadic {
+	if len(n.In) < r.operands-r.optional || len(n.In) > r.operands && !r.variadic {
 		return fmt.Errorf("has %d operands, want %s", len(n.In), arity(r))
 	}
 	for i, v := range n.In {
-		if v == None && i < r.in-r.optional {
+		if v == None && i < r.operands-r.optional {
 			return fmt.Errorf("operand %d is absent but not optional", i)
 		}
 	}
@@ -119,11 +119,11 @@ func checkArity(n *Node) error {
 func arity(r *opRow) string {
 	switch {
 	case r.variadic:
-		return fmt.Sprintf("at least %d", r.in)
+		return fmt.Sprintf("at least %d", r.operands)
 	case r.optional > 0:
-		return fmt.Sprintf("%d to %d", r.in-r.optional, r.in)
+		return fmt.Sprintf("%d to %d", r.operands-r.optional, r.operands)
 	}
-	return fmt.Sprint(r.in)
+	return fmt.Sprint(r.operands)
 }
 
 func checkAttrs(n *Node) error {

@@ -38,25 +38,25 @@ func (c *inference) concat(first Type) error {
 	return c.yield(first.Kind, first.DType, shape...)
 }
 
-// sliceShape returns the shape of a slice of the shape from.
-func (c *inference) sliceShape(from []int) ([]int, error) {
-	begin, err := c.wantInts("begin", len(from), 0)
+// sliceShape returns the shape of a slice of the shape operand.
+func (c *inference) sliceShape(operand []int) ([]int, error) {
+	begin, err := c.wantInts("begin", len(operand), 0)
 	if err != nil {
 		return nil, err
 	}
-	end, err := c.wantInts("end", len(from), 0)
+	end, err := c.wantInts("end", len(operand), 0)
 	if err != nil {
 		return nil, err
 	}
 	step := c.node.SliceStep()
-	if len(step) != len(from) || len(step) > 0 && slices.Min(step) < 1 {
-		return nil, fmt.Errorf("attribute step is %v, want %d elements of at least 1", step, len(from))
+	if len(step) != len(operand) || len(step) > 0 && slices.Min(step) < 1 {
+		return nil, fmt.Errorf("attribute step is %v, want %d elements of at least 1", step, len(operand))
 	}
-	shape := make([]int, len(from))
-	for i := range from {
-		if begin[i] >= end[i] || end[i] > from[i] {
+	shape := make([]int, len(operand))
+	for i := range operand {
+		if begin[i] >= end[i] || end[i] > operand[i] {
 			return nil, fmt.Errorf("slice [%d, %d) of an axis of %d: want one element of it at least", begin[i],
-				end[i], from[i])
+				end[i], operand[i])
 		}
 		shape[i] = (end[i] - begin[i] + step[i] - 1) / step[i]
 	}

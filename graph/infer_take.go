@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// takeShape returns the shape that a Take makes of from.
-func (c *inference) takeShape(from []int) ([]int, error) {
+// takeShape returns the shape that a Take makes of operand.
+func (c *inference) takeShape(operand []int) ([]int, error) {
 	axis, index := c.node.Int("axis"), c.node.Ints("index")
-	if axis < 0 || axis >= len(from) {
-		return nil, fmt.Errorf("attribute axis is %d for rank %d", axis, len(from))
+	if axis < 0 || axis >= len(operand) {
+		return nil, fmt.Errorf("attribute axis is %d for rank %d", axis, len(operand))
 	}
 	if len(index) == 0 {
 		return nil, fmt.Errorf("attribute index is empty, want at least one element")
 	}
 	for _, i := range index {
-		if i < 0 || i >= from[axis] {
-			return nil, fmt.Errorf("attribute index has %d, want 0 to %d: axis %d of %v", i, from[axis]-1, axis, from)
+		if i < 0 || i >= operand[axis] {
+			return nil, fmt.Errorf("attribute index has %d, want 0 to %d: axis %d of %v", i, operand[axis]-1, axis,
+				operand)
 		}
 	}
-	shape := slices.Clone(from)
+	shape := slices.Clone(operand)
 	shape[axis] = len(index)
 	return shape, nil
 }
@@ -49,13 +50,13 @@ func inferTakeGrad(c *inference) error {
 	return c.yield(t.Kind, t.DType, size...)
 }
 
-// takeRuns divides an index into runs of equal steps from 1 to most. Each run is a slice. takeRuns returns
+// takeRuns divides an index into runs of equal steps from 1 to maxStep. Each run is a slice. takeRuns returns
 // the positions in the index where the runs begin, followed by the length of the index, and the steps of the
 // runs.
-func takeRuns(index []int, most int) (begins, steps []int) {
+func takeRuns(index []int, maxStep int) (begins, steps []int) {
 	for i := 0; i < len(index); {
 		n, step := 1, 1
-		if i+1 < len(index) && index[i+1] > index[i] && index[i+1]-index[i] <= most {
+		if i+1 < len(index) && index[i+1] > index[i] && index[i+1]-index[i] <= maxStep {
 			step = index[i+1] - index[i]
 			for i+n < len(index) && index[i+n]-index[i+n-1] == step {
 				n++

@@ -40,10 +40,10 @@ func (g *Graph) JoinActivations(number func(state string) (v float32, ok bool)) 
 	return &Graph{Name: g.Name, Main: main, State: stillRead(g.State, f, main)}, nil
 }
 
-// stillRead returns the state without the tensors that only the function
-// before reads, and not the function after.
-func stillRead(state []State, before, after *Function) []State {
-	was, is := reads(before), reads(after)
+// stillRead returns the state without the tensors that only the previous function reads, and not the current
+// one.
+func stillRead(state []State, previous, current *Function) []State {
+	was, is := reads(previous), reads(current)
 	return slices.DeleteFunc(slices.Clone(state), func(s State) bool { return was[s.Name] && !is[s.Name] })
 }
 
@@ -142,14 +142,14 @@ func (j *joiner) of(n *Node, op Op, x Value) bool {
 	return j.is(inner, op) && inner.In[0] == x
 }
 
-// affine reports whether n computes by*x + add with these two numbers.
-func affine(n *Node, by, add float32) bool {
-	return n != nil && n.Op == Affine && float32(n.Float("by")) == by && float32(n.Float("add")) == add
+// affine reports whether n computes factor*x + add with these two numbers.
+func affine(n *Node, factor, add float32) bool {
+	return n != nil && n.Op == Affine && float32(n.Float("by")) == factor && float32(n.Float("add")) == add
 }
 
-// first returns the node that makes the operand of n, if n computes by*x + add with these two numbers.
-func (j *joiner) first(n *Node, by, add float32) *Node {
-	if !affine(n, by, add) {
+// first returns the node that makes the operand of n, if n computes factor*x + add with these two numbers.
+func (j *joiner) first(n *Node, factor, add float32) *Node {
+	if !affine(n, factor, add) {
 		return nil
 	}
 	return j.inside(n.In[0])

@@ -167,12 +167,12 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 
 // withOperand returns the operands of a norm with w as an additional operand.
 func withOperand(r *rewriter, norm *Node, operand int, w Value) []Value {
-	in := []Value{None, None, None}
+	operands := []Value{None, None, None}
 	for k, old := range norm.In {
-		in[k] = r.Value(old)
+		operands[k] = r.Value(old)
 	}
-	in[operand] = r.Value(w)
-	return in
+	operands[operand] = r.Value(w)
+	return operands
 }
 
 // perChannel returns the values [C] that v repeats as [C,1,1] for rows of a shape, or None.
@@ -215,10 +215,10 @@ func (j *normJoiner) channelsFirst(r *rewriter) bool {
 	if !slices.IsSorted(axes) || !neighbours(axes) {
 		return false
 	}
-	in := []Value{r.Value(before.In[0]), None, None}
+	operands := []Value{r.Value(before.In[0]), None, None}
 	for k, old := range norm.In[1:] {
-		in[1+k] = r.Value(old)
+		operands[1+k] = r.Value(old)
 	}
-	r.last(LayerNorm, in, "axes", axes, "eps", norm.Float("eps"))
+	r.last(LayerNorm, operands, "axes", axes, "eps", norm.Float("eps"))
 	return true
 }

@@ -76,7 +76,7 @@ func (p *parser) statement() {
 	p.built(at)
 }
 
-func (p *parser) special(at token, keyword string) {
+func (p *parser) special(word token, keyword string) {
 	switch keyword {
 	case "return", "keep":
 		p.output(keyword == "keep")
@@ -87,7 +87,7 @@ func (p *parser) special(at token, keyword string) {
 	case "input":
 		p.input()
 	default:
-		p.fail(at, "found %v and a name, want a node or one of return, keep, update, read, input", at)
+		p.fail(word, "found %v and a name, want a node or one of return, keep, update, read, input", word)
 	}
 }
 
@@ -124,17 +124,17 @@ func (p *parser) operand() Value {
 }
 
 // value returns the value of that name; @ and a name read a state tensor.
-func (p *parser) value(at token, name string) Value {
+func (p *parser) value(word token, name string) Value {
 	if v, ok := p.build.names[name]; ok {
 		return v
 	}
 	if state, ok := strings.CutPrefix(name, "@"); ok {
 		v := p.build.Read(state)
-		p.built(at)
+		p.built(word)
 		return v
 	}
 	if p.err == nil && name != absent {
-		p.fail(at, "no value is called %q up to here", name)
+		p.fail(word, "no value is called %q up to here", name)
 	}
 	return None
 }
@@ -142,7 +142,7 @@ func (p *parser) value(at token, name string) Value {
 // node reads the rest of a line after its first word: [, RESULTS] = OP(OPERANDS,
 // ATTRIBUTES), or (OPERANDS, ATTRIBUTES) for a node without results, which begins with the
 // operation.
-func (p *parser) node(at token, first string) {
+func (p *parser) node(start token, first string) {
 	var results []string
 	if p.token.symbol != '(' {
 		results = append(results, first)
@@ -150,23 +150,23 @@ func (p *parser) node(at token, first string) {
 			results = append(results, p.want(word))
 		}
 		p.want('=')
-		at = p.token
+		start = p.token
 		first = p.want(word)
 	}
 	op, ok := opNamed[first]
 	if !ok && p.err == nil {
-		p.fail(at, "unknown operation %q", first)
+		p.fail(start, "unknown operation %q", first)
 	}
 	if p.err == nil {
 		p.want('(')
-		in, attrs := p.arguments(op)
-		p.build.named(op, results, attrs, in...)
-		p.built(at)
+		operands, attrs := p.arguments(op)
+		p.build.named(op, results, attrs, operands...)
+		p.built(start)
 	}
 }
 
 // arguments reads operands and attributes up to the closing parenthesis.
-func (p *parser) arguments(op Op) (in []Value, attrs Attrs) {
+func (p *parser) arguments(op Op) (operands []Value, attrs Attrs) {
 	for n := 0; p.token.symbol != ')' && p.err == nil; n++ {
 		if n > 0 {
 			p.want(',')
@@ -176,7 +176,7 @@ func (p *parser) arguments(op Op) (in []Value, attrs Attrs) {
 		if p.take('=') {
 			attrs = append(attrs, Attr{name, p.attribute(at, op, name)})
 		} else {
-			in = append(in, p.value(at, name))
+			operands = append(operands, p.value(at, name))
 		}
 		if n > maxOperands {
 			p.fail(at, "more than %d operands", maxOperands)
@@ -184,18 +184,18 @@ func (p *parser) arguments(op Op) (in []Value, attrs Attrs) {
 	}
 	p.want(')')
 	slices.SortFunc(attrs, func(a, b Attr) int { return strings.Compare(a.Key, b.Key) })
-	for len(in) > 0 && in[len(in)-1] == None {
-		in = in[:len(in)-1]
+	for len(operands) > 0 && operands[len(operands)-1] == None {
+		operands = operands[:len(operands)-1]
 	}
-	return in, attrs
+	return operands, attrs
 }
 
 // attribute reads a value of the type that op's attribute key has.
-func (p *parser) attribute(at token, op Op, key string) any {
+func (p *parser) attribute(word token, op Op, key string) any {
 	attrs := op.row().attrs
 	i := slices.IndexFunc(attrs, func(s attrSpec) bool { return s.key == key })
 	if i < 0 {
-		p.fail(at, "%v has no attribute %q", op, key)
+		p.fail(word, "%v has no attribute %q", op, key)
 		return nil
 	}
 	switch attrs[i].def.(type) {

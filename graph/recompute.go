@@ -16,15 +16,15 @@ import (
 // nil.
 func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, error) {
 	const most = 32
-	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
-	s.fusions = newFusions(f, s.back, rounded)
+	s := &search{f: f, state: state, backward: f.backward(), best: f, smallest: f.ActivationBytes()}
+	s.fusions = newFusions(f, s.backward, rounded)
 	stored := s.stored()
 	for segments := 1; segments <= most; segments++ {
 		s.try(s.even(segments, func(Value) bool { return true }))
 		s.try(s.even(segments, func(v Value) bool { return stored[v] }))
 	}
 	for i := range f.Nodes {
-		if n := &f.Nodes[i]; !s.back[i] && s.cuts != nil && slices.ContainsFunc(n.Out,
+		if n := &f.Nodes[i]; !s.backward[i] && s.cuts != nil && slices.ContainsFunc(n.Out,
 			func(v Value) bool { return stored[v] }) {
 			cuts := slices.Clone(s.cuts)
 			cuts[i] = !cuts[i]
@@ -36,13 +36,13 @@ func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, 
 
 // search looks for the best cuts. Cuts say for each node whether a segment ends with it.
 type search struct {
-	f     *Function
-	state []State
-	back  []bool // whether each node is in the backward pass
-	best  *Function
-	cuts  []bool // cuts of best; nil if best is f
-	least int    // ActivationBytes of best
-	err   error
+	f        *Function
+	state    []State
+	backward []bool // whether each node is in the backward pass
+	best     *Function
+	cuts     []bool // cuts of best; nil if best is f
+	smallest int    // ActivationBytes of best
+	err      error
 
 	fusions *fusions
 }
@@ -52,15 +52,15 @@ func (s *search) try(cuts []bool) {
 	if s.err != nil {
 		return
 	}
-	again := s.f.between(s.back, cuts)
+	again := s.f.between(s.backward, cuts)
 	s.fusions.preserve(again)
-	g, err := s.f.recomputed(s.state, s.back, again)
+	g, err := s.f.recomputed(s.state, s.backward, again)
 	if err != nil {
 		s.err = fmt.Errorf("recompute: %w", err)
 		return
 	}
-	if bytes := g.ActivationBytes(); bytes < s.least {
-		s.best, s.cuts, s.least = g, cuts, bytes
+	if bytes := g.ActivationBytes(); bytes < s.smallest {
+		s.best, s.cuts, s.smallest = g, cuts, bytes
 	}
 }
 
@@ -69,7 +69,7 @@ func (s *search) stored() []bool {
 	stored := make([]bool, len(s.f.Values))
 	for i := range s.f.Nodes {
 		for _, v := range s.f.Nodes[i].In {
-			if v != None && s.back[i] && s.f.rowBytes(v) > 0 {
+			if v != None && s.backward[i] && s.f.rowBytes(v) > 0 {
 				stored[v] = true
 			}
 		}
@@ -83,7 +83,7 @@ func (s *search) even(segments int, counts func(v Value) bool) []bool {
 	sums, total := make([]int, len(s.f.Nodes)), 0
 	for i := range s.f.Nodes {
 		for _, v := range s.f.Nodes[i].Out {
-			if !s.back[i] && counts(v) {
+			if !s.backward[i] && counts(v) {
 				total += s.f.rowBytes(v)
 			}
 		}
@@ -195,14 +195,14 @@ func (f *Function) backward() []bool {
 	return nodes
 }
 
-// recomputed returns f with some nodes of its forward pass computed again. The map again has these nodes by
-// their results.
-func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node) (*Function, error) {
-	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: again}
+// recomputed returns f with some nodes of its forward pass computed again. repeated has these nodes by their
+// results.
+func (f *Function) recomputed(state []State, backward []bool, repeated map[Value]*Node) (*Function, error) {
+	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), repeated: repeated}
 	r.Inputs()
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if back[i] {
+		if backward[i] {
 			for _, v := range n.In {
 				r.repeat(v)
 			}
@@ -216,18 +216,18 @@ func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node)
 // between returns the nodes of the forward pass that a backward pass computes again, by result: the
 // nodes with rows, except those with a result that another segment reads. cuts divide the pass into
 // segments.
-func (f *Function) between(back, cuts []bool) map[Value]*Node {
+func (f *Function) between(backward, cuts []bool) map[Value]*Node {
 	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {
 		if segment[i] = at; cuts[i] {
 			at++
 		}
 	}
-	last := f.lastUses(func(i int) bool { return !back[i] })
+	last := f.lastUses(func(i int) bool { return !backward[i] })
 	again := map[Value]*Node{}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if back[i] || len(n.Out) != 1 || f.rowBytes(n.Out[0]) == 0 {
+		if backward[i] || len(n.Out) != 1 || f.rowBytes(n.Out[0]) == 0 {
 			continue
 		}
 		if v := n.Out[0]; last[v] < len(f.Nodes) && segment[max(last[v], i)] == segment[i] {
@@ -240,5 +240,5 @@ func (f *Function) between(back, cuts []bool) map[Value]*Node {
 // recomputing copies a function and redirects its backward pass to recomputed values.
 type recomputing struct {
 	Copier
-	again map[Value]*Node // nodes that are still to be computed again, by value
+	repeated map[Value]*Node // nodes that are still to be computed again, by value
 }

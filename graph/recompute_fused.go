@@ -24,57 +24,56 @@ var storing = []Op{Conv, ConvTranspose, ConvGradInput, ConvGradWeight, Dense, De
 
 // fusions finds the values of a function that a device may fuse.
 type fusions struct {
-	f       *Function
-	back    []bool
-	rounded func(Type) bool // reports whether values of a type are rounded when they are stored
-	users   [][]int
-	leaves  map[Value]bool
+	f        *Function
+	backward []bool
+	rounded  func(Type) bool // reports whether values of a type are rounded when they are stored
+	users    [][]int
+	leaves   map[Value]bool
 }
 
-func newFusions(f *Function, back []bool, rounded func(Type) bool) *fusions {
-	u := &fusions{f: f, back: back, rounded: rounded, users: f.Users(), leaves: map[Value]bool{}}
+func newFusions(f *Function, backward []bool, rounded func(Type) bool) *fusions {
+	u := &fusions{f: f, backward: backward, rounded: rounded, users: f.Users(), leaves: map[Value]bool{}}
 	for _, v := range f.results() {
 		u.leaves[v] = true
 	}
 	return u
 }
 
-// preserve removes the values that must not be recomputed from the map again, so that fusion does
-// not change.
-func (u *fusions) preserve(again map[Value]*Node) {
-	for before := -1; before != len(again); {
-		before = len(again)
-		made := u.made(again)
+// preserve removes from repeated the values that must not be recomputed, so that fusion does not change.
+func (u *fusions) preserve(repeated map[Value]*Node) {
+	for before := -1; before != len(repeated); {
+		before = len(repeated)
+		made := u.made(repeated)
 		for i := range u.f.Nodes {
 			for _, v := range u.f.Nodes[i].Out {
-				if !u.back[i] && !u.leaves[v] && u.f.rowBytes(v) > 0 {
-					u.preserveValue(v, again, made)
+				if !u.backward[i] && !u.leaves[v] && u.f.rowBytes(v) > 0 {
+					u.preserveValue(v, repeated, made)
 				}
 			}
 		}
 	}
 }
 
-// preserveValue removes values that would change whether v is fused from the two maps, again and made.
-func (u *fusions) preserveValue(v Value, again map[Value]*Node, made map[int]bool) {
+// preserveValue removes from repeated and needed the values that would change whether v is fused.
+func (u *fusions) preserveValue(v Value, repeated map[Value]*Node, needed map[int]bool) {
 	var ahead, later, copies []int
 	for _, k := range u.users[v] {
-		if u.back[k] {
+		if u.backward[k] {
 			later = append(later, k)
 			continue
 		}
-		if ahead = append(ahead, k); made[k] {
+		if ahead = append(ahead, k); needed[k] {
 			copies = append(copies, k)
 		}
 	}
 	later = append(later, copies...)
 	fused := u.mayFuse(v, u.users[v])
-	switch _, isAgain := again[v]; {
+	switch _, isAgain := repeated[v]; {
 	case !isAgain && fused && len(copies) > 0:
-		delete(again, u.f.Nodes[copies[0]].Out[0])
-		delete(made, copies[0])
+		delete(repeated, u.f.Nodes[copies[0]].Out[0])
+		delete(needed, copies[0])
 	case isAgain && !fused && (u.mayFuse(v, ahead) || u.mayFuse(v, later)):
-		delete(again, v)
+		delete(repeated, v)
 	}
 }
 
@@ -87,13 +86,16 @@ func (u *fusions) mayFuse(v Value, readers []int) bool {
 	return op == BatchNorm || u.rounded != nil && u.rounded(u.f.Values[v].Type) && !slices.Contains(storing, op)
 }
 
-// made returns the nodes of the map again that are needed: the backward pass reads their results, or other
-// needed nodes do.
-func (u *fusions) made(again map[Value]*Node) map[int]bool {
+// made returns the nodes of repeated that are needed: the backward pass reads their results, or other needed
+// nodes do.
+func (u *fusions) made(repeated map[Value]*Node) map[int]bool {
 	made := map[int]bool{}
 	for i := range slices.Backward(u.f.Nodes) {
 		for _, v := range u.f.Nodes[i].Out {
-			if again[v] != nil && slices.ContainsFunc(u.users[v], func(k int) bool { return u.back[k] || made[k] }) {
+			if repeated[v] != nil && slices.ContainsFunc(u.users[v], func(k int) bool {
+				return u.backward[k] ||
+					made[k]
+			}) {
 				made[i] = true
 			}
 		}
@@ -107,19 +109,19 @@ func (r *recomputing) repeat(v Value) {
 	due := map[Value]*Node{}
 	r.collect(v, due)
 	for _, v := range slices.Sorted(maps.Keys(due)) {
-		n, in := due[v], []Value(nil)
+		n, operands := due[v], []Value(nil)
 		for _, o := range n.In {
-			in = append(in, r.Value(o))
+			operands = append(operands, r.Value(o))
 		}
 		name := r.Builder.UniqueName(r.From.Values[v].Name + ".again")
-		r.To[v] = r.Builder.Node(n.Op, name, n.Attrs, in...)[0]
+		r.To[v] = r.Builder.Node(n.Op, name, n.Attrs, operands...)[0]
 	}
 }
 
 // collect moves the nodes that v needs, which are to be computed again, from r.again to due.
 func (r *recomputing) collect(v Value, due map[Value]*Node) {
-	if n := r.again[v]; n != nil {
-		delete(r.again, v)
+	if n := r.repeated[v]; n != nil {
+		delete(r.repeated, v)
 		due[v] = n
 		for _, o := range n.In {
 			r.collect(o, due)

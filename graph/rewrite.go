@@ -49,13 +49,13 @@ func (r *rewriter) free(name string) string {
 }
 
 // op adds a node before the node that replaces the rewritten one.
-func (r *rewriter) op(op Op, suffix string, in []Value, pairs ...any) Value {
-	return r.Builder.Op(op, r.free(r.name()+"."+suffix), in, pairs...)
+func (r *rewriter) op(op Op, suffix string, operands []Value, pairs ...any) Value {
+	return r.Builder.Op(op, r.free(r.name()+"."+suffix), operands, pairs...)
 }
 
 // last adds the node that replaces the rewritten one and has its name.
-func (r *rewriter) last(op Op, in []Value, pairs ...any) {
-	r.done(r.Builder.Op(op, r.name(), in, pairs...))
+func (r *rewriter) last(op Op, operands []Value, pairs ...any) {
+	r.done(r.Builder.Op(op, r.name(), operands, pairs...))
 }
 
 // done replaces the result of the rewritten node by v.

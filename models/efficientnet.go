@@ -42,8 +42,8 @@ func efficientNetB(width, depth, drop float64) efficientNet {
 }
 
 // scaled8 scales a width, and rounds as divisibleBy8 does.
-func scaled8(n int, by float64) int {
-	v := float64(float64(n) * by)
+func scaled8(n int, factor float64) int {
+	v := float64(float64(n) * factor)
 	to := max(8, int(v+4)/8*8)
 	if float64(to) < float64(0.9*v) {
 		to += 8

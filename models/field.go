@@ -31,15 +31,15 @@ type Input struct {
 }
 
 // Inputs returns the inputs of m: its fields, or the input of its graph.
-func (m *Model) Inputs() (all []Input) {
+func (m *Model) Inputs() (inputs []Input) {
 	for _, p := range m.Fields {
-		all = append(all, Input{p.Name, graph.Type{Kind: graph.Rows, DType: p.DType, Shape: p.Shape}})
+		inputs = append(inputs, Input{p.Name, graph.Type{Kind: graph.Rows, DType: p.DType, Shape: p.Shape}})
 	}
-	if all == nil {
+	if inputs == nil {
 		f := m.Graph.Main
-		all = append(all, Input{f.Values[f.Inputs[0]].Name, m.Input()})
+		inputs = append(inputs, Input{f.Values[f.Inputs[0]].Name, m.Input()})
 	}
-	return all
+	return inputs
 }
 
 // DescribeInputs returns the names and types of the inputs: "image f32[3,32,32], state f32[64]".

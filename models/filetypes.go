@@ -61,23 +61,23 @@ func (m *Model) Computed(k int) OutputInfo {
 // Outputs returns the outputs of m: those of the graph in its order. If the file of another
 // program has indices of largest numbers among its outputs, the outputs of the file come
 // first, in its order. A model with a Tail has the outputs of the Tail instead.
-func (m *Model) Outputs() (all []OutputInfo) {
+func (m *Model) Outputs() (list []OutputInfo) {
 	if m.Tail != nil {
 		return m.Tail.Outputs
 	}
 	for k := range m.Graph.Main.Outputs {
-		all = append(all, m.Computed(k))
+		list = append(list, m.Computed(k))
 	}
-	behind := len(all)
+	behind := len(list)
 	for _, file := range m.FileTypes {
-		if o, ok := m.picked(file); ok && !slices.ContainsFunc(all, o.isNamesake) {
-			all = append(all, o)
+		if o, ok := m.picked(file); ok && !slices.ContainsFunc(list, o.isNamesake) {
+			list = append(list, o)
 		}
 	}
-	if len(all) > behind {
-		slices.SortStableFunc(all, func(a, b OutputInfo) int { return m.filePosition(a) - m.filePosition(b) })
+	if len(list) > behind {
+		slices.SortStableFunc(list, func(a, b OutputInfo) int { return m.filePosition(a) - m.filePosition(b) })
 	}
-	return all
+	return list
 }
 
 // picked returns the output of the file that is the index of the largest number of another
@@ -185,14 +185,13 @@ type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// fill converts numbers to integers. NaN, numbers below least, and numbers equal to above
-// or larger become least.
-func fill[T integer](to []T, from []float32, least, above float64) {
-	for i, v := range from {
-		if v := float64(v); v >= least && v < above {
-			to[i] = T(v)
+// fill converts numbers to integers. NaN, numbers below low, and numbers of at least limit become low.
+func fill[T integer](dst []T, src []float32, low, limit float64) {
+	for i, v := range src {
+		if v := float64(v); v >= low && v < limit {
+			dst[i] = T(v)
 		} else {
-			to[i] = T(least)
+			dst[i] = T(low)
 		}
 	}
 }

@@ -48,10 +48,11 @@ func WithTrained(m *Model, patterns []string) (*Model, error) {
 }
 
 // matching returns the names that match one of the patterns of an option.
-func matching(all []string, option string, patterns []string, what string) (names []string, err error) {
+func matching(candidates []string, option string, patterns []string, kind string) (names []string,
+	err error) {
 	for _, p := range patterns {
 		found := false
-		for _, name := range all {
+		for _, name := range candidates {
 			ok, err := path.Match(p, name)
 			if err != nil {
 				return nil, problem.Wrap(option, fmt.Errorf("pattern %q: %w", p, err))
@@ -61,12 +62,12 @@ func matching(all []string, option string, patterns []string, what string) (name
 			}
 		}
 		if !found {
-			text := "matches no " + what + "; there are " + some(all)
-			if len(all) == 0 {
-				text = "matches no " + what + "; the model has none"
+			text := "matches no " + kind + "; there are " + some(candidates)
+			if len(candidates) == 0 {
+				text = "matches no " + kind + "; the model has none"
 			}
 			e := problem.New(option, p, text, "")
-			e.Known = all
+			e.Known = candidates
 			return nil, e
 		}
 	}

@@ -37,13 +37,13 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	return &out, nil
 }
 
-// InitHead fills the state of m, which WithClasses has made from the model from. It uses
-// the state of from, and for the head new tensors, as Init makes them with the seed.
-func InitHead(m, from *Model, seed uint64) error {
+// InitHead fills the state of m, which WithClasses has made from the model source. It uses the state of
+// source, and for the head new tensors, as Init makes them with the seed.
+func InitHead(m, source *Model, seed uint64) error {
 	p := tensor.NewPhilox(seed, tensor.StreamInit)
 	state := make(map[string]tensor.Tensor, len(m.Graph.State))
 	for _, s := range m.Graph.State {
-		t := from.State[s.Name]
+		t := source.State[s.Name]
 		if !slices.Equal(t.Shape, s.Shape) {
 			t = tensor.New(s.DType, s.Shape...)
 			if err := initialise(t, s, p); err != nil {

@@ -44,12 +44,12 @@ type branch []struct {
 	c      convSpec
 }
 
-// branches concatenates the results of all branches of x and of a pool. The pool is an
+// branches concatenates the results of the branches of x and of a pool. The pool is an
 // average pool, followed by a convolution; pooled is its number of channels. If pooled is 0, it is a max
 // pool that halves height and width.
-func (n *net) branches(name string, x graph.Value, pooled int, all ...branch) graph.Value {
+func (n *net) branches(name string, x graph.Value, pooled int, list ...branch) graph.Value {
 	var maps []graph.Value
-	for _, b := range all {
+	for _, b := range list {
 		maps = append(maps, n.chain(name, x, b))
 	}
 	if pooled == 0 {

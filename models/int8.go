@@ -112,8 +112,8 @@ func (m *Model) checkInt8() error {
 
 // madeByOne reports whether a single node quantize_weight makes the weight, the bias and
 // the factors of a product.
-func madeByOne(f *graph.Function, in []graph.Value) bool {
+func madeByOne(f *graph.Function, operands []graph.Value) bool {
 	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
-		return n.Op == graph.QuantizeWeight && slices.Equal(n.Out[:3], in)
+		return n.Op == graph.QuantizeWeight && slices.Equal(n.Out[:3], operands)
 	})
 }

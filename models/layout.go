@@ -169,17 +169,17 @@ func (m *Model) FindSuppressed() (boxes, scores, classes int) {
 }
 
 // findSuppressed finds the outputs of Suppressed. open requires that their lengths are open.
-func findSuppressed(outs []OutputInfo, open bool) (at [3]int, ok bool) {
-	at = [3]int{-1, -1, -1}
+func findSuppressed(outs []OutputInfo, open bool) (indices [3]int, ok bool) {
+	indices = [3]int{-1, -1, -1}
 	for i, o := range outs {
 		switch k := suppressedKind(o.Type, open); {
-		case k >= 0 && at[k] < 0:
-			at[k] = i
+		case k >= 0 && indices[k] < 0:
+			indices[k] = i
 		case k >= 0:
-			return at, false
+			return indices, false
 		}
 	}
-	return at, len(outs) == 3 && at[0] >= 0 && at[1] >= 0 && at[2] >= 0
+	return indices, len(outs) == 3 && indices[0] >= 0 && indices[1] >= 0 && indices[2] >= 0
 }
 
 // suppressedKind returns 0 for boxes, 1 for scores, 2 for classes and -1 for other types.

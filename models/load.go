@@ -102,14 +102,14 @@ const features = "features."
 // see mobileNetName for the backbone of SSDlite. Tensors of other types become f32 where m
 // has f32. It is an error if no tensor fits, or if values that training continues from are
 // NaN or infinite. m then stays unchanged.
-func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
+func InitFrom(m *Model, source map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}
 	for _, s := range m.Graph.State {
 		for _, name := range names(s) {
 			known[name] = true
 		}
-		t, err := l.pick(s, from)
+		t, err := l.pick(s, source)
 		switch {
 		case err != nil:
 			return Loaded{}, fmt.Errorf("model %s: tensor %s: %w", m.Architecture, s.Name, err)
@@ -118,7 +118,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 		}
 		state[s.Name] = t
 	}
-	for name := range from {
+	for name := range source {
 		if !known[name] {
 			l.Unused = append(l.Unused, name)
 		}
@@ -126,7 +126,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	slices.Sort(l.Unused)
 	if len(l.Matched) == 0 {
 		return l, fmt.Errorf("model %s: none of the file's %s has the name and shape of one of "+
-			"the model's %d: %v", m.Architecture, problem.Plural(len(from), "tensor"), len(known), l)
+			"the model's %d: %v", m.Architecture, problem.Plural(len(source), "tensor"), len(known), l)
 	}
 	m.State = state
 	return l, nil
@@ -143,11 +143,11 @@ func names(s graph.State) []string {
 }
 
 // pick returns a copy of the source's tensor for s, or the zero Tensor if no tensor fits.
-func (l *Loaded) pick(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
+func (l *Loaded) pick(s graph.State, source map[string]tensor.Tensor) (tensor.Tensor, error) {
 	var t tensor.Tensor
 	ok := false
 	for _, name := range names(s) {
-		if t, ok = from[name]; ok {
+		if t, ok = source[name]; ok {
 			break
 		}
 	}

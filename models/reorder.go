@@ -8,23 +8,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PermutationByLabel returns, for each row of a new head, its row in the old head. The argument was
-// has the labels of the old rows, and the argument now has the labels of the first new rows. A
-// label keeps its old row. A new label gets the old row with its index, unless another label keeps
-// that row; then it gets the first row that is left. The rows of removed labels follow.
-func PermutationByLabel(was, now []string) []int {
-	from, taken := make([]int, len(was)), make([]bool, len(was))
+// PermutationByLabel returns, for each row of a new head, its row in the old head. oldLabels has the labels
+// of the old rows, and newLabels those of the first new rows. A label keeps its old row. A new label gets
+// the old row with its index, unless another label keeps that row; then it gets the first row that is left.
+// The rows of removed labels follow.
+func PermutationByLabel(oldLabels, newLabels []string) []int {
+	from, taken := make([]int, len(oldLabels)), make([]bool, len(oldLabels))
 	for i := range from {
 		from[i] = -1
-		if i >= len(now) {
+		if i >= len(newLabels) {
 			continue
 		}
-		if k := slices.Index(was, now[i]); k >= 0 && !taken[k] {
+		if k := slices.Index(oldLabels, newLabels[i]); k >= 0 && !taken[k] {
 			from[i], taken[k] = k, true
 		}
 	}
 	for i := range from {
-		if from[i] < 0 && !taken[i] && i < len(now) {
+		if from[i] < 0 && !taken[i] && i < len(newLabels) {
 			from[i], taken[i] = i, true
 		}
 	}
@@ -57,8 +57,8 @@ func HeadState(m *Model) ([]string, error) {
 	return h.state, nil
 }
 
-// PermuteRows moves the rows of m's head in m's state: row i becomes what row from[i] was.
-func PermuteRows(m *Model, from []int) error {
+// PermuteRows moves the rows of m's head in m's state: row i becomes the former row oldRow[i].
+func PermuteRows(m *Model, oldRow []int) error {
 	names, err := HeadState(m)
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func PermuteRows(m *Model, from []int) error {
 	for _, name := range names {
 		t := m.State[name]
 		moved := tensor.New(t.DType, t.Shape...)
-		row := len(t.Bytes) / len(from)
-		for i, k := range from {
+		row := len(t.Bytes) / len(oldRow)
+		for i, k := range oldRow {
 			copy(moved.Bytes[i*row:(i+1)*row], t.Bytes[k*row:])
 		}
 		m.State[name] = moved

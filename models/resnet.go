@@ -67,12 +67,11 @@ func bottleneckV1(n *net, name string, x graph.Value, width, stride, dilation in
 		convSpec{out: width, kernel: 3, stride: 1, pad: dilation, dilation: dilation})
 }
 
-// bottlenecks returns a bottleneck with groups in its 3x3 convolution, each of the given
-// width in the first stage: ResNeXt (Xie et al. 2017), and with one group Wide ResNet
-// (Zagoruyko 2016).
-func bottlenecks(groups, each int) residual {
+// bottlenecks returns a bottleneck with groups in its 3x3 convolution. In the first stage each group has
+// perGroup channels. This is ResNeXt (Xie et al. 2017), and with one group Wide ResNet (Zagoruyko 2016).
+func bottlenecks(groups, perGroup int) residual {
 	return func(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
-		return n.bottleneck(name, x, 1, 4*width, convSpec{out: groups * each * width / 64, kernel: 3,
+		return n.bottleneck(name, x, 1, 4*width, convSpec{out: groups * perGroup * width / 64, kernel: 3,
 			stride: stride, pad: dilation, dilation: dilation, groups: groups})
 	}
 }

@@ -85,41 +85,41 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	return &out, nil
 }
 
-// resizeAttrs returns the attributes that n needs when the shape of its operand changes
-// from the argument from to the argument to. A range that reaches the end of an axis still
-// does, and a factor stays the same. If the node selects a fixed part of a map, b fails.
-func resizeAttrs(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
-	if slices.Equal(from, to) || len(from) != len(to) {
+// resizeAttrs returns the attributes that n needs when the shape of its operand changes from oldShape to
+// newShape. A range that reaches the end of an axis still does, and a factor stays the same. If the node
+// selects a fixed part of a map, b fails.
+func resizeAttrs(b *graph.Builder, n *graph.Node, oldShape, newShape []int) graph.Attrs {
+	if slices.Equal(oldShape, newShape) || len(oldShape) != len(newShape) {
 		return n.Attrs
 	}
 	fixed := func() graph.Attrs {
-		b.Fail(fmt.Errorf("%v counts places of a map of %v", n.Op, from))
+		b.Fail(fmt.Errorf("%v counts places of a map of %v", n.Op, oldShape))
 		return n.Attrs
 	}
 	switch n.Op {
 	case graph.Slice:
 		end := n.Ints("end")
-		for axis, length := range to {
-			if length == from[axis] {
+		for axis, length := range newShape {
+			if length == oldShape[axis] {
 				continue
 			}
-			if end[axis] != from[axis] {
+			if end[axis] != oldShape[axis] {
 				return fixed()
 			}
 			end[axis] = length
 		}
 		return n.Attrs.With("end", end)
 	case graph.Take:
-		if axis := n.Int("axis"); to[axis] != from[axis] {
+		if axis := n.Int("axis"); newShape[axis] != oldShape[axis] {
 			return fixed()
 		}
 	case graph.Upsample:
 		size := n.Ints("size")
 		for axis := range size {
-			if size[axis]%from[axis+1] != 0 {
+			if size[axis]%oldShape[axis+1] != 0 {
 				return fixed()
 			}
-			size[axis] = size[axis] / from[axis+1] * to[axis+1]
+			size[axis] = size[axis] / oldShape[axis+1] * newShape[axis+1]
 		}
 		return n.Attrs.With("size", size)
 	}

@@ -109,11 +109,11 @@ func (n *net) windows(name string, x graph.Value) graph.Value {
 	return n.reshape(name+".places", x, s[0]*s[1]/(w*w), w*w, s[2])
 }
 
-// rolled moves rows up and columns left. Rows and columns that leave the map come back
-// on the other side.
-func (n *net) rolled(name string, x graph.Value, up, left int) graph.Value {
+// rolled moves a map up by rows and to the left by columns. Rows and columns that leave the map come back on
+// the other side.
+func (n *net) rolled(name string, x graph.Value, rows, columns int) graph.Value {
 	s := n.Type(x).Shape
-	for axis, by := range []int{up, left} {
+	for axis, by := range []int{rows, columns} {
 		if by == 0 {
 			continue
 		}

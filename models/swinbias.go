@@ -6,7 +6,8 @@ import (
 
 // windowBias is added to the products of a window's positions: a number for their distance,
 // and -100 for positions that a rolled map brought together from different sides.
-func (n *net) windowBias(name string, table graph.Value, rows, columns, down, right int) graph.Value {
+func (n *net) windowBias(name string, table graph.Value, rows, columns, rowShift,
+	columnShift int) graph.Value {
 	const w, area = swinWindow, swinWindow * swinWindow
 	heads := n.Type(table).Shape[1]
 	index := make([]int, 0, area*area)
@@ -17,14 +18,14 @@ func (n *net) windowBias(name string, table graph.Value, rows, columns, down, ri
 	}
 	b := n.Op(graph.Take, name+".distances", []graph.Value{table}, "axis", 0, "index", index)
 	b = n.transpose(name+".bias", n.reshape(name+".distances.of", b, area, area, heads), 2, 0, 1)
-	if down == 0 && right == 0 {
+	if rowShift == 0 && columnShift == 0 {
 		return b
 	}
 	zero := n.Op(graph.Slice, name+".first", []graph.Value{table}, "begin", []int{0, 0}, "end", []int{1, 1})
 	zero = n.Op(graph.Compare, name+".is", []graph.Value{zero}, "of", "equal")
 	zero = n.Op(graph.Affine, name+".zero", []graph.Value{zero}, "by", 0.0)
-	sides := n.add(name+".sides", n.sides(name+".rows", zero, 0, rows, down, 3),
-		n.sides(name+".columns", zero, 1, columns, right, 1))
+	sides := n.add(name+".sides", n.sides(name+".rows", zero, 0, rows, rowShift, 3),
+		n.sides(name+".columns", zero, 1, columns, columnShift, 1))
 	sides = n.windows(name+".sides", n.reshape(name+".sides.map", sides, rows, columns, 1))
 	other := n.reshape(name+".sides.turned", sides, rows*columns/area, 1, area)
 	differ := n.Op(graph.Compare, name+".differ", []graph.Value{sides, other}, "of", "not_equal")

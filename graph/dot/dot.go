@@ -89,8 +89,8 @@ func write(w io.Writer, f *graph.Function) error {
 }
 
 // edge draws the value v from where it is made to where it is used.
-func edge(b *strings.Builder, f *graph.Function, makers map[graph.Value]string, v graph.Value, to string) {
+func edge(b *strings.Builder, f *graph.Function, makers map[graph.Value]string, v graph.Value, user string) {
 	if from, ok := makers[v]; ok {
-		fmt.Fprintf(b, "  %q -> %q [label=%q];\n", from, to, f.Values[v].Type.String())
+		fmt.Fprintf(b, "  %q -> %q [label=%q];\n", from, user, f.Values[v].Type.String())
 	}
 }

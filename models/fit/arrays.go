@@ -23,7 +23,7 @@ type Converter func(name string, x tensor.Tensor) (tensor.Tensor, error)
 func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
 	a := arrayFile{m: m, log: note, image: imageOf(m)}
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
-		a.name, a.given = name, tensor.Describe(x.DType, x.Shape)
+		a.name, a.description = name, tensor.Describe(x.DType, x.Shape)
 		if len(x.Shape) == 0 {
 			return x, nil // the caller refuses a single number: it has no samples
 		}
@@ -44,7 +44,7 @@ func ZooArrays(note func(format string, args ...any)) Converter {
 		if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
 			return x, nil
 		}
-		a := arrayFile{log: note, name: name, given: tensor.Describe(x.DType, x.Shape)}
+		a := arrayFile{log: note, name: name, description: tensor.Describe(x.DType, x.Shape)}
 		return a.pictures(x)
 	}
 }
@@ -69,11 +69,11 @@ func LikelyArrays(note func(format string, args ...any)) Converter {
 
 // arrayFile is an array that is converted to samples of a model.
 type arrayFile struct {
-	m     *models.Model                    // nil: pictures of any size, grey or in colour
-	log   func(format string, args ...any) // nil: nothing is logged
-	image *graph.Node                      // the model's preprocessing of pictures; nil without
-	name  string
-	given string // type and shape of the array in the file
+	m           *models.Model                    // nil: pictures of any size, grey or in colour
+	log         func(format string, args ...any) // nil: nothing is logged
+	image       *graph.Node                      // the model's preprocessing of pictures; nil without
+	name        string
+	description string // type and shape of the array in the file
 }
 
 // imageOf returns the image operation on the input of m, or nil.
@@ -89,7 +89,7 @@ func imageOf(m *models.Model) *graph.Node {
 
 func (a *arrayFile) note(format string, args ...any) {
 	if a.log != nil {
-		a.log("%s: %s %s", a.name, a.given, fmt.Sprintf(format, args...))
+		a.log("%s: %s %s", a.name, a.description, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -99,7 +99,7 @@ func (a *arrayFile) pictures(x tensor.Tensor) (tensor.Tensor, error) {
 		b, err := bytesOf(x)
 		if err != nil {
 			return x, fmt.Errorf("%s: %w; the model takes pictures as uint8 [N,H,W,C], or floats that are "+
-				"normalised already", a.given, err)
+				"normalised already", a.description, err)
 		}
 		a.note("is taken as uint8: all values are whole numbers from 0 to 255")
 		x = b
@@ -115,7 +115,7 @@ func (a *arrayFile) pictures(x tensor.Tensor) (tensor.Tensor, error) {
 		a.note("is taken as grey pictures [N,H,W]")
 		return tensor.FromBytes(tensor.U8, append(slices.Clone(x.Shape), 1), x.Bytes)
 	}
-	return x, fmt.Errorf("%s: no pictures; the model takes uint8 [N,H,W,C] with 1 or 3 channels", a.given)
+	return x, fmt.Errorf("%s: no pictures; the model takes uint8 [N,H,W,C] with 1 or 3 channels", a.description)
 }
 
 // bytesOf converts integers without loss.
@@ -170,7 +170,7 @@ func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	least, most := x.F32()[0], x.F32()[0]
 	for _, v := range x.F32() {
 		if v != v {
-			return x, fmt.Errorf("%s: NaN is among the values", a.given)
+			return x, fmt.Errorf("%s: NaN is among the values", a.description)
 		}
 		least, most = min(least, v), max(most, v)
 	}
@@ -178,7 +178,7 @@ func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	if float64(least) < low-slack || float64(most) > high+slack {
 		return x, problem.Advise("give pictures as uint8 [N,H,W,C], or {preprocess} none to take the numbers "+
 			"as they are", "%s: values from %.4g to %.4g, and the model's preprocessing makes %.4g to %.4g of "+
-			"pictures", a.given, least, most, low, high)
+			"pictures", a.description, least, most, low, high)
 	}
 	a.note("(%.4g to %.4g) goes past the model's preprocessing, which makes %.4g to %.4g of pictures",
 		least, most, low, high)
@@ -217,7 +217,7 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 		advice := fmt.Sprintf("say {preprocess} imagenet, unit, raw or caffe and give [N,H,W,C], or give %s",
 			tensor.Describe(want.DType, append([]int{x.Shape[0]}, want.Shape...)))
 		return x, problem.Advise(advice,
-			"%s: bytes are pictures, and the file does not say how they become the model's input", a.given)
+			"%s: bytes are pictures, and the file does not say how they become the model's input", a.description)
 	}
 	x, err := a.floats(x)
 	switch {
@@ -243,11 +243,11 @@ func (a *arrayFile) floats(x tensor.Tensor) (tensor.Tensor, error) {
 	for i, v := range out.F32() {
 		switch {
 		case x.DType == tensor.F64 && math.IsInf(float64(v), 0) && !math.IsInf(x.F64()[i], 0):
-			return x, fmt.Errorf("%s: %g is beyond float32", a.given, x.F64()[i])
+			return x, fmt.Errorf("%s: %g is beyond float32", a.description, x.F64()[i])
 		case x.DType == tensor.I64 && int64(v) != x.I64()[i],
 			x.DType == tensor.I32 && float64(v) != float64(x.I32()[i]):
 			return x, problem.Advise("convert them",
-				"%s: not all values are whole numbers that float32 holds", a.given)
+				"%s: not all values are whole numbers that float32 holds", a.description)
 		}
 	}
 	a.note("is taken as f32")

@@ -32,7 +32,7 @@ func Template(m *models.Model) (*models.Model, error) {
 	if !m.TrainsInt8() {
 		return m, nil
 	}
-	f := &fixer{from: m, state: map[string]tensor.Tensor{}}
+	f := &fixer{source: m, state: map[string]tensor.Tensor{}}
 	f.Copier = graph.NewCopier(m.Graph.Main, graph.NewBuilder(m.Graph.Main.Name, &f.table))
 	if err := f.copyAll(); err != nil {
 		return nil, fmt.Errorf("int8 template of %s: %w", m.Architecture, err)
@@ -68,9 +68,9 @@ func origin(m *models.Model) *models.Quantised {
 // fixer copies a function, and computes its nodes quantize_weight.
 type fixer struct {
 	graph.Copier
-	from  *models.Model
-	table []graph.State
-	state map[string]tensor.Tensor
+	source *models.Model
+	table  []graph.State
+	state  map[string]tensor.Tensor
 }
 
 func (f *fixer) copyAll() error {
@@ -96,15 +96,15 @@ func (f *fixer) copyAll() error {
 
 // keep declares a state tensor that other nodes read.
 func (f *fixer) keep(name string) {
-	i := slices.IndexFunc(f.from.Graph.State, func(s graph.State) bool { return s.Name == name })
-	f.Builder.Declare(f.from.Graph.State[i])
-	f.state[name] = f.from.State[name]
+	i := slices.IndexFunc(f.source.Graph.State, func(s graph.State) bool { return s.Name == name })
+	f.Builder.Declare(f.source.Graph.State[i])
+	f.state[name] = f.source.State[name]
 }
 
 // fix declares the bytes of a weight, its bias and its factors.
 func (f *fixer) fix(n *graph.Node) error {
 	names := [2]string{f.From.Values[n.In[0]].State, f.From.Values[n.In[1]].State}
-	weight, bias := f.from.State[names[0]], f.from.State[names[1]]
+	weight, bias := f.source.State[names[0]], f.source.State[names[1]]
 	out, s := bias.Count(), class.WeightsInt8Of(n)
 	q, b := tensor.New(tensor.I8, weight.Shape...), tensor.New(tensor.I32, out)
 	by, back := tensor.New(tensor.F32, out), make([]float32, weight.Count())

@@ -162,13 +162,13 @@ func (m *Memory) Lay(functions []*Slots, c device.Capacity, threads int) int {
 }
 
 // Allocate allocates an arena of size bytes. keep preserves the values that train has
-// retained. before is the previous capacity of the arena.
-func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
+// retained. previous is the capacity that the arena had before.
+func (m *Memory) Allocate(size int, keep bool, previous device.Capacity) {
 	arena := newArena(size)
 	if keep { // retained values come first, at the same place for every capacity
 		n := 0
 		for _, s := range m.retained {
-			n += s.bytes(before)
+			n += s.bytes(previous)
 		}
 		copy(arena, m.arena[:n])
 	}

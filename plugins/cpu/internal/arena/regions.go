@@ -41,9 +41,9 @@ type regions struct {
 
 // lent is a region of leaves that a reader outside this package still uses.
 type lent struct {
-	area  Area
-	bytes []byte
-	rest  int // bytes of the region that are still read
+	area   Area
+	bytes  []byte
+	unread int // bytes of the region that are still read
 }
 
 // take returns a region of n bytes with arbitrary contents.
@@ -182,7 +182,7 @@ func (m *Memory) Spent(outputs []tensor.Tensor) {
 		if i < 0 {
 			continue
 		}
-		if r.leaves[i].rest -= len(t.Bytes); r.leaves[i].rest <= 0 {
+		if r.leaves[i].unread -= len(t.Bytes); r.leaves[i].unread <= 0 {
 			r.give(r.leaves[i].area, r.leaves[i].bytes)
 			r.leaves = slices.Delete(r.leaves, i, i+1)
 		}

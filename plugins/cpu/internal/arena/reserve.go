@@ -12,9 +12,9 @@ import (
 // pages. It is outside the heap: unpacked weights use no memory, and the garbage collector
 // ignores it.
 type reserve struct {
-	piece int // bytes of a piece
-	all   [][]byte
-	rest  []byte // rest of the last piece
+	piece  int // bytes of a piece
+	pieces [][]byte
+	unused []byte // unused bytes of the last piece
 }
 
 // newReserve returns a reserve for a program with the given number of bytes of
@@ -30,12 +30,12 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	var zero T
 	size := n * int(unsafe.Sizeof(zero))
 	aligned := (size + tensor.Alignment - 1) &^ (tensor.Alignment - 1)
-	if aligned > len(r.rest) {
+	if aligned > len(r.unused) {
 		b := newPages(max(aligned, r.piece) + Slack)
-		r.all, r.rest = append(r.all, b), b[:len(b)-Slack]
+		r.pieces, r.unused = append(r.pieces, b), b[:len(b)-Slack]
 	}
-	b := r.rest[:size:size]
-	r.rest = r.rest[aligned:]
+	b := r.unused[:size:size]
+	r.unused = r.unused[aligned:]
 	return layout.View[T](b)
 }
 
@@ -43,18 +43,18 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 // so overwrites the weights of the layer before. Packed weights are not read again after the last run, and
 // touching new memory costs more than packing.
 type passing struct {
-	most  int // maximum number of values in a request
-	pages []byte
+	largest int // maximum number of values in a request
+	pages   []byte
 }
 
 // want makes later calls of take for up to n values possible.
-func (p *passing) want(n int) { p.most = max(p.most, n) }
+func (p *passing) want(n int) { p.largest = max(p.largest, n) }
 
 // take returns n values with arbitrary contents, at most the number passed to want. They
 // are valid until the next call.
 func (p *passing) take(n int) []float32 {
 	if p.pages == nil {
-		p.pages = newPages(4*p.most + Slack)
+		p.pages = newPages(4*p.largest + Slack)
 	}
 	return layout.View[float32](p.pages)[:n:n]
 }
@@ -69,7 +69,7 @@ func (p *passing) free() {
 
 // free releases the memory, including all parts that were handed out.
 func (r *reserve) free() {
-	for _, b := range r.all {
+	for _, b := range r.pieces {
 		freePages(b)
 	}
 	*r = reserve{}

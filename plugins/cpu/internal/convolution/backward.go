@@ -56,8 +56,9 @@ func backward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.V
 func (g *Geometry) backwardSections() (sections []packSection) {
 	for _, f := range g.backward() {
 		for i := range g.Groups {
-			at, step := g.backwardAt(f, i)
-			sections = append(sections, packSection{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
+			offsets, step := g.backwardAt(f, i)
+			sections = append(sections, packSection{window: f.window, offsets: offsets, step: step, in: i * g.og,
+				out: i * g.cg})
 		}
 	}
 	return sections

@@ -45,14 +45,14 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 // [from, to) by windows.
 func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, from, to int) {
 	if g.narrow() {
-		at, step := g.narrowAt()
-		return g.gradient([]gradientOf{newGradientOf(g.narrowForward(), at, step)}, x, dy, dw, true)
+		offsets, step := g.narrowAt()
+		return g.gradient([]gradientOf{newGradientOf(g.narrowForward(), offsets, step)}, x, dy, dw, true)
 	}
 	var sections []gradientOf
 	w := g.forward()
 	for i := range g.Groups {
-		at, step := g.forwardAt(i)
-		sections = append(sections, newGradientOf(w, at, step))
+		offsets, step := g.forwardAt(i)
+		sections = append(sections, newGradientOf(w, offsets, step))
 	}
 	return g.gradient(sections, x, dy, dw, false)
 }

@@ -18,8 +18,8 @@ func TestGradientsOfPaddingAreLeftOut(t *testing.T) {
 		side, c, o, rate := 4+r.IntN(8), 1+r.IntN(9), 1+r.IntN(70), 1+r.IntN(6)
 		g := NewGeometry(graph.Window{Kernel: [2]int{3, 3}, Stride: [2]int{1, 1}, Dilation: [2]int{rate, rate},
 			Pad: [4]int{rate, rate, rate, rate}, Groups: 1}, []int{c, side, side}, []int{o, side, side})
-		at, step := g.forwardAt(0)
-		part := newGradientOf(g.forward(), at, step)
+		offsets, step := g.forwardAt(0)
+		part := newGradientOf(g.forward(), offsets, step)
 		left += len(part.seen)
 		x, dy := unusual(r, i, 2*side*side*c), unusual(r, i, 2*side*side*o+kernel.GradientSlack)
 		if i%4 == 3 {

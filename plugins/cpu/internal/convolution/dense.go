@@ -30,8 +30,8 @@ const denseRows = 48
 type denseWindows struct {
 	k, width, lanes int
 
-	of    [denseRows + 1]*kernel.Window
-	pairs [denseRows + 1]*kernel.Pairs
+	byRows [denseRows + 1]*kernel.Window
+	pairs  [denseRows + 1]*kernel.Pairs
 }
 
 // denseWindowsOf returns windows that compute all columns.
@@ -49,14 +49,14 @@ func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
 
 // rows returns the window for products of n rows.
 func (d *denseWindows) rows(n int) *kernel.Window {
-	if d.of[n] == nil {
+	if d.byRows[n] == nil {
 		in, out := make([]int32, n), make([]int32, n)
 		for p := range n {
 			in[p], out[p] = int32(4*p*d.k), int32(4*p*d.width)
 		}
-		d.of[n] = kernel.NewWindow(in, out, 1, d.k, d.lanes)
+		d.byRows[n] = kernel.NewWindow(in, out, 1, d.k, d.lanes)
 	}
-	return d.of[n]
+	return d.byRows[n]
 }
 
 // prepare makes all windows that a product of the given number of rows needs, before workers use them.
@@ -70,7 +70,7 @@ const mostDense = 1 << 22
 
 // dense returns the product of rows of in and the matrix with element (k, c) at
 // weight[k*stepK + c*stepC].
-func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Value,
+func dense(c *plan.Compiler, key string, in *run.Value, t *filter, out *run.Value,
 	stepK, stepC int) run.Action {
 	k, width := in.Count, out.Count
 	if max(k, width) > mostDense {
@@ -78,16 +78,16 @@ func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Val
 	}
 	windows := denseWindowsOf(k, width)
 	sections := func() []packSection {
-		at := make([]int, k)
-		for i := range at {
-			at[i] = i * stepK
+		offsets := make([]int, k)
+		for i := range offsets {
+			offsets[i] = i * stepK
 		}
-		return []packSection{{window: windows.rows(1), at: at, step: stepC}}
+		return []packSection{{window: windows.rows(1), offsets: offsets, step: stepC}}
 	}
 	if choose(c) == class.Dot2 {
-		return denseDot2(c, dot2For(c, t, what, sections, false), windows, in, t, out)
+		return denseDot2(c, dot2For(c, t, key, sections, false), windows, in, t, out)
 	}
-	p := newProduct(packFor(c, t, what, sections), t)
+	p := newProduct(packFor(c, t, key, sections), t)
 	in, round := c.Operand(in)
 	rows := rowsOf(c, in, out)
 	once := newDenseOnce(p, windows)

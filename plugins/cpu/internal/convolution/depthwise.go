@@ -22,9 +22,9 @@ func (g *Geometry) pixels() *Geometry {
 
 // tapsFirst copies weights from [C][taps] to [taps][C], multiplied by a factor. It copies only the given
 // taps and the given number of channels from c on.
-func (g *Geometry) tapsFirst(to, weights []float32, taps []int, c, channels int, factor kernel.Factor) {
+func (g *Geometry) tapsFirst(dst, weights []float32, taps []int, c, channels int, factor kernel.Factor) {
 	for i, t := range taps {
-		row := to[i*channels:][:channels]
+		row := dst[i*channels:][:channels]
 		for k := range row {
 			row[k] = weights[(c+k)*g.taps+t]
 		}
@@ -48,16 +48,16 @@ func buildDepthwiseBackward(c *plan.Compiler, g *Geometry, dy *run.Value, t *fil
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
 }
 
-// buildDepthwiseRows builds a convolution along rows. If back is true, it is the gradient of the
+// buildDepthwiseRows builds a convolution along rows. If backward is set, it is the gradient of the
 // convolution that has filter t.
 func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
-	back bool) run.Action {
+	backward bool) run.Action {
 	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
 		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
 	taps := make([]int, g.taps)
 	for i := range taps {
 		taps[i] = i
-		if back {
+		if backward {
 			taps[i] = g.taps - 1 - i
 		}
 	}
@@ -201,7 +201,7 @@ const cacheLine = 64
 
 // reaches divides the positions of a window into parts of the given length. For each part it returns how
 // many values from the beginning of an image have been read, at most, at the end of the part.
-func reaches(w *kernel.Window, some int) (all []int) {
+func reaches(w *kernel.Window, length int) (ends []int) {
 	reach := 0
 	for p := range w.Positions() {
 		for t := range w.Taps {
@@ -209,9 +209,9 @@ func reaches(w *kernel.Window, some int) (all []int) {
 				reach = max(reach, int(at)/4+w.Run)
 			}
 		}
-		if (p+1)%some == 0 || p+1 == w.Positions() {
-			all = append(all, reach)
+		if (p+1)%length == 0 || p+1 == w.Positions() {
+			ends = append(ends, reach)
 		}
 	}
-	return all
+	return ends
 }

@@ -38,36 +38,37 @@ func (g *Geometry) directRow() kernel.Direct {
 }
 
 // directAt returns the offsets of the weights of a direct convolution in [O][C][kh][kw]. If
-// back is true, it returns the offsets for the flipped convolution, in reverse order.
-func (g *Geometry) directAt(back bool) (at []int, step int) {
+// backward is set, it returns the offsets for the flipped convolution, in reverse order.
+func (g *Geometry) directAt(backward bool) (offsets []int, step int) {
 	for i := range g.Kernel[0] {
 		for k := range g.c {
 			for j := range kernel.DirectWidth {
-				if back {
-					at = append(at, (k*g.o+1)*g.taps-1-(i*kernel.DirectWidth+j))
+				if backward {
+					offsets = append(offsets, (k*g.o+1)*g.taps-1-(i*kernel.DirectWidth+j))
 				} else {
-					at = append(at, k*g.taps+i*kernel.DirectWidth+j)
+					offsets = append(offsets, k*g.taps+i*kernel.DirectWidth+j)
 				}
 			}
 		}
 	}
-	if back {
-		return at, g.taps
+	if backward {
+		return offsets, g.taps
 	}
-	return at, g.c * g.taps
+	return offsets, g.c * g.taps
 }
 
-// buildDirect builds a direct convolution. If back is true, it is the gradient of the convolution that has
+// buildDirect builds a direct convolution. If backward is set, it is the gradient of the convolution that has
 // filter t.
-func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
-	what := "direct"
-	if back {
-		what = "direct back"
+func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+	backward bool) run.Action {
+	key := "direct"
+	if backward {
+		key = "direct back"
 	}
-	p := packFor(c, t, g.key(what), func() []packSection {
-		at, step := g.directAt(back)
+	p := packFor(c, t, g.key(key), func() []packSection {
+		offsets, step := g.directAt(backward)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
-		return []packSection{{window: w, at: at, step: step}}
+		return []packSection{{window: w, offsets: offsets, step: step}}
 	})
 	prepare := func(f *run.Frame) error {
 		t.prepare(f)

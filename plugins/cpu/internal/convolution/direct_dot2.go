@@ -6,19 +6,19 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildDirectDot2 builds a direct convolution by pairs of bfloat16. If back is true, it is the gradient of
+// buildDirectDot2 builds a direct convolution by pairs of bfloat16. If backward is set, it is the gradient of
 // the convolution that has filter t.
 func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
-	back bool) run.Action {
-	what := "direct"
-	if back {
-		what = "direct back"
+	backward bool) run.Action {
+	key := "direct"
+	if backward {
+		key = "direct back"
 	}
 	s := g.directRow()
-	k := newDot2Product(c, dot2For(c, t, g.key(what), func() []packSection {
-		at, step := g.directAt(back)
+	k := newDot2Product(c, dot2For(c, t, g.key(key), func() []packSection {
+		offsets, step := g.directAt(backward)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
-		return []packSection{{window: w, at: s.DirectPairsAt(at), step: step}}
+		return []packSection{{window: w, offsets: s.DirectPairsAt(offsets), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	work := y.Count * g.taps * g.c / 200

@@ -26,7 +26,7 @@ type dot2Product struct {
 	kernels     *kernel.Set
 	round       bool // results are stored as bfloat16
 	scale, bias []float32
-	from        []int // for each section, where its channels begin in scale and bias
+	first       []int // for each section, where its channels begin in scale and bias
 	units       []unit
 	atOnce      int // number of panels in a unit
 }
@@ -38,7 +38,7 @@ func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot
 	}
 	channels := 0
 	for i, section := range p.sections {
-		out.from = append(out.from, channels)
+		out.first = append(out.first, channels)
 		channels += section.pairs.BiasLen()
 		for panel := 0; panel < section.pairs.Panels(); panel += out.atOnce {
 			out.units = append(out.units, unit{i, panel})
@@ -59,8 +59,8 @@ func (p *dot2Product) prepare(f *run.Frame) error {
 		if len(p.filter.add) > 0 {
 			p.bias = append(append(p.bias, p.filter.add[section.out:][:section.pairs.Width]...), spare...)
 		}
-		if p.filter.by != nil {
-			for _, s := range p.filter.by[section.out:][:section.pairs.Width] {
+		if p.filter.factors != nil {
+			for _, s := range p.filter.factors[section.out:][:section.pairs.Width] {
 				p.scale = append(p.scale, float32(s))
 			}
 			p.scale = append(p.scale, spare...)
@@ -156,10 +156,10 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 	f := kernel.ScaledEpilogue{Round: p.round}
 	if len(p.bias) > 0 {
-		f.Bias = p.bias[p.from[section]:]
+		f.Bias = p.bias[p.first[section]:]
 	}
 	if len(p.scale) > 0 {
-		f.Scale = p.scale[p.from[section]:]
+		f.Scale = p.scale[p.first[section]:]
 	}
 	return f
 }

@@ -21,24 +21,24 @@ import (
 type dot2Gradient struct {
 	g         *Geometry
 	lines     *pairLines
-	at        []int // offset in dw of each weight (tap and value), for the first output channel
+	offsets   []int // offset in dw of each weight (tap and value), for the first output channel
 	atStep    int   // distance in dw between the weights of two output channels
 	x, dy, dw *run.Value
 	chunks    chunks
-	// together is the number of values that are interleaved before the products of any of them are computed.
+	// interleaved is the number of values that are interleaved before the products of any of them are computed.
 	// They should stay in the cache.
-	together int
+	interleaved int
 
 	mu     sync.Mutex
 	orders map[[4]int]kernel.Order // offsets in dw of the sums of a task
 }
 
 // newDot2Gradient returns the weight gradient of a convolution with its positions paired in lines l.
-func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, together int) *dot2Gradient {
+func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, interleaved int) *dot2Gradient {
 	k := &dot2Gradient{g: g, lines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
-		together: together, orders: map[[4]int]kernel.Order{}}
-	if k.at, k.atStep = g.forwardAt(0); l.padded {
-		k.at, k.atStep = g.narrowAt()
+		interleaved: interleaved, orders: map[[4]int]kernel.Order{}}
+	if k.offsets, k.atStep = g.forwardAt(0); l.padded {
+		k.offsets, k.atStep = g.narrowAt()
 	}
 	return k
 }
@@ -52,13 +52,13 @@ func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 	if o, ok := k.orders[key]; ok {
 		return o
 	}
-	var at []int
+	var offsets []int
 	for i := range k.lines.rows {
 		for j := j0; j < j1; j++ {
-			at = append(at, k.at[(i*len(k.lines.begin)+j)*k.lines.values:][k0:k1]...)
+			offsets = append(offsets, k.offsets[(i*len(k.lines.begin)+j)*k.lines.values:][k0:k1]...)
 		}
 	}
-	k.orders[key] = kernel.NewOrder(at)
+	k.orders[key] = kernel.NewOrder(offsets)
 	return k.orders[key]
 }
 

@@ -83,10 +83,10 @@ func TestPairsGradient(t *testing.T) {
 		if far := distance(g, got, x.float, dy.float, images); far > 1e-5 {
 			t.Errorf("%s: differs from the definition by %.2g", name, far)
 		}
-		bits := func(what string, l *pairLines, x, dy stored, values, columns int) {
+		bits := func(key string, l *pairLines, x, dy stored, values, columns int) {
 			other := gradientByLines(g, set, l, x, dy, images, values, columns)
 			if !slices.EqualFunc(other, got, sameBits) {
-				t.Errorf("%s: other bits %s", name, what)
+				t.Errorf("%s: other bits %s", name, key)
 			}
 		}
 		bits("with operands of two bytes", lines, halfX, halfDy, lines.values, len(lines.begin))

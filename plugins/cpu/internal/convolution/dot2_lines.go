@@ -12,11 +12,11 @@ package convolution
 // positions of a pair are neighbours in a line, which is a row of the result, or all of a small result.
 // Lines of both operands are interleaved once for all taps that read them.
 type pairLines struct {
-	count, height     int // number of lines of an image of the result, and of an image of the input
-	rows              int // number of rows of the kernel that read different lines
-	step, lead, apart int // row i of the kernel and line y of the result read input line y*step-lead+i*apart
-	pairs             int // number of pairs in a line of the result
-	values            int // number of values that a tap reads at a position
+	count, height       int // number of lines of an image of the result, and of an image of the input
+	rows                int // number of rows of the kernel that read different lines
+	step, lead, rowStep int // row i of the kernel and line y of the result read input line y*step-lead+i*rowStep
+	pairs               int // number of pairs in a line of the result
+	values              int // number of values that a tap reads at a position
 	// begin has, for every column of the kernel, the index of the first pair that it reads in an interleaved
 	// line of the input.
 	begin []int
@@ -45,7 +45,7 @@ func (g *Geometry) lines() *pairLines {
 // rowLines returns lines that are rows of the result.
 func (g *Geometry) rowLines() *pairLines {
 	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
-		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
+		rowStep: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
 	l.result(g, g.ow)
 	if g.ow%2 != 0 {
 		// The second value of a line's last pair is 0. Another column of the kernel reads a value of the input
@@ -74,11 +74,11 @@ func (l *pairLines) result(g *Geometry, positions int) {
 }
 
 // offset converts the index of a value to an offset in bytes. It returns -1 if the value is not inside.
-func offset(inside bool, at int) int32 {
+func offset(inside bool, index int) int32 {
 	if !inside {
 		return -1
 	}
-	return int32(4 * at)
+	return int32(4 * index)
 }
 
 // addColumns adds the pairs that columns j, j+every and so on before end read. The pairs of
@@ -101,7 +101,7 @@ func (l *pairLines) addColumns(g *Geometry, j, end, every int) {
 // row of the kernel as one run of a padded line.
 func (g *Geometry) narrowLines() *pairLines {
 	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
-		apart: g.Dilation[0], values: g.Kernel[1] * g.c, begin: []int{0}, inStep: g.w * g.c,
+		rowStep: g.Dilation[0], values: g.Kernel[1] * g.c, begin: []int{0}, inStep: g.w * g.c,
 		padded: true, left: g.Pad[1] * g.c, right: g.Pad[3] * g.c}
 	l.result(g, g.ow)
 	for p := range 2 * l.pairs {
@@ -112,7 +112,7 @@ func (g *Geometry) narrowLines() *pairLines {
 
 // wholeLines returns a single line that is a whole image. Each tap has separate pairs.
 func (g *Geometry) wholeLines() *pairLines {
-	l := &pairLines{count: 1, height: 1, rows: 1, step: 1, apart: 1, values: g.cg}
+	l := &pairLines{count: 1, height: 1, rows: 1, step: 1, rowStep: 1, values: g.cg}
 	n := g.oh * g.ow
 	l.result(g, n)
 	for t := range g.taps {

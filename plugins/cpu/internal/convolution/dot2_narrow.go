@@ -23,8 +23,8 @@ func (g *Geometry) evenChannels() *Geometry {
 func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	even := g.evenChannels()
 	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packSection {
-		at, step := g.narrowAt()
-		return []packSection{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
+		offsets, step := g.narrowAt()
+		return []packSection{{window: even.narrowForward(), offsets: spread(offsets, g.c, even.c), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	a := run.BySpan(&run.ByRows{Prepare: k.prepare, Work: k.work(), Spans: run.Spans{Positions: y.Positions,
@@ -41,14 +41,14 @@ func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 
 // spread expands a list of offsets from c channels for every pixel to even channels. The added elements are
 // -1, which means that there is no weight.
-func spread(at []int, c, even int) (all []int) {
-	for i := 0; i < len(at); i += c {
-		all = append(all, at[i:i+c]...)
+func spread(offsets []int, c, even int) (list []int) {
+	for i := 0; i < len(offsets); i += c {
+		list = append(list, offsets[i:i+c]...)
 		for range even - c {
-			all = append(all, -1)
+			list = append(list, -1)
 		}
 	}
-	return all
+	return list
 }
 
 // narrowRows pads an image in the worker's private memory as paddedRows does, with an even

@@ -17,8 +17,8 @@ type dot2Pack struct {
 type dot2Section struct {
 	pairs   *kernel.Pairs
 	matrix  *kernel.Matrix // nil if the kernel class computes this shape without matrix units
-	at      []int
-	order   kernel.PairsOrder // the indices in at as an order
+	offsets []int
+	order   kernel.PairsOrder // offsets as an order
 	step    int
 	in, out int
 	data    []uint16
@@ -42,7 +42,8 @@ func dot2For(c *plan.Compiler, t *filter, key string, sections func() []packSect
 				of[section.window] = kernel.NewPairs(section.window)
 			}
 			pairs := of[section.window]
-			q := dot2Section{pairs: pairs, at: section.at, order: kernel.NewPairsOrder(pairs, section.at),
+			q := dot2Section{pairs: pairs, offsets: section.offsets, order: kernel.NewPairsOrder(pairs,
+				section.offsets),
 				step: section.step, in: section.in, out: section.out}
 			length := section.window.PackedLen()
 			if matrix {
@@ -66,7 +67,8 @@ func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
 		f.Each(section.pairs.Panels(), func(w *run.Worker, panel int) {
 			kernels, src := f.Kernels, f.F32(weight)
 			if section.matrix != nil {
-				kernels.PackMatrix(section.matrix, panel, section.data, src, section.at, section.step, kernel.Factor{})
+				kernels.PackMatrix(section.matrix, panel, section.data, src, section.offsets, section.step,
+					kernel.Factor{})
 			} else {
 				kernels.PackPairs(section.pairs, panel, section.data, src, section.order, section.step,
 					w.Floats(section.order.Spare()))

@@ -62,14 +62,14 @@ func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.input, t.gradient = x, dy
 	t.value, t.channel = t.group*t.k.g.cg+t.k0, t.group*t.k.g.og+t.first
 	t.scratch.segments, t.used = t.scratch.segments[:0], 0
-	for t.lines = t.k.lines.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.k.together; {
+	for t.lines = t.k.lines.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.k.interleaved; {
 		t.lines = (t.lines + 1) / 2
 	}
 	size, workspace := t.k.lines.rows*t.tapRow()*t.k.chunks.blocks(images), 0
 	if t.k.lines.padded {
 		t.inLine.Step, t.value = t.k.lines.left+t.k.lines.inStep+t.k.lines.right, 0
 		l := t.k.lines
-		workspace = min((t.lines-1)*l.step+(l.rows-1)*l.apart+1, l.height)*t.inLine.Step + kernel.Lanes
+		workspace = min((t.lines-1)*l.step+(l.rows-1)*l.rowStep+1, l.height)*t.inLine.Step + kernel.Lanes
 	}
 	all := t.worker.Floats(size + workspace)
 	clear(all[size:])
@@ -85,7 +85,7 @@ func (t *dot2Task) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width
 // segment returns the segment with lines [from, to) of the result in an image.
 func (t *dot2Task) segment(image, from, to int) segment {
 	top := min(max(from*t.k.lines.step-t.k.lines.lead, 0), t.k.lines.height)
-	bottom := min((to-1)*t.k.lines.step-t.k.lines.lead+(t.k.lines.rows-1)*t.k.lines.apart+1, t.k.lines.height)
+	bottom := min((to-1)*t.k.lines.step-t.k.lines.lead+(t.k.lines.rows-1)*t.k.lines.rowStep+1, t.k.lines.height)
 	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
 }
 
@@ -98,7 +98,7 @@ func (t *dot2Task) size(s segment) int {
 func (t *dot2Task) image(image int) {
 	for y := 0; y < t.k.lines.count; y += t.lines {
 		s := t.segment(image, y, min(y+t.lines, t.k.lines.count))
-		if t.used+t.size(s) > t.k.together {
+		if t.used+t.size(s) > t.k.interleaved {
 			t.add()
 		}
 		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
@@ -163,7 +163,7 @@ func (t *dot2Task) single(halves []uint16, i int) {
 	rows := t.scratch.calls[:0]
 	for _, s := range t.scratch.segments {
 		for y := s.from; y < s.to; y++ {
-			if h := y*t.k.lines.step - t.k.lines.lead + i*t.k.lines.apart; h >= s.top && h < s.bottom {
+			if h := y*t.k.lines.step - t.k.lines.lead + i*t.k.lines.rowStep; h >= s.top && h < s.bottom {
 				rows = append(rows, t.rowsAt(s, h, y))
 			}
 		}
@@ -178,9 +178,9 @@ func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
 		// Row i of the kernel reads line h of the input for line h+lead-i*apart of the result.
-		low, high := 0, min(t.k.lines.rows-1, (h+t.k.lines.lead-s.from)/t.k.lines.apart)
+		low, high := 0, min(t.k.lines.rows-1, (h+t.k.lines.lead-s.from)/t.k.lines.rowStep)
 		if below := h + t.k.lines.lead - s.to; below >= 0 {
-			low = below/t.k.lines.apart + 1
+			low = below/t.k.lines.rowStep + 1
 		}
 		if low > high {
 			continue
@@ -189,7 +189,7 @@ func (t *dot2Task) shared(halves []uint16, s segment) {
 			t.products(halves, rows, first, last)
 			rows, first, last = rows[:0], low, high
 		}
-		rows = append(rows, t.rowsAt(s, h, h+t.k.lines.lead-high*t.k.lines.apart))
+		rows = append(rows, t.rowsAt(s, h, h+t.k.lines.lead-high*t.k.lines.rowStep))
 	}
 	t.products(halves, rows, first, last)
 	t.scratch.calls = rows
@@ -207,7 +207,7 @@ func (t *dot2Task) products(halves []uint16, lines [][2]int32, first, last int) 
 	}
 	n := (t.k1 - t.k0) * t.width
 	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.k.lines.pairs, Taps: last - first + 1,
-		GradRow: t.k.lines.apart * t.dyLine.Len(), SumTap: t.tapRow()}
+		GradRow: t.k.lines.rowStep * t.dyLine.Len(), SumTap: t.tapRow()}
 	for j := t.j0; j < t.j1; j++ {
 		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
 		t.kernels.PairsGradient(p, sums, halves[2*t.k.lines.begin[j]*t.inLine.Lanes:], halves, lines, &t.next)

@@ -22,7 +22,7 @@ type filter struct {
 	weight, bias *run.Value // bias is nil if there is none
 	norm         *foldedNorm
 
-	by      []float64 // factor s of every output channel; nil without a batch norm
+	factors []float64 // factor s of every output channel; nil without a batch norm
 	add     []float32 // number that is added to every output channel; may be empty
 	changed func() bool
 }
@@ -42,7 +42,7 @@ func filterOf(c *plan.Compiler) *filter {
 	t := &filter{weight: c.In(1), bias: c.In(2)}
 	if norm := c.FoldedNorm(); norm != nil {
 		t.norm = &foldedNorm{*norm, c.In(3), c.In(4), c.In(5), c.In(6)}
-		t.by, t.add = make([]float64, t.norm.gamma.Count), make([]float32, t.norm.gamma.Count)
+		t.factors, t.add = make([]float64, t.norm.gamma.Count), make([]float32, t.norm.gamma.Count)
 	}
 	t.changed = run.Changes(t.operands()...)
 	return t
@@ -84,9 +84,9 @@ func (t *filter) stamp() uint64 {
 // factor returns the factor by which the weights are multiplied when they are packed.
 func (t *filter) factor(f *run.Frame) kernel.Factor {
 	if f.BF16() {
-		return kernel.Factor{Round: f.Kernels, By: t.by}
+		return kernel.Factor{Round: f.Kernels, By: t.factors}
 	}
-	return kernel.Factor{By: t.by}
+	return kernel.Factor{By: t.factors}
 }
 
 // prepare computes the fields by and add if an operand has changed, and reports whether it did.
@@ -111,7 +111,7 @@ func (t *filter) fold(f *run.Frame) {
 		if t.bias != nil {
 			shift += float64(f.F32(t.bias)[o])
 		}
-		t.by[o] = n.By(g, variance[o])
-		t.add[o] = n.Add(beta[o], shift, t.by[o])
+		t.factors[o] = n.By(g, variance[o])
+		t.add[o] = n.Add(beta[o], shift, t.factors[o])
 	}
 }

@@ -67,8 +67,9 @@ func aheadOf(a run.Action, g *Geometry) run.Action {
 func (g *Geometry) forwardSections() (sections []packSection) {
 	w := g.forward()
 	for i := range g.Groups {
-		at, step := g.forwardAt(i)
-		sections = append(sections, packSection{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
+		offsets, step := g.forwardAt(i)
+		sections = append(sections, packSection{window: w, offsets: offsets, step: step, in: i * g.cg,
+			out: i * g.og})
 	}
 	return sections
 }
@@ -77,8 +78,8 @@ func (g *Geometry) forwardSections() (sections []packSection) {
 // read together.
 func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	p := newProduct(packFor(c, t, g.key("narrow"), func() []packSection {
-		at, step := g.narrowAt()
-		return []packSection{{window: g.narrowForward(), at: at, step: step}}
+		offsets, step := g.narrowAt()
+		return []packSection{{window: g.narrowForward(), offsets: offsets, step: step}}
 	}), t)
 	some := g.nearRows()
 	ring := g.sees(some)

@@ -27,16 +27,16 @@ import (
 // product computes rows of a product by windows. Each section of its pack reads the input and writes the
 // output from the section's first channels on.
 type product struct {
-	packed   *pack
-	filter   *filter
-	bias     []float32
-	biasFrom []int // for each section, where its channels begin in the bias
-	units    []unit
-	placed   *kernel.Window // the window of all sections if an operand has an unusual layout; or nil
-	weights  int            // bytes of all packed weights
-	matrix   *matrixPack    // nil: windows compute everything
-	atOnce   int            // number of panels in a unit of matrix units
-	alone    bool           // no other node runs between packing and the end of apply
+	packed    *pack
+	filter    *filter
+	bias      []float32
+	biasFrom  []int // for each section, where its channels begin in the bias
+	units     []unit
+	placed    *kernel.Window // the window of all sections if an operand has an unusual layout; or nil
+	weights   int            // bytes of all packed weights
+	matrix    *matrixPack    // nil: windows compute everything
+	atOnce    int            // number of panels in a unit of matrix units
+	exclusive bool           // no other node runs between packing and the end of apply
 }
 
 // operands are the operands and the result of a product for one row, and its epilogue.
@@ -71,7 +71,7 @@ func (p *product) prepare(f *run.Frame) error {
 	if p.matrix != nil {
 		p.matrix.fill(f, p)
 	} else {
-		p.packed.fill(f, p.filter, p.alone)
+		p.packed.fill(f, p.filter, p.exclusive)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o 
 func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands,
 	from, to int) {
 	section := &p.packed.sections[u.section]
-	if section.whole[u.panel] {
+	if section.untrimmed[u.panel] {
 		win = win.Whole()
 	}
 	f.Kernels.Window(win, u.panel, o.out[section.out:], o.in[section.in:], section.data, p.biasOf(u),
@@ -308,7 +308,7 @@ func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) r
 	}
 	if p.weights > c.Schedule().Weights {
 		rows := rowsOf(c, x, y)
-		p.alone = true
+		p.exclusive = true
 		c.AllowPassing(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.RowStep())
@@ -342,7 +342,7 @@ func (g *Geometry) pointwise() bool {
 const positionStep = kernel.WindowPositions
 
 // buildGEMM builds a product by windows: implicit GEMM.
-func buildGEMM(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
+func buildGEMM(c *plan.Compiler, g *Geometry, key string, sections func() []packSection, x *run.Value,
 	t *filter, y *run.Value) run.Action {
-	return productAction(c, g, newProduct(packFor(c, t, g.key(what), sections), t), x, y)
+	return productAction(c, g, newProduct(packFor(c, t, g.key(key), sections), t), x, y)
 }

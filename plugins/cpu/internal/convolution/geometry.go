@@ -125,13 +125,13 @@ func (g *Geometry) forward() *kernel.Window {
 }
 
 // forwardAt returns the offsets of the weights of one group, for the windows that forward returns.
-func (g *Geometry) forwardAt(group int) (at []int, step int) {
+func (g *Geometry) forwardAt(group int) (offsets []int, step int) {
 	for t := range g.taps {
 		for k := range g.cg {
-			at = append(at, (group*g.og*g.cg+k)*g.taps+t)
+			offsets = append(offsets, (group*g.og*g.cg+k)*g.taps+t)
 		}
 	}
-	return at, g.cg * g.taps
+	return offsets, g.cg * g.taps
 }
 
 // paddedWidth returns the width of a padded image.
@@ -219,15 +219,15 @@ func (g *Geometry) narrowForward() *kernel.Window {
 }
 
 // narrowAt returns the offsets of the weights for the window that narrowForward returns.
-func (g *Geometry) narrowAt() (at []int, step int) {
+func (g *Geometry) narrowAt() (offsets []int, step int) {
 	for i := range g.Kernel[0] {
 		for j := range g.Kernel[1] {
 			for c := range g.c {
-				at = append(at, c*g.taps+i*g.Kernel[1]+j)
+				offsets = append(offsets, c*g.taps+i*g.Kernel[1]+j)
 			}
 		}
 	}
-	return at, g.c * g.taps
+	return offsets, g.c * g.taps
 }
 
 // With stride 2 an input pixel is read only by taps of the same parity:
@@ -293,11 +293,11 @@ func (g *Geometry) output(y, x, i, j int) int32 {
 }
 
 // backwardAt returns the offsets of the weights of a phase, for one group.
-func (g *Geometry) backwardAt(f phase, group int) (at []int, step int) {
+func (g *Geometry) backwardAt(f phase, group int) (offsets []int, step int) {
 	for _, t := range f.taps {
 		for o := range g.og {
-			at = append(at, (group*g.og+o)*g.cg*g.taps+t)
+			offsets = append(offsets, (group*g.og+o)*g.cg*g.taps+t)
 		}
 	}
-	return at, g.taps
+	return offsets, g.taps
 }

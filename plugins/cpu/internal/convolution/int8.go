@@ -23,20 +23,20 @@ import (
 // productInt8 is the products of a node of int8: windows with weights, one for each group,
 // and the conversion from sums to results.
 type productInt8 struct {
-	weight, bias, by *run.Value
-	sections         []sectionInt8
-	depthwise        *kernel.DepthwiseInt8 // nil if the sections compute the products
-	q                class.Int8
-	zero             int32 // zero point of the operand
-	float            bool  // results are float32
-	step             int   // number of weights of an output channel
-	changed          func() bool
+	weight, bias, factors *run.Value
+	sections              []sectionInt8
+	depthwise             *kernel.DepthwiseInt8 // nil if the sections compute the products
+	q                     class.Int8
+	zero                  int32 // zero point of the operand
+	float                 bool  // results are float32
+	step                  int   // number of weights of an output channel
+	changed               func() bool
 }
 
 // sectionInt8 has the weights of one group, and the numbers of its first channels.
 type sectionInt8 struct {
 	window  *kernel.Int8
-	at      []int // for each tap and value, the offset of its weight for the first output channel
+	offsets []int // for each tap and value, the offset of its weight for the first output channel
 	in, out int
 	data    []int8
 	kernel.Requantise
@@ -52,18 +52,18 @@ func (p *productInt8) Bytes() (n int64) {
 
 // newProductInt8 returns the products of the current node, without sections.
 func newProductInt8(c *plan.Compiler) *productInt8 {
-	p := &productInt8{weight: c.In(1), bias: c.In(2), by: c.In(3), q: class.Int8Of(c.Node()),
+	p := &productInt8{weight: c.In(1), bias: c.In(2), factors: c.In(3), q: class.Int8Of(c.Node()),
 		zero: int32(c.Node().Int("x_zero")), float: c.Node().Bool("float")}
 	p.step = p.weight.Count / max(1, p.weight.Shape[0])
-	p.changed = run.Changes(p.weight, p.bias, p.by)
+	p.changed = run.Changes(p.weight, p.bias, p.factors)
 	c.SetPacked(fmt.Sprintf("int8 of %s in %s", c.NodeName(), c.Function()), p)
 	return p
 }
 
 // add adds a section with the weights of one group. The section has n sums and factors (Start and By), and
 // its packed weights have the given number of bytes.
-func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, at []int, in, out, n, bytes int) {
-	s := sectionInt8{window: w, at: at, in: in, out: out, data: plan.ReservePacked[int8](c, bytes)}
+func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, offsets []int, in, out, n, bytes int) {
+	s := sectionInt8{window: w, offsets: offsets, in: in, out: out, data: plan.ReservePacked[int8](c, bytes)}
 	s.Requantise = kernel.Requantise{Int8: p.q, Start: make([]int32, n), By: make([]float32, n)}
 	p.sections = append(p.sections, s)
 }
@@ -73,7 +73,8 @@ func (p *productInt8) prepare(f *run.Frame) error {
 	if !p.changed() {
 		return nil
 	}
-	weights, bias, by := layout.View[int8](f.Bytes(p.weight)), layout.View[int32](f.Bytes(p.bias)), f.F32(p.by)
+	weights, bias := layout.View[int8](f.Bytes(p.weight)), layout.View[int32](f.Bytes(p.bias))
+	by := f.F32(p.factors)
 	for i := range p.sections {
 		s := &p.sections[i]
 		for c := range s.window.Width {
@@ -96,20 +97,20 @@ func (p *productInt8) prepare(f *run.Frame) error {
 			continue
 		}
 		f.Each(s.window.Panels(), func(_ *run.Worker, panel int) {
-			f.Kernels.PackInt8(s.window, panel, s.data, weights[s.out*p.step:], s.at, p.step)
+			f.Kernels.PackInt8(s.window, panel, s.data, weights[s.out*p.step:], s.offsets, p.step)
 		})
 	}
 	p.weight.State().Rest()
 	return nil
 }
 
-// finite returns a finite factor that kernels accept and that has the same results as by. A
+// finite returns a finite factor that kernels accept and that has the same results as factor. A
 // factor of NaN becomes 0, and an infinite one becomes a bound.
-func finite(by float32) float32 {
-	if by != by {
+func finite(factor float32) float32 {
+	if factor != factor {
 		return 0
 	}
-	return max(min(by, math.MaxFloat32), -math.MaxFloat32)
+	return max(min(factor, math.MaxFloat32), -math.MaxFloat32)
 }
 
 // do computes positions [from, to) of panels [first, last) of a section. in is one row of the operand.
@@ -138,18 +139,18 @@ func buildConvInt8(c *plan.Compiler) run.Action {
 	lines := g.byLines()
 	switch {
 	case lines:
-		at, _ := g.narrowAt()
+		offsets, _ := g.narrowAt()
 		w := kernel.NewInt8(g.narrowForward(), pad)
-		p.add(c, w, at, 0, 0, w.BiasLen(), w.PackedLen())
+		p.add(c, w, offsets, 0, 0, w.BiasLen(), w.PackedLen())
 		spans.Step = g.ow
 	case g.cg == 1 && g.og == 1 && !p.float:
 		p.depthwise = c.Kernels().NewDepthwiseInt8(g.pixels().forward(), pad)
 		p.add(c, p.depthwise.Int8, nil, 0, 0, p.depthwise.Channels(), p.depthwise.PackedLen())
 	default:
 		w := kernel.NewInt8(g.forward(), pad)
-		at, _ := g.forwardAt(0)
+		offsets, _ := g.forwardAt(0)
 		for i := range g.Groups {
-			p.add(c, w, at, i*g.cg, i*g.og, w.BiasLen(), w.PackedLen())
+			p.add(c, w, offsets, i*g.cg, i*g.og, w.BiasLen(), w.PackedLen())
 		}
 	}
 	spans.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
@@ -207,13 +208,13 @@ func buildDenseInt8(c *plan.Compiler) run.Action {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
 	x.SetSlack()
-	p, at := newProductInt8(c), make([]int, x.Count)
+	p, offsets := newProductInt8(c), make([]int, x.Count)
 	windows := denseWindowsOf(x.Count, y.Count)
-	for i := range at {
-		at[i] = i
+	for i := range offsets {
+		offsets[i] = i
 	}
 	one := kernel.NewInt8(windows.rows(1), 0)
-	p.add(c, one, at, 0, 0, one.BiasLen(), one.PackedLen())
+	p.add(c, one, offsets, 0, 0, one.BiasLen(), one.PackedLen())
 	of := map[int]*kernel.Int8{1: one}
 	return run.Whole(func(f *run.Frame) error {
 		in, out, rows, section := f.Bytes(x), f.Bytes(y), f.Total(), &p.sections[0]

@@ -23,7 +23,7 @@ import (
 // cannot represent a value, the windows of the product compute the result.
 type matrixPack struct {
 	sections []matrixSection
-	apart    bool // windows compute everything
+	unused   bool // windows compute everything
 	stamp    uint64
 	fills    uint64
 
@@ -39,12 +39,12 @@ type matrixSection struct {
 }
 
 // buildMatrix builds a product by matrix units, at either precision.
-func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
+func buildMatrix(c *plan.Compiler, g *Geometry, key string, sections func() []packSection, x *run.Value,
 	t *filter, y *run.Value) run.Action {
 	if c.BF16() {
-		return buildDot2(c, g, dot2For(c, t, g.key(what), sections, true), x, t, y)
+		return buildDot2(c, g, dot2For(c, t, g.key(key), sections, true), x, t, y)
 	}
-	p := withMatrix(c, newProduct(packFor(c, t, g.key(what), sections), t), g.key(what))
+	p := withMatrix(c, newProduct(packFor(c, t, g.key(key), sections), t), g.key(key))
 	return productAction(c, g, p, x, y)
 }
 
@@ -81,19 +81,20 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 	if stamp > 0 && m.stamp == stamp {
 		return
 	}
-	m.apart = false
+	m.unused = false
 	for i := range m.sections {
 		section, from := &m.sections[i], &p.packed.sections[i]
 		extents := make([]kernel.Extent, section.matrix.Panels())
 		f.Each(len(extents), func(_ *run.Worker, panel int) {
-			extents[panel] = f.Kernels.PackMatrix(section.matrix, panel, section.data, f.F32(p.filter.weight), from.at,
+			extents[panel] = f.Kernels.PackMatrix(section.matrix, panel, section.data, f.F32(p.filter.weight),
+				from.offsets,
 				from.step, p.filter.factor(f).From(from.out))
 		})
 		section.extent = kernel.NoExtent()
 		for _, e := range extents {
 			section.extent = section.extent.Join(e)
 		}
-		m.apart = m.apart || !section.extent.Splits()
+		m.unused = m.unused || !section.extent.Splits()
 	}
 	m.fills++
 	m.stamp = stamp
@@ -130,7 +131,7 @@ func panelsAtOnce(weights int64, light int) int {
 func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from, to int) {
 	section, windows := &p.matrix.sections[u.section], &p.packed.sections[u.section]
 	last := min(u.panel+p.atOnce, section.matrix.Panels())
-	if p.matrix.apart {
+	if p.matrix.unused {
 		p.matrix.fillDirect(f, p)
 		p.panels(f, w, u, last, o, from, to)
 		return

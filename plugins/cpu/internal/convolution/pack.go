@@ -23,13 +23,13 @@ type pack struct {
 
 // packSection has the weights of one window.
 type packSection struct {
-	window  *kernel.Window
-	at      []int        // for each tap and value, the offset of its weight for the first output channel
-	order   kernel.Order // the offsets in at as an order
-	step    int          // distance in values between the weights of two output channels
-	in, out int          // first channel of the section, in the input and in the output
-	data    []float32
-	whole   []bool // for each panel, if the window Trims taps: its weights do not allow it (Trimmable)
+	window    *kernel.Window
+	offsets   []int        // for each tap and value, the offset of its weight for the first output channel
+	order     kernel.Order // offsets as an order
+	step      int          // distance in values between the weights of two output channels
+	in, out   int          // first channel of the section, in the input and in the output
+	data      []float32
+	untrimmed []bool // for each panel, if the window Trims taps: its weights do not allow it (Trimmable)
 }
 
 // shared returns the value that is stored for a filter under this key. If there is none, it calls build.
@@ -55,9 +55,9 @@ func packFor(c *plan.Compiler, t *filter, key string, sections func() []packSect
 		p := &pack{sections: sections()}
 		for i := range p.sections {
 			section := &p.sections[i]
-			section.order = kernel.NewOrder(section.at)
+			section.order = kernel.NewOrder(section.offsets)
 			section.data = plan.ReservePacked[float32](c, section.window.PackedLen())
-			section.whole = make([]bool, section.window.Panels())
+			section.untrimmed = make([]bool, section.window.Panels())
 		}
 		return p
 	})
@@ -113,5 +113,5 @@ func (p *pack) pass() {
 func (p *packSection) fill(f *run.Frame, t *filter, panel int) {
 	kernels, factor := f.Kernels, t.factor(f).From(p.out)
 	kernels.Pack(p.window, panel, p.data, f.F32(t.weight), p.order, p.step, factor)
-	p.whole[panel] = p.window.Trims() && !kernels.Trimmable(p.window, panel, p.data)
+	p.untrimmed[panel] = p.window.Trims() && !kernels.Trimmable(p.window, panel, p.data)
 }

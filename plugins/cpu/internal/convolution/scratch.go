@@ -31,5 +31,5 @@ func scratchOf(w *run.Worker) *scratch {
 // MemoryBytes returns the size of s and of the memory that only s uses.
 func (s *scratch) MemoryBytes() int {
 	return int(unsafe.Sizeof(*s)) + cap(s.segments)*int(unsafe.Sizeof(segment{})) + 8*cap(s.calls) +
-		8*cap(s.tiles.suspects) + 4*(cap(s.tiles.sums)+cap(s.tiles.most))
+		8*cap(s.tiles.suspects) + 4*(cap(s.tiles.sums)+cap(s.tiles.largest))
 }

@@ -59,7 +59,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		f.Kernels.WindowSlab(p.window(unit{section: i}), &kernel.Slab{Out: o.out[section.out:],
 			In:      o.in[section.in:],
 			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,
-			Bias: p.biasOf(unit{section: i}), Untrimmed: section.whole, First: first, Last: last,
+			Bias: p.biasOf(unit{section: i}), Untrimmed: section.untrimmed, First: first, Last: last,
 			Epilogue: o.end.From(section.out)}, &w.Tile)
 	})
 }

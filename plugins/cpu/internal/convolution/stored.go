@@ -72,12 +72,12 @@ func (s stored) workspace(workspace []float32) stored {
 }
 
 // copy copies lines of n values each. In the destination, the lines begin step values apart.
-func (s stored) copy(to stored, n, step, lines int) {
+func (s stored) copy(dst stored, n, step, lines int) {
 	for i := range lines {
 		if s.half != nil {
-			copy(to.half[i*step:], s.half[i*n:][:n])
+			copy(dst.half[i*step:], s.half[i*n:][:n])
 		} else {
-			copy(to.float[i*step:], s.float[i*n:][:n])
+			copy(dst.float[i*step:], s.float[i*n:][:n])
 		}
 	}
 }

@@ -36,12 +36,12 @@ type winograd struct {
 	g *Geometry
 	kernel.Winograd
 	phases
-	weights *winogradPack
-	direct  *product
-	result  *run.Value
-	kernels *kernel.Set
-	bias    []float32 // zeros where the filter adds nothing
-	alone   bool      // no other node runs between the transform of the weights and the end of apply
+	weights   *winogradPack
+	direct    *product
+	result    *run.Value
+	kernels   *kernel.Set
+	bias      []float32 // zeros where the filter adds nothing
+	exclusive bool      // no other node runs between the transform of the weights and the end of apply
 }
 
 // tiles returns the geometry of the convolution by the tiles of algorithm a.
@@ -49,25 +49,25 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 	return kernel.Winograd{Tiles: a.Tiles(), In: g.c, Out: g.o}
 }
 
-// buildWinograd builds a convolution by tiles. direct computes the same result by windows. If back is true,
-// the action is the gradient of the convolution that has the filter of direct.
+// buildWinograd builds a convolution by tiles. direct computes the same result by windows. If backward is
+// set, the action is the gradient of the convolution that has the filter of direct.
 func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
-	back bool) run.Action {
+	backward bool) run.Action {
 	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, result: y,
 		kernels: c.Kernels(), bias: make([]float32, g.o)}
-	what := "winograd"
-	if back {
-		what = "winograd back"
+	key := "winograd"
+	if backward {
+		key = "winograd back"
 	}
-	k.weights = shared(c, direct.filter, g.key(what),
-		func() *winogradPack { return newWinogradPack(c, t, back) })
+	k.weights = shared(c, direct.filter, g.key(key),
+		func() *winogradPack { return newWinogradPack(c, t, backward) })
 	inserts := c.Epilogue().Plus == nil
 	c.OnLayout(func() { direct.locate(x, y) })
 	rows := t.Side * g.ow // number of positions of the result in a row of tiles
 	row := tileOperandsOf(c, x, y)
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		o := row(f, w, i)
-		if k.weights.apart {
+		if k.weights.unused {
 			k.byWindows(f, w, o, from, to)
 			return
 		}
@@ -76,7 +76,7 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 	work := k.Frequencies() * k.rowsOfAll() * k.columns * g.c * g.o / 100
 	if int(k.weights.Bytes()) > c.Schedule().Weights {
 		epilogue := c.Epilogue()
-		k.alone = true
+		k.exclusive = true
 		c.AllowPassing(k.PackedLen())
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), epilogue.Rows(f)})
@@ -129,7 +129,7 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 // panels divides the panels of a whole row into pieces parts, and computes the part with index piece.
 func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
-	case !k.weights.apart:
+	case !k.weights.unused:
 		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(schedule.RangeOf(piece, pieces, k.Panels()))
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
@@ -139,7 +139,7 @@ func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pi
 // someRows divides the rows of tiles of an image into pieces parts, and computes the part with index piece.
 func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
-	case !k.weights.apart:
+	case !k.weights.unused:
 		from, to := schedule.RangeOf(piece, pieces, k.rowsOfAll())
 		k.blocks(f, w, o, from, to)
 	case piece == 0:
@@ -163,8 +163,8 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 func (k *winograd) prepare(f *run.Frame) error {
 	k.direct.prepareBias(f)
 	copy(k.bias, k.direct.filter.add)
-	k.weights.fill(f, k.direct.filter, k.alone)
-	if k.weights.apart {
+	k.weights.fill(f, k.direct.filter, k.exclusive)
+	if k.weights.unused {
 		k.direct.packed.fill(f, k.direct.filter, false)
 	}
 	return nil
@@ -184,7 +184,7 @@ func (k *winograd) lightRows(tiles, bytes int) int {
 // apply computes all images. A task is a block of rows of tiles or, if there are too few blocks for all
 // workers, some panels of a block.
 func (k *winograd) apply(f *run.Frame, o tileOperands) {
-	if k.weights.apart {
+	if k.weights.unused {
 		f.Each(f.Total(), func(w *run.Worker, i int) {
 			k.byWindows(f, w, o.image(k, i), 0, k.g.oh*k.g.ow)
 		})

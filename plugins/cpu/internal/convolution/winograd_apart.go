@@ -25,17 +25,17 @@ func (t *tiles) inspect(from, to, first int) {
 	columns := t.k.BlockCount(t.k.width)
 	n := (b1 - b0) * columns
 	if len(t.sums) < n {
-		t.sums, t.most = make([]float32, n), make([]uint32, n)
+		t.sums, t.largest = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
 		t.spread(t.k.BlockOf(b, t.k.high)-(from*t.k.Side-t.k.Border()), (b-b0)*columns, columns)
 	}
-	if allEven(t.sums[:n], t.most[:n]) {
+	if allEven(t.sums[:n], t.largest[:n]) {
 		return
 	}
 	sizeOf := func(by, bx int) (sum float32, most uint32) {
 		at := (by-b0)*columns + bx
-		return t.sums[at], t.most[at]
+		return t.sums[at], t.largest[at]
 	}
 	for y := from; y < to; y++ {
 		rows := t.k.BlocksOf(y*t.k.Side, t.k.high)
@@ -48,7 +48,7 @@ func (t *tiles) inspect(from, to, first int) {
 }
 
 // spread measures a row of blocks of two by two pixels, with the given padded line as the first.
-func (t *tiles) spread(line, at, columns int) {
+func (t *tiles) spread(line, start, columns int) {
 	row := t.paddedRows[line*t.k.paddedStep()+t.k.Border()*t.k.g.c:]
 	below := row[t.k.paddedStep():]
 	// A block that extends beyond the image is moved inside. All others are contiguous.
@@ -57,7 +57,7 @@ func (t *tiles) spread(line, at, columns int) {
 		for b+count < columns && t.k.BlockOf(b+count, t.k.width) == x+2*count {
 			count++
 		}
-		t.frame.Kernels.WinogradSpread(t.sums[at+b:], t.most[at+b:], row[x*t.k.g.c:], below[x*t.k.g.c:],
+		t.frame.Kernels.WinogradSpread(t.sums[start+b:], t.largest[start+b:], row[x*t.k.g.c:], below[x*t.k.g.c:],
 			2*t.k.g.c, count)
 		b += count
 	}
@@ -65,9 +65,9 @@ func (t *tiles) spread(line, at, columns int) {
 
 // allEven reports whether every possible tile of these blocks is even: each block is within the limits,
 // and even the smallest sum is at least the largest value of all blocks.
-func allEven(sums []float32, most []uint32) bool {
+func allEven(sums []float32, largest []uint32) bool {
 	top, least, low := uint32(0), uint32(math.MaxUint32), float32(math.Inf(1))
-	for i, m := range most {
+	for i, m := range largest {
 		top, least, low = max(top, m), min(least, m), min(low, sums[i])
 	}
 	return top == 0 || math.Float32frombits(least) >= class.TileLeast &&

@@ -25,14 +25,14 @@ import (
 //	                      +_______________________/          join
 
 // winogradGradient is the weight gradient of a convolution by tiles (kernel.WinogradTaps),
-// chunk by chunk. It processes a chunk's rows of tiles in order, some at a time: it
+// chunk by chunk. It processes a chunk's rows of tiles in order, at most maxRows at a time: it
 // transforms them, and then adds the products of every frequency to the sums of the chunk.
 type winogradGradient struct {
 	g *Geometry
 	kernel.Winograd
 	rows, columns int // rows and columns of tiles in an image
-	some          int // maximum number of rows of tiles that are processed together
-	chain         int // rows of tiles that one chain of products includes: a divisor of some; 0: all
+	maxRows       int // maximum number of rows of tiles that are processed together
+	chain         int // rows of tiles that one chain of products includes: a divisor of maxRows; 0: all
 	chunks        chunks
 	window        *kernel.Window
 	plain         *kernel.Window // window of the convolution
@@ -62,11 +62,11 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	if 4*k.Frequencies()*g.c*g.o > c.Schedule().SmallSums {
 		budget, workspaces = c.Schedule().ManyTiles, 1
 	}
-	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
+	k.maxRows = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
 	if k.chain = t.ChainRows(k.columns); k.chain > 0 {
-		k.some = max(1, k.some/k.chain) * k.chain
+		k.maxRows = max(1, k.maxRows/k.chain) * k.chain
 	}
-	k.window = t.GradientTiles(k.some * k.columns)
+	k.window = t.GradientTiles(k.maxRows * k.columns)
 	k.chunks = chunksOf(dy.Positions)
 	for range workspaces {
 		k.workspaces = append(k.workspaces, k.newWorkspace(c))
@@ -87,7 +87,7 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 
 // newWorkspace returns the workspace for a chunk.
 func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
-	all := k.some * k.columns
+	all := k.maxRows * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
 	return &gradientWorkspace{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
 		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // sums, SumsStep values apart
@@ -96,11 +96,11 @@ func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 
 // tapsOrder returns the offsets at which gradients in the order [taps][n] are stored as [n][taps].
 func tapsOrder(taps, n int) kernel.Order {
-	at := make([]int, taps*n)
-	for i := range at {
-		at[i] = i%n*taps + i/n
+	offsets := make([]int, taps*n)
+	for i := range offsets {
+		offsets[i] = i%n*taps + i/n
 	}
-	return kernel.NewOrder(at)
+	return kernel.NewOrder(offsets)
 }
 
 // chunk is images [from, to) of replica r. It is chunk number i of the count chunks of the replica. If
@@ -191,7 +191,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorks
 		tasks((*tapsTask).withoutTiles)
 		return
 	}
-	units, some := (total+unit-1)/unit, k.some/unit
+	units, some := (total+unit-1)/unit, k.maxRows/unit
 	ranges := (units + some - 1) / some
 	for index := range ranges {
 		from, to := schedule.RangeOf(index, ranges, units)
@@ -218,7 +218,7 @@ func (k *winogradGradient) join(f *run.Frame, width int) {
 // the rows that are processed together.
 func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	q, i int) {
-	kernels, all := f.Kernels, k.some*k.columns
+	kernels, all := f.Kernels, k.maxRows*k.columns
 	image, y := c.from+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.g.c, k.columns*k.Side*k.g.o
 	buffer := w.Floats(k.Tile()*step + k.Side*gradientStep)

@@ -22,7 +22,7 @@ type gradientGuard struct {
 
 	size, most []float32 // sum of magnitudes and maximum of each channel, over a chunk
 	uneven     []bool    // input channels with gradients that windows must compute
-	apart      bool      // so many channels fail that windows compute all gradients
+	failed     bool      // so many channels fail that windows compute all gradients
 }
 
 func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
@@ -62,8 +62,8 @@ func (g *gradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 			failed++
 		}
 	}
-	g.apart = failed > k.g.c/4
+	g.failed = failed > k.g.c/4
 	for o := 2 * k.g.c; o < 2*k.g.c+k.g.o; o++ {
-		g.apart = g.apart || !class.EvenChannel(g.size[o], g.most[o+k.g.o])
+		g.failed = g.failed || !class.EvenChannel(g.size[o], g.most[o+k.g.o])
 	}
 }

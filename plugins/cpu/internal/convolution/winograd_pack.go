@@ -22,7 +22,7 @@ type winogradPack struct {
 	step   int          // distance in values between the weights of two output channels
 	data   []float32
 	memory []float32 // original memory of data while it uses lent memory; otherwise nil
-	apart  bool      // the range of the weights is too wide for tiles: windows compute everything
+	unused bool      // the range of the weights is too wide for tiles: windows compute everything
 	stamp  uint64    // stamp of the filter when it was transformed
 	fills  uint64
 
@@ -30,25 +30,25 @@ type winogradPack struct {
 	direct uint64 // value of the field fills when the weights for windows were packed
 }
 
-// newWinogradPack returns memory for the weights of g. If back is true, g is the gradient of a convolution,
-// and the weights are the weights of that convolution.
-func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
+// newWinogradPack returns memory for the weights of g. If backward is set, g is the gradient of a
+// convolution, and the weights are the weights of that convolution.
+func newWinogradPack(c *plan.Compiler, g kernel.Winograd, backward bool) *winogradPack {
 	taps := g.Taps()
-	at, step := make([]int, taps*g.TapRows()), taps*g.In
-	if back {
+	offsets, step := make([]int, taps*g.TapRows()), taps*g.In
+	if backward {
 		step = taps
 	}
-	for i := range at {
+	for i := range offsets {
 		switch t, k := i/g.TapRows(), i%g.TapRows(); {
 		case k == g.In:
-			at[i] = -1 // there is no weight here
-		case back:
-			at[i] = k*g.Out*taps + taps - 1 - t
+			offsets[i] = -1 // there is no weight here
+		case backward:
+			offsets[i] = k*g.Out*taps + taps - 1 - t
 		default:
-			at[i] = k*taps + t
+			offsets[i] = k*taps + t
 		}
 	}
-	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
+	return &winogradPack{Winograd: g, order: kernel.NewOrder(offsets), step: step,
 		data: plan.ReservePacked[float32](c, g.PackedLen())}
 }
 
@@ -72,9 +72,9 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 		apart[panel] = !p.gather(f, taps, t, panel)
 		f.Kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
-	p.apart = false
+	p.unused = false
 	for _, a := range apart {
-		p.apart = p.apart || a
+		p.unused = p.unused || a
 	}
 	p.fills++
 	p.stamp = stamp

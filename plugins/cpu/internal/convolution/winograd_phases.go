@@ -51,7 +51,7 @@ func (k *winograd) position(q, y, x int) int {
 // sideBySide divides pixels [x0, x1) of row y of phase q into ranges that are contiguous in the image. It
 // calls do for each range with its first pixel, the position of that pixel in the image, and the number of
 // pixels.
-func (k *winograd) sideBySide(q, y, x0, x1 int, do func(x, at, count int)) {
+func (k *winograd) sideBySide(q, y, x0, x1 int, do func(x, position, count int)) {
 	count := 1
 	if k.every == 1 {
 		count = x1 - x0

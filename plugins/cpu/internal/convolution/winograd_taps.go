@@ -30,7 +30,7 @@ type tapsTask struct {
 // add adds the products of the given number of rows of tiles to the sums. If last is set, it then computes
 // the gradient from the sums.
 func (t *tapsTask) add(rows int, first, last bool) {
-	all, n, kernels := t.k.some*t.k.columns, (t.k1-t.k0)*t.width, t.f.Kernels
+	all, n, kernels := t.k.maxRows*t.k.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	step := t.k.SumsStep(n)
 	size := t.k.Frequencies() * step
 	buffer := t.w.Floats(size + (t.k.Taps()+1)*n)
@@ -85,9 +85,9 @@ func (t *tapsTask) result(workspace []float32) []float32 {
 	return t.leafOf(0, len(workspace))
 }
 
-// leafOf returns n values of the gradient of the chunk that is behind chunks after this one.
-func (t *tapsTask) leafOf(behind, n int) []float32 {
-	at := (t.leaf+behind)*t.k.dw.Count + t.k.Taps()*t.at()
+// leafOf returns n values of the gradient of a later chunk. distance is its distance from this chunk.
+func (t *tapsTask) leafOf(distance, n int) []float32 {
+	at := (t.leaf+distance)*t.k.dw.Count + t.k.Taps()*t.at()
 	return run.Temp[float32](t.f, t.k.leaves, at+n)[at:]
 }
 
@@ -139,7 +139,7 @@ func (t *tapsTask) unpack(taps []float32) {
 func (t *tapsTask) mend(taps []float32) {
 	for k := t.k0; k < t.k1; {
 		to := k
-		for to < t.k1 && (t.workspace.apart || t.workspace.uneven[to]) {
+		for to < t.k1 && (t.workspace.failed || t.workspace.uneven[to]) {
 			to++
 		}
 		if to > k {

@@ -29,7 +29,7 @@ type tiles struct {
 	lines        []float32 // outputs of all rows of tiles as float32, if the result is a half
 	suspects     []int     // tiles that windows must compute, by index in the block
 	sums         []float32 // sums of blocks of two by two pixels: see inspect
-	most         []uint32
+	largest      []uint32
 }
 
 // newTiles returns a block with the rows of tiles [from, to), counted over all images. o has the operands
@@ -37,7 +37,7 @@ type tiles struct {
 func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, to int) *tiles {
 	t := &scratchOf(w).tiles
 	*t = tiles{k: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
-		suspects: t.suspects[:0], sums: t.sums, most: t.most}
+		suspects: t.suspects[:0], sums: t.sums, largest: t.largest}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
 	padded := (min(to-from, k.rows)*k.Side + 2*k.Border()) * k.paddedStep()
 	lines := 0
@@ -171,7 +171,7 @@ type edges struct{ inside, width, height int }
 
 // eachEdge calls do for each pixel of e, with its offset in edge and its offset from the first pixel of the
 // row in the result.
-func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
+func (t *tiles) eachEdge(e edges, do func(edge, offset int)) {
 	for dy := range e.height {
 		for x := e.inside; x < e.width; x++ {
 			do(dy*t.k.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.k.g.ow+x)*t.k.every*t.k.step())
@@ -179,13 +179,13 @@ func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	}
 }
 
-// resultAt returns the result from element at on. If the result is narrowed to bfloat16 later, it returns
+// resultAt returns the result from element start on. If the result is narrowed to bfloat16 later, it returns
 // the field lines from element line on instead.
-func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
+func (t *tiles) resultAt(o tileOperands, start, line int) []float32 {
 	if o.out.half != nil {
 		return t.lines[line:]
 	}
-	return o.out.float[at:]
+	return o.out.float[start:]
 }
 
 // store narrows the outputs of panels [p0, p1) of rows [from, to) of the tiles of

@@ -30,11 +30,11 @@ func (r *runner) layOut(c device.Capacity) int {
 }
 
 // slots returns the slots of all functions.
-func (r *runner) slots() (all []*arena.Slots) {
+func (r *runner) slots() (list []*arena.Slots) {
 	for _, fn := range r.functions {
-		all = append(all, fn.Slots())
+		list = append(list, fn.Slots())
 	}
-	return all
+	return list
 }
 
 // Grow implements lifecycle.Runner.

@@ -44,11 +44,11 @@ var known sync.Map
 
 // ratesOf returns the rates of this machine with a set of kernels: those that are stored, or those that
 // this process measures the first time.
-func ratesOf(here machine.Description, set *kernel.Set) rates {
+func ratesOf(description machine.Description, set *kernel.Set) rates {
 	if r, ok := known.Load(set.Name); ok {
 		return r.(rates)
 	}
-	r, note := machine.LoadOrMeasure(machine.Folder(), here, set.Name, set.Peak)
+	r, note := machine.LoadOrMeasure(machine.Folder(), description, set.Name, set.Peak)
 	known.Store(set.Name, rates{r, note})
 	return rates{r, note}
 }

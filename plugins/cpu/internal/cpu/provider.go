@@ -85,10 +85,10 @@ func open(id string, o device.Options, shared bool) (*backend, error) {
 }
 
 // describe returns the Info of a device with these kernels on this machine, at a precision.
-func describe(here machine.Description, set *kernel.Set, threads int, precision string) device.Info {
+func describe(host machine.Description, set *kernel.Set, threads int, precision string) device.Info {
 	total, free := memory.Machine()
-	description := fmt.Sprintf("%s, %d threads, %s kernels", here.Processor, threads, set.Name)
-	for _, a := range here.Assumed {
+	description := fmt.Sprintf("%s, %d threads, %s kernels", host.Processor, threads, set.Name)
+	for _, a := range host.Assumed {
 		description += "; assumed: " + a
 	}
 	return device.Info{

@@ -64,20 +64,20 @@ var withEpilogue = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Fo
 
 // fuser is the state of fuse.
 type fuser struct {
-	fn   *graph.Function
-	made map[graph.Value]int // the node that makes a value
-	uses map[graph.Value]int
-	gone map[int]bool // nodes that were fused into others
+	fn    *graph.Function
+	maker map[graph.Value]int // the node that makes a value
+	uses  map[graph.Value]int
+	gone  map[int]bool // nodes that were fused into others
 
 	fused map[graph.Value]Fused
 }
 
 func newFuser(fn *graph.Function) *fuser {
-	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{},
+	u := &fuser{fn: fn.Clone(), maker: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{},
 		fused: map[graph.Value]Fused{}}
 	for i, n := range fn.Nodes {
 		for _, v := range n.Out {
-			u.made[v] = i
+			u.maker[v] = i
 		}
 		for _, v := range n.In {
 			u.uses[v]++
@@ -112,9 +112,9 @@ func (u *fuser) gated(i int) {
 		if !u.rows(x) || !u.alone(gate, graph.Sigmoid, graph.HardSigmoid) {
 			continue
 		}
-		if op := graph.Gated(x, &u.fn.Nodes[u.made[gate]]); op != 0 {
+		if op := graph.Gated(x, &u.fn.Nodes[u.maker[gate]]); op != 0 {
 			u.fn.Nodes[i] = graph.Node{Op: op, In: []graph.Value{x}, Out: u.fn.Nodes[i].Out}
-			u.gone[u.made[gate]] = true
+			u.gone[u.maker[gate]] = true
 			u.uses[x]--
 			return
 		}
@@ -131,7 +131,7 @@ func (u *fuser) node(i int) {
 	case n.Op == graph.Add:
 		source, plus = u.addends(i)
 	case u.alone(n.In[0], graph.Add):
-		add := u.made[n.In[0]]
+		add := u.maker[n.In[0]]
 		source, plus = u.addends(add)
 		gone = append(gone, add)
 	case u.takesEpilogue(n.In[0]):
@@ -140,7 +140,7 @@ func (u *fuser) node(i int) {
 	if source == graph.None {
 		return
 	}
-	k := u.made[source]
+	k := u.maker[source]
 	node, j := u.fn.Nodes[k], u.fused[source]
 	if j.Norm == nil {
 		j.Given = source
@@ -166,7 +166,7 @@ func (u *fuser) node(i int) {
 // alone reports whether v is the only result of one of these operations, has only one reader, and is not
 // fused into another node yet.
 func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
-	i, ok := u.made[v]
+	i, ok := u.maker[v]
 	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&
 		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
 }
@@ -179,7 +179,7 @@ func (u *fuser) addends(i int) (source, plus graph.Value) {
 	if a == b || !u.alike(a, b) {
 		return graph.None, graph.None
 	}
-	if u.made[a] > u.made[b] {
+	if u.maker[a] > u.maker[b] {
 		a, b = b, a
 	}
 	switch {

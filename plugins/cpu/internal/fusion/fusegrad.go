@@ -65,7 +65,7 @@ func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 			operands = append(operands[:3], m.Norm.In[2:]...)
 		}
 	}
-	if add := u.made[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
+	if add := u.maker[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
 		u.fn.Nodes[add].In[1]) {
 		m.Plus = true
 		operands[1] = u.fn.Nodes[add].In[0]
@@ -80,7 +80,7 @@ func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 // again returns the node that normalises x by these moments, if y is its only result, so that y can be
 // computed again. Otherwise it returns nil.
 func (u *fuser) again(y, x, moments graph.Value) *graph.Node {
-	i, ok := u.made[y]
+	i, ok := u.maker[y]
 	if _, ends := u.fused[y]; !ok || ends {
 		return nil
 	}

@@ -24,7 +24,7 @@ func (u *fuser) regions(i int) {
 	u.fn.Nodes[i].In = in
 	for k := range in {
 		for u.rows(in[k]) && u.onlyConcatenated(in[k]) {
-			slice := u.fn.Nodes[u.made[in[k]]]
+			slice := u.fn.Nodes[u.maker[in[k]]]
 			if u.fused[n.Out[0]].Groups > 0 && !u.ofChannels(&slice) {
 				break
 			}
@@ -46,7 +46,7 @@ func (u *fuser) regions(i int) {
 // onlyConcatenated reports whether v is a slice with only concatenations as readers, or slices that in turn
 // have only concatenations as readers.
 func (u *fuser) onlyConcatenated(v graph.Value) bool {
-	i, ok := u.made[v]
+	i, ok := u.maker[v]
 	if !ok || u.gone[i] || u.fn.Nodes[i].Op != graph.Slice {
 		return false
 	}
@@ -66,7 +66,7 @@ func (u *fuser) onlyConcatenated(v graph.Value) bool {
 // past lets one reader of slice v read the operand of the slice instead, and returns the operand. If it was
 // the last reader, past removes the slice.
 func (u *fuser) past(v graph.Value) graph.Value {
-	i := u.made[v]
+	i := u.maker[v]
 	x := u.fn.Nodes[i].In[0]
 	u.uses[v]--
 	if u.uses[v] == 0 {

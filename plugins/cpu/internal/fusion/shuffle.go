@@ -35,27 +35,27 @@ func (u *fuser) shuffle(i int) {
 		return
 	}
 	if to != i {
-		u.gone[u.made[u.fn.Nodes[i].In[0]]], u.gone[i] = true, true
+		u.gone[u.maker[u.fn.Nodes[i].In[0]]], u.gone[i] = true, true
 	}
 }
 
 // transposed examines node i. If it is a transposition between two reshapes, it returns the index of the
-// second reshape (to), the operand of the first one (x), and the number of interleaved groups of channels.
-// For any other node, to is -1.
-func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
+// second reshape, the operand of the first one (x), and the number of interleaved groups of channels. For
+// any other node, second is -1.
+func (u *fuser) transposed(i int) (second int, x graph.Value, groups int) {
 	n := u.fn.Nodes[i]
-	from, to := n.In[0], u.reader(n.Out[0])
-	if to < 0 || !u.alone(from, graph.Reshape) || u.fn.Nodes[to].Op != graph.Reshape {
+	from, second := n.In[0], u.reader(n.Out[0])
+	if second < 0 || !u.alone(from, graph.Reshape) || u.fn.Nodes[second].Op != graph.Reshape {
 		return -1, graph.None, 0
 	}
-	x = u.fn.Nodes[u.made[from]].In[0]
+	x = u.fn.Nodes[u.maker[from]].In[0]
 	split, shape := u.fn.Values[from].Type.Shape, u.fn.Values[x].Type.Shape
-	if len(split) < 3 || !u.alike(x, u.fn.Nodes[to].Out[0]) || !u.rows(n.Out[0]) ||
+	if len(split) < 3 || !u.alike(x, u.fn.Nodes[second].Out[0]) || !u.rows(n.Out[0]) ||
 		!slices.Equal(n.Ints("perm"), swapped(len(split))) || split[0] < 2 || split[1] < 2 ||
 		shape[0] != split[0]*split[1] || !slices.Equal(shape[1:], split[2:]) {
 		return -1, graph.None, 0
 	}
-	return to, x, split[0]
+	return second, x, split[0]
 }
 
 // taken returns the number of groups of channels that node n, a selection by indices, interleaves. It
@@ -82,7 +82,7 @@ func (u *fuser) byTurns(i int, x graph.Value, groups int) {
 	y := u.fn.Nodes[i].Out[0]
 	node, given := graph.Node{Op: graph.Transpose, In: []graph.Value{x}, Out: []graph.Value{y}}, y
 	if u.alone(x, graph.Concat) && u.equalGroups(x, groups) {
-		concat := u.made[x]
+		concat := u.maker[x]
 		node.Op, node.In, node.Attrs = graph.Concat, u.fn.Nodes[concat].In, u.fn.Nodes[concat].Attrs
 		given, u.gone[concat] = x, true
 	}
@@ -133,7 +133,7 @@ func (u *fuser) flatten(i int) {
 	n := u.fn.Nodes[i]
 	var in []graph.Value
 	for _, v := range n.In {
-		inner, whole := u.made[v], !u.rows(v) || !u.alone(v, graph.Concat)
+		inner, whole := u.maker[v], !u.rows(v) || !u.alone(v, graph.Concat)
 		if whole || u.fn.Nodes[inner].Int("axis") != n.Int("axis") || u.fused[v].Groups > 0 ||
 			u.fused[v].Regions != nil || u.fused[n.Out[0]].Groups > 0 {
 			in = append(in, v)
@@ -165,7 +165,7 @@ func (u *fuser) reader(v graph.Value) int {
 // equalGroups reports whether a concatenation computes v and joins the given number of groups with
 // equal numbers of channels.
 func (u *fuser) equalGroups(v graph.Value, groups int) bool {
-	n := u.fn.Nodes[u.made[v]]
+	n := u.fn.Nodes[u.maker[v]]
 	if n.Int("axis") != 0 || len(n.In) != groups {
 		return false
 	}

@@ -89,11 +89,11 @@ var constants = table(slices.Concat([]float32{
 		class.GeluMost, -class.GeluMost, class.MishMost, 2, 4, class.Round + 63, class.ExpNormalLeast}))
 
 // table repeats every constant for the lanes of a vector.
-func table(constants []float32) (all []float32) {
+func table(constants []float32) (repeated []float32) {
 	for _, c := range constants {
-		all = append(all, slices.Repeat([]float32{c}, tableLanes)...)
+		repeated = append(repeated, slices.Repeat([]float32{c}, tableLanes)...)
 	}
-	return all
+	return repeated
 }
 
 // padding is memory for the last elements of the operands, which do not fill a vector.

@@ -110,7 +110,9 @@ func NewAffine(channels int) Affine {
 }
 
 // Set sets the numbers of channel c, computed from a mean, a factor and a summand.
-func (a *Affine) Set(c int, mean, by, add float64) { a.SetOf(c, class.NewAffine(mean, by, add)) }
+func (a *Affine) Set(c int, mean, factor, add float64) {
+	a.SetOf(c, class.NewAffine(mean, factor, add))
+}
 
 // SetOf sets the numbers of channel c to the numbers in n.
 func (a *Affine) SetOf(c int, n class.Affine) {

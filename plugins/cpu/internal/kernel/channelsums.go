@@ -125,19 +125,19 @@ func (s *Set) addSums(sum, x []float32, n, first int) {
 	}
 }
 
-// Sizes adds, per channel, the absolute values of x to size, in order, and updates most, their maximum so
+// Sizes adds, per channel, the absolute values of x to size, in order, and updates largest, their maximum so
 // far. NaN counts as larger than all others.
-func (s *Set) Sizes(size, most, x []float32) {
+func (s *Set) Sizes(size, largest, x []float32) {
 	n := len(size)
-	most = most[:n]
+	largest = largest[:n]
 	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
-		k.sizes(&size[c], &most[c], &x[at], n, count)
+		k.sizes(&size[c], &largest[c], &x[at], n, count)
 	})
 	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			bits := math.Float32bits(v) &^ (1 << 31)
 			size[from+i] += math.Float32frombits(bits)
-			most[from+i] = math.Float32frombits(max(math.Float32bits(most[from+i]), bits))
+			largest[from+i] = math.Float32frombits(max(math.Float32bits(largest[from+i]), bits))
 		}
 	}
 }

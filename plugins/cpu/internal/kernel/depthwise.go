@@ -37,10 +37,10 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 
 // overlapping divides n channels into columns and calls do for each, with the widest assembly that fits. It
 // passes the first channel of the column, and the first channel that no earlier column includes (fresh). If
-// again is true, channels may be processed twice: the channels after the last whole column then form a
+// overlap is set, channels may be processed twice: the channels after the last whole column then form a
 // column together with some before them, unless the next narrower assembly can hold them. overlapping
 // returns the first channel that no column includes.
-func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
+func overlapping[K interface{ width() int }](kernels []K, n int, overlap bool,
 	do func(k K, first, fresh int)) int {
 	first := 0
 	for i, k := range kernels {
@@ -51,7 +51,7 @@ func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
 		if i+1 < len(kernels) {
 			narrower = kernels[i+1].width()
 		}
-		if again && n-first > narrower && n >= k.width() {
+		if overlap && n-first > narrower && n >= k.width() {
 			do(k, n-k.width(), first)
 			return n
 		}
@@ -168,7 +168,7 @@ type depthwiseTiles struct {
 	channels  int
 	positions int // number of positions of a tile
 	tile      depthwiseTile
-	one       depthwiseTile // assembly for a single position
+	single    depthwiseTile // assembly for a single position
 }
 
 // depthwiseGradients is the assembly for the gradients of the given number of channels, most taps first.
@@ -199,7 +199,7 @@ func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
 	for p := d.from; p < d.to; {
 		tile, n := k.tile, k.positions
 		if n > d.to-p {
-			tile, n = k.one, 1
+			tile, n = k.single, 1
 		}
 		tile(&d.out[c], &w.Out[p], in, w.zeroFrom(in), &w.In[p], 4*len(w.Out), w.Taps, &d.weights[c], 4*w.Run, bias,
 			plus, most)

@@ -60,12 +60,12 @@ func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed [
 
 // DirectPairsAt reorders the offsets of the weights of a direct convolution, from (row,
 // value, column) as in Pack to the order of pairs.
-func (t Direct) DirectPairsAt(at []int) []int {
-	paired := make([]int, len(at))
+func (t Direct) DirectPairsAt(offsets []int) []int {
+	paired := make([]int, len(offsets))
 	for i := range t.Rows {
 		for k := range t.Run {
 			for j := range DirectWidth {
-				paired[((i*t.Run+k/2*2)*DirectWidth+j*2)+k%2] = at[(i*t.Run+k)*DirectWidth+j]
+				paired[((i*t.Run+k/2*2)*DirectWidth+j*2)+k%2] = offsets[(i*t.Run+k)*DirectWidth+j]
 			}
 		}
 	}

@@ -22,14 +22,14 @@ func newDirectPairsCase(r *rand.Rand, t Direct, count int,
 	c := &directPairsCase{Direct: t, in: make([]uint16, (t.Rows-1)*t.RowStep+(count+DirectWidth-1)*t.Run),
 		packed: make([]uint16, t.PackedLen()), out: guarded(r, (count-1)*t.GradStep+Lanes)}
 	Generic.NarrowBF16(c.in, values(r, len(c.in)))
-	at := make([]int, t.Rows*t.Run*DirectWidth)
-	for i := range at {
-		at[i] = i
+	offsets := make([]int, t.Rows*t.Run*DirectWidth)
+	for i := range offsets {
+		offsets[i] = i
 	}
-	c.src = values(r, len(at)*Lanes)
+	c.src = values(r, len(offsets)*Lanes)
 	w := NewPairs(NewWindow(nil, nil, t.Rows, DirectWidth*t.Run, Lanes))
-	order := NewPairsOrder(w, t.DirectPairsAt(at))
-	Generic.PackPairs(w, 0, c.packed, c.src, order, len(at), make([]float32, order.Spare()))
+	order := NewPairsOrder(w, t.DirectPairsAt(offsets))
+	Generic.PackPairs(w, 0, c.packed, c.src, order, len(offsets), make([]float32, order.Spare()))
 	if r.IntN(2) > 0 {
 		c.Bias = values(r, Lanes)
 		if r.IntN(2) > 0 {

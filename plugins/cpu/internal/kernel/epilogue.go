@@ -25,7 +25,7 @@ func (e *Epilogue) bound(v float32) float32 {
 }
 
 // bounds returns the bounds of a result; without a relu they are infinite.
-func (e *Epilogue) bounds() (least, most float32) {
+func (e *Epilogue) bounds() (low, high float32) {
 	if e.Relu {
 		return 0, e.Most
 	}
@@ -53,11 +53,11 @@ func (e Epilogue) From(i int) Epilogue {
 
 // assembly returns the epilogue in the form that assembly needs: the start of Plus, and the address of
 // Most, or nil without bounds.
-func (e *Epilogue) assembly() (plus, most *float32) {
+func (e *Epilogue) assembly() (plus, high *float32) {
 	if e.Relu {
-		most = address(e.Most)
+		high = address(e.Most)
 	}
-	return first(e.Plus), most
+	return first(e.Plus), high
 }
 
 // address returns the address of a bound, for assembly to read it. Usual bounds have fixed

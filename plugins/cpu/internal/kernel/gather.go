@@ -2,37 +2,37 @@ package kernel
 
 import "slices"
 
-// Order has the offsets of the weights of an output channel. Value i has its weight at offset at[i], in
-// values, from the first weight of the channel. If at[i] is negative, the value has no weight.
+// Order has the offsets of the weights of an output channel. Value i has its weight at offsets[i], in
+// values, from the first weight of the channel. If offsets[i] is negative, the value has no weight.
 type Order struct {
-	at  []int
-	to  []int32 // for each value in the order of memory: its number
-	run int     // number of values that are contiguous, the same in every run
+	offsets []int
+	number  []int32 // for each value in the order of memory: its number
+	run     int     // number of values that are contiguous, the same in every run
 }
 
 // NewOrder returns the order of weights with these offsets.
-func NewOrder(at []int) Order {
-	to := make([]int32, 0, len(at))
-	for i, a := range at {
+func NewOrder(offsets []int) Order {
+	to := make([]int32, 0, len(offsets))
+	for i, a := range offsets {
 		if a >= 0 {
 			to = append(to, int32(i))
 		}
 	}
-	slices.SortStableFunc(to, func(i, j int32) int { return at[i] - at[j] })
-	return Order{at, to, runOf(at, to)}
+	slices.SortStableFunc(to, func(i, j int32) int { return offsets[i] - offsets[j] })
+	return Order{offsets, to, runOf(offsets, to)}
 }
 
-// runOf returns the largest length such that the values in to are contiguous runs of this length.
-func runOf(at []int, to []int32) int {
-	run, first := len(to), 0
-	for i := 1; i < len(to); i++ {
-		if at[to[i]] == at[to[i-1]]+1 {
+// runOf returns the largest length such that the values in positions are contiguous runs of this length.
+func runOf(offsets []int, positions []int32) int {
+	run, first := len(positions), 0
+	for i := 1; i < len(positions); i++ {
+		if offsets[positions[i]] == offsets[positions[i-1]]+1 {
 			continue
 		}
 		run = divisor(run, i-first)
 		first = i
 	}
-	return divisor(run, len(to)-first)
+	return divisor(run, len(positions)-first)
 }
 
 // divisor returns the greatest common divisor. For n and 0 it is n.
@@ -65,10 +65,10 @@ func (k *gatherKernels) forRun(run int) *gatherKernels {
 // src[order.at[i] + c*step]. Channels from real on are 0; values without a weight are left
 // unchanged.
 func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order, step int, factor Factor) {
-	dst = dst[:len(order.at)*width]
+	dst = dst[:len(order.offsets)*width]
 	if step == 1 { // the channels of a value are contiguous
-		for _, i := range order.to {
-			row, from := dst[int(i)*width:][:width], order.at[i]
+		for _, i := range order.number {
+			row, from := dst[int(i)*width:][:width], order.offsets[i]
 			copy(row, src[from:from+real])
 			factor.Apply(row[:real], 0)
 			clear(row[real:])
@@ -83,11 +83,11 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {
-				k.gather(dst, width, c, src, order.at[to[0]], to, step, factor)
+				k.gather(dst, width, c, src, order.offsets[to[0]], to, step, factor)
 				to = to[len(to)/k.lanes*k.lanes:]
 			}
 			for _, i := range to {
-				row, from := dst[int(i)*width+c:][:min(width-c, Lanes)], order.at[i]+c*step
+				row, from := dst[int(i)*width+c:][:min(width-c, Lanes)], order.offsets[i]+c*step
 				for j := range lanes {
 					row[j] = src[from+j*step]
 				}
@@ -99,24 +99,25 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 }
 
 // runs calls do for the values of every run.
-func (o Order) runs(do func(to []int32)) {
-	for i := 0; i < len(o.to); i += o.run {
-		do(o.to[i : i+o.run])
+func (o Order) runs(do func(positions []int32)) {
+	for i := 0; i < len(o.number); i += o.run {
+		do(o.number[i : i+o.run])
 	}
 }
 
-// gather does the same as Gather for the whole blocks of a run that begins at value at of src, and for
+// gather does the same as Gather for the whole blocks of a run that begins at value start of src, and for
 // Lanes channels from c on.
-func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at int, to []int32, step int,
+func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, start int, positions []int32,
+	step int,
 	factor Factor) {
-	n := len(to)
-	src = src[at:][:(c+Lanes-1)*step+n]
+	n := len(positions)
+	src = src[start:][:(c+Lanes-1)*step+n]
 	for end := c + Lanes; c < end; c += k.lanes {
 		if factor.By == nil {
-			k.plain(&dst[c], 4*width, &to[0], &src[c*step], 4*step, n/k.lanes)
+			k.plain(&dst[c], 4*width, &positions[0], &src[c*step], 4*step, n/k.lanes)
 		} else {
 			by := factor.By[c:][:k.lanes]
-			k.scaled(&dst[c], 4*width, &to[0], &src[c*step], 4*step, &by[0], n/k.lanes)
+			k.scaled(&dst[c], 4*width, &positions[0], &src[c*step], 4*step, &by[0], n/k.lanes)
 		}
 	}
 }
@@ -125,16 +126,16 @@ func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at in
 // c in src, [values][width], for the real channels. Offsets must be unique.
 func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width, real int) {
 	k := s.gathers.forRun(order.run)
-	src = src[:len(order.at)*width]
+	src = src[:len(order.offsets)*width]
 	for c := 0; c < real; c += Lanes { // few channels at a time, so that their rows of dst stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {
-				k.scatterBlocks(dst, order.at[to[0]], to, step, src, width, c)
+				k.scatterBlocks(dst, order.offsets[to[0]], to, step, src, width, c)
 				to = to[len(to)/k.lanes*k.lanes:]
 			}
 			for _, i := range to {
-				at := order.at[i] + c*step
+				at := order.offsets[i] + c*step
 				for _, v := range src[int(i)*width+c:][:lanes] {
 					dst[at] = v
 					at += step
@@ -145,11 +146,12 @@ func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width
 }
 
 // scatterBlocks is the counterpart of gather for Scatter.
-func (k *gatherKernels) scatterBlocks(dst []float32, at int, to []int32, step int, src []float32, width,
+func (k *gatherKernels) scatterBlocks(dst []float32, start int, positions []int32, step int, src []float32,
+	width,
 	c int) {
-	n := len(to)
-	dst = dst[at:][:(c+Lanes-1)*step+n]
+	n := len(positions)
+	dst = dst[start:][:(c+Lanes-1)*step+n]
 	for end := c + Lanes; c < end; c += k.lanes {
-		k.scatter(&dst[c*step], 4*step, &to[0], &src[c], 4*width, n/k.lanes)
+		k.scatter(&dst[c*step], 4*step, &positions[0], &src[c], 4*width, n/k.lanes)
 	}
 }

@@ -25,9 +25,9 @@ func TestGather(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 2))
 	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 69, 144} {
 		for _, real := range []int{1, 15, 16, 17, 32, 63, 64} {
-			for name, at := range gatherOrders(r, n) {
+			for name, offsets := range gatherOrders(r, n) {
 				for _, step := range []int{1, 9, n + 3} {
-					checkGather(t, r, name, at, real, step)
+					checkGather(t, r, name, offsets, real, step)
 				}
 			}
 		}
@@ -35,9 +35,9 @@ func TestGather(t *testing.T) {
 }
 
 // checkGather compares all sets with the definition of Gather, with every factor.
-func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step int) {
+func checkGather(t *testing.T, r *rand.Rand, name string, offsets []int, real, step int) {
 	t.Helper()
-	n, width := len(at), padded(real)
+	n, width := len(offsets), padded(real)
 	src := guarded(r, (real-1)*step+3*n+6)
 	by := make([]float64, real)
 	for c := range by {
@@ -46,7 +46,7 @@ func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step i
 	for _, set := range Sets() {
 		for _, factor := range []Factor{{}, {By: by}, {Round: set, By: by}} {
 			want := make([]float32, n*width)
-			for i, a := range at {
+			for i, a := range offsets {
 				for c := range real {
 					v := []float32{src[a+c*step]}
 					factor.Apply(v, c)
@@ -55,7 +55,7 @@ func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step i
 			}
 			around := guarded(r, n*width+64)
 			all := slices.Clone(around)
-			set.Gather(all[32:32+n*width], width, real, src, NewOrder(at), step, factor)
+			set.Gather(all[32:32+n*width], width, real, src, NewOrder(offsets), step, factor)
 			copy(around[32:], want)
 			if !sameBits(all, around) {
 				t.Errorf("%s: %d values %s, %d channels, step %d, factor %v, rounded %v: not what is said",
@@ -70,16 +70,16 @@ func TestScatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 3))
 	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 33, 144} {
 		for _, real := range []int{1, 16, 17, 48, 63} {
-			for name, at := range gatherOrders(r, n) {
+			for name, offsets := range gatherOrders(r, n) {
 				if name == "one twice" {
 					continue
 				}
-				width, step, order := padded(real), 3*n+7, NewOrder(at)
+				width, step, order := padded(real), 3*n+7, NewOrder(offsets)
 				src := guarded(r, n*width)
 				for _, set := range Sets() {
 					around := guarded(r, real*step+64)
 					all, want := slices.Clone(around), slices.Clone(around)
-					for i, a := range at {
+					for i, a := range offsets {
 						for c := range real {
 							want[32+a+c*step] = src[i*width+c]
 						}
@@ -96,11 +96,11 @@ func TestScatter(t *testing.T) {
 func BenchmarkScatter(b *testing.B) {
 	for _, s := range []struct{ values, in, out int }{{16, 16, 16}, {64, 64, 64}, {64, 512, 64}} {
 		n := 9 * s.values
-		at := make([]int, n)
-		for i := range at {
-			at[i] = i%s.values*9 + i/s.values
+		offsets := make([]int, n)
+		for i := range offsets {
+			offsets[i] = i%s.values*9 + i/s.values
 		}
-		order, src, dst := NewOrder(at), make([]float32, n*s.out), make([]float32, 9*s.in*s.out)
+		order, src, dst := NewOrder(offsets), make([]float32, n*s.out), make([]float32, 9*s.in*s.out)
 		for _, set := range Sets() {
 			b.Run(fmt.Sprintf("%d of 9x%dx%d/%s", s.values, s.in, s.out, set.Name), func(b *testing.B) {
 				b.SetBytes(int64(4 * len(src)))
@@ -115,11 +115,11 @@ func BenchmarkScatter(b *testing.B) {
 func BenchmarkGather(b *testing.B) {
 	for _, s := range []struct{ taps, in, out int }{{1, 2048, 512}, {1, 256, 64}, {9, 512, 32}} {
 		n := s.taps * s.in
-		at, by := make([]int, n), make([]float64, s.out)
-		for i := range at {
-			at[i] = i%s.in*s.taps + i/s.in
+		offsets, by := make([]int, n), make([]float64, s.out)
+		for i := range offsets {
+			offsets[i] = i%s.in*s.taps + i/s.in
 		}
-		order, src, dst := NewOrder(at), make([]float32, n*s.out), make([]float32, n*PanelLanes)
+		order, src, dst := NewOrder(offsets), make([]float32, n*s.out), make([]float32, n*PanelLanes)
 		for _, set := range Sets() {
 			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.taps, s.in, s.out, set.Name), func(b *testing.B) {
 				b.SetBytes(int64(4 * len(src)))

@@ -47,9 +47,9 @@ func TestGradient(t *testing.T) {
 
 // rowsOf returns the offsets of n rows of a matrix with the given number of columns.
 func rowsOf(n, columns int) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i * columns
+	offsets := make([]int, n)
+	for i := range offsets {
+		offsets[i] = i * columns
 	}
-	return at
+	return offsets
 }

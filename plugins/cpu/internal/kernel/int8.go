@@ -71,8 +71,8 @@ func (b *Int8) depth() int {
 func (b *Int8) PackedLen() int { return b.depth() * quadLen * padded(b.Width) }
 
 // PackInt8 fills the range of packed, zeros so far, that belongs to one panel. The weight
-// of tap t, value k and channel c is src[at[t*Run+k] + c*step].
-func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step int) {
+// of tap t, value k and channel c is src[offsets[t*Run+k] + c*step].
+func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, offsets []int, step int) {
 	first, width, real := b.panel(panel)
 	to := packed[b.depth()*quadLen*first:]
 	for c := range real {
@@ -81,7 +81,7 @@ func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step in
 		for t := range b.Taps {
 			for k := range b.Run {
 				quad := t*b.quads() + k/quadLen
-				of[(quad*lanes+c-column)*quadLen+k%quadLen] = src[at[t*b.Run+k]+(first+c)*step]
+				of[(quad*lanes+c-column)*quadLen+k%quadLen] = src[offsets[t*b.Run+k]+(first+c)*step]
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Set) int8Column(width, c int) (first, lanes int) {
 // To compensate, this number times the sum of the channel's weights is added to start.
 func (s *Set) StartInt8(start, weights int32) int32 {
 	if s.int8 != nil {
-		start += s.int8.less * weights
+		start += s.int8.offset * weights
 	}
 	return start
 }

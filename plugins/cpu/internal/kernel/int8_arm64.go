@@ -10,10 +10,11 @@ import (
 
 // Tiles have 16 channels. A tile of the products by pairs has registers for two positions.
 var (
-	int8NEONDot = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, byTap: depthwiseByTapNEON,
+	int8NEONDot = int8Kernels{column: 16, store: storeInt8NEON, offset: 128, lanes: 16,
+		byTap:     depthwiseByTapNEON,
 		int8Bytes: int8BytesNEON,
 		tiles:     []int8Tiles{{16, []sizedInt8{{6, int8NEONDotp6}, {3, int8NEONDotp3}, {1, int8NEONDotp1}}}}}
-	int8NEON = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, byTap: depthwiseByTapNEON,
+	int8NEON = int8Kernels{column: 16, store: storeInt8NEON, offset: 128, lanes: 16, byTap: depthwiseByTapNEON,
 		int8Bytes: int8BytesNEON,
 		tiles:     []int8Tiles{{16, []sizedInt8{{2, int8NEONp2}, {1, int8NEONp1}}}}}
 

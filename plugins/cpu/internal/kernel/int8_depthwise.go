@@ -95,10 +95,10 @@ func (d *DepthwiseInt8) Channels() int {
 }
 
 // Set sets the start and the factor of channel c.
-func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
+func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, factor float32) {
 	for i := range d.pixels {
 		at := d.offset(i*d.Width + c)
-		r.Start[at], r.By[at] = start, by
+		r.Start[at], r.By[at] = start, factor
 	}
 }
 

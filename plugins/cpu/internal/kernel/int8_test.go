@@ -66,18 +66,18 @@ func newInt8Case(r *rand.Rand, positions, taps, run, width, gap int) *int8Case {
 // run computes all positions. Each call ends at one of cuts.
 func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	out := slices.Repeat([]uint8{77}, c.Positions()*(c.Width+c.gap)+64)
-	packed, at := make([]int8, c.PackedLen()), make([]int, c.Taps*c.Run)
-	for i := range at {
-		at[i] = i
+	packed, offsets := make([]int8, c.PackedLen()), make([]int, c.Taps*c.Run)
+	for i := range offsets {
+		offsets[i] = i
 	}
 	for panel := range c.Panels() {
-		s.PackInt8(c.Int8, panel, packed, c.weights, at, len(at))
+		s.PackInt8(c.Int8, panel, packed, c.weights, offsets, len(offsets))
 	}
 	rounded := c.Requantise
 	rounded.Start = slices.Clone(c.Start)
 	for o := range c.Width {
 		sum := int32(0)
-		for _, w := range c.weights[o*len(at) : (o+1)*len(at)] {
+		for _, w := range c.weights[o*len(offsets) : (o+1)*len(offsets)] {
 			sum += int32(w)
 		}
 		rounded.Start[o] = s.StartInt8(c.Start[o], sum)
@@ -214,12 +214,12 @@ func BenchmarkInt8(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dx%dx%dx%d", set.Name, s.positions, s.taps, s.run, s.width), func(b *testing.B) {
 				out := make([]uint8, c.Positions()*c.Width+64)
 				packed := make([]int8, c.PackedLen())
-				at := make([]int, c.Taps*c.Run)
-				for i := range at {
-					at[i] = i
+				offsets := make([]int, c.Taps*c.Run)
+				for i := range offsets {
+					offsets[i] = i
 				}
 				for panel := range c.Panels() {
-					set.PackInt8(c.Int8, panel, packed, c.weights, at, len(at))
+					set.PackInt8(c.Int8, panel, packed, c.weights, offsets, len(offsets))
 				}
 				spare := new(Int8Workspace)
 				b.ResetTimer()

@@ -5,7 +5,7 @@ import "unsafe"
 // int8Kernels is the assembly of Int8.
 type int8Kernels struct {
 	column int   // number of adjacent channels in packed weights
-	less   int32 // number that is subtracted from each byte before multiplication
+	offset int32 // number that is subtracted from each byte before multiplication
 	tiles  []int8Tiles
 	matrix *int8Matrix // nil: tiles of vectors compute everything
 	// store converts sums [positions][PanelLanes] to bytes.

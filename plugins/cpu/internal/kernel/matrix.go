@@ -72,10 +72,10 @@ func (m *Matrix) tile(block, step, term int) int {
 	return first*m.blockLen() + ((step*m.Terms+term)*n+block-first)*tileLen
 }
 
-// PackMatrix fills the range of packed that belongs to one panel. at, step and factor have the same meaning
-// as in Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16 channels][2]. If the
-// weights have three terms, PackMatrix returns their extent.
-func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,
+// PackMatrix fills the range of packed that belongs to one panel. offsets, step and factor have the same
+// meaning as in Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16 channels][2]. If
+// the weights have three terms, PackMatrix returns their extent.
+func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, offsets []int, step int,
 	factor Factor) Extent {
 	channel, width, real := m.panel(panel)
 	lanes, staged := noLanes, make([]uint16, 3*2*tileLen)
@@ -84,7 +84,7 @@ func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, a
 		clear(row[:])
 		for k := 0; k < m.Taps*m.Run; k += 2 {
 			for h := range 2 {
-				gatherChannels(&row, h, src[at[k+h]+(channel+c)*step:], min(real-c, Lanes), step, channel+c, factor)
+				gatherChannels(&row, h, src[offsets[k+h]+(channel+c)*step:], min(real-c, Lanes), step, channel+c, factor)
 			}
 			pair := k % tileValues / 2 * tileValues
 			if m.Terms == 1 {
@@ -121,7 +121,7 @@ func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed [
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
 		m.misused(1, len(in), out, packed, &f, from, to)
 	}
-	spare.apart = spare.apart[:0]
+	spare.outside = spare.outside[:0]
 	each := m.Steps() * tileValues
 	for from < to {
 		n := spare.stage(m, to-from)
@@ -160,7 +160,7 @@ func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []
 	if m.Terms != 3 || m.lacks(len(in), out, packed, &f, from, to) {
 		m.misused(3, len(in), out, packed, &f, from, to)
 	}
-	spare.apart = spare.apart[:0]
+	spare.outside = spare.outside[:0]
 	each := m.Steps() * m.Terms * tileValues
 	for from < to {
 		n := spare.stage(m, to-from)
@@ -176,7 +176,7 @@ func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []
 		}
 		from += n
 	}
-	return spare.apart
+	return spare.outside
 }
 
 // lacks reports whether an operand has too few values for positions [from, to).

@@ -22,7 +22,7 @@ func NoExtent() Extent { return noExtent }
 func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max(e.Most, o.Most)} }
 
 // exponents returns the exponents of the smallest and the largest value.
-func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
+func (e Extent) exponents() (low, high int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
 
 // leastTerm is the smallest exponent of a value for which all three terms are normal numbers. A term may be
 // as small as the value's last bit.

@@ -7,7 +7,7 @@ import "unsafe"
 type MatrixWorkspace struct {
 	memory  []uint16
 	aligned []uint16 // staged positions, aligned to a cache line
-	apart   []int32  // positions with values out of range
+	outside []int32  // positions with values out of range
 	sums    [MatrixPositions * PanelLanes]float32
 }
 
@@ -74,7 +74,7 @@ func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, fr
 			s.splitRow(staged[stagedAt(p-from)+t*m.Run/tileValues*3*2*tileLen:], x[:m.Run], &lanes)
 		}
 		if !lanes.extent().suits(weights, m.Taps*m.Run) {
-			spare.apart = append(spare.apart, int32(p))
+			spare.outside = append(spare.outside, int32(p))
 		}
 	}
 }

@@ -21,7 +21,7 @@ func matrixSets() []*Set {
 type matrixCase struct {
 	*Matrix
 	in, src, out []float32
-	at           []int
+	offsets      []int
 	packed       []uint16
 	weights      Extent
 	finish       ScaledEpilogue
@@ -30,12 +30,12 @@ type matrixCase struct {
 // newMatrixCase makes a case with random values. The image has size values. The weights, [Width][Taps*Run],
 // are packed.
 func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
-	c := &matrixCase{Matrix: NewMatrix(w, parts), in: guarded(r, size), at: make([]int, w.Taps*w.Run)}
+	c := &matrixCase{Matrix: NewMatrix(w, parts), in: guarded(r, size), offsets: make([]int, w.Taps*w.Run)}
 	c.out = guarded(r, w.Positions()*(w.Width+gap))
-	for i := range c.at {
-		c.at[i] = i
+	for i := range c.offsets {
+		c.offsets[i] = i
 	}
-	c.src = guarded(r, len(c.at)*w.Width)
+	c.src = guarded(r, len(c.offsets)*w.Width)
 	if r.IntN(3) > 0 {
 		c.finish.Bias = guarded(r, w.BiasLen())
 		if parts == 1 && r.IntN(2) == 0 {
@@ -57,7 +57,7 @@ func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 func (c *matrixCase) pack(s *Set) {
 	c.packed, c.weights = make([]uint16, c.PackedLen()), NoExtent()
 	for panel := range c.Panels() {
-		c.weights = c.weights.Join(s.PackMatrix(c.Matrix, panel, c.packed, c.src, c.at, len(c.at), Factor{}))
+		c.weights = c.weights.Join(s.PackMatrix(c.Matrix, panel, c.packed, c.src, c.offsets, len(c.offsets), Factor{}))
 	}
 }
 
@@ -136,7 +136,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	}
 	packed := make([]float32, c.Window.PackedLen())
 	for panel := range c.Panels() {
-		Generic.Pack(c.Window, panel, packed, src, NewOrder(c.at), len(c.at), Factor{})
+		Generic.Pack(c.Window, panel, packed, src, NewOrder(c.offsets), len(c.offsets), Factor{})
 	}
 	want := slices.Clone(c.out)
 	for panel := range c.Panels() {
@@ -180,9 +180,9 @@ func TestMatrixStage(t *testing.T) {
 				}
 				got := spare.aligned[:c.Steps()*parts*2*tileLen]
 				if s == matrixDefinition {
-					want, apart = slices.Clone(got), slices.Clone(spare.apart)
+					want, apart = slices.Clone(got), slices.Clone(spare.outside)
 				}
-				if !slices.EqualFunc(got, want, sameHalf) || !slices.Equal(spare.apart, apart) {
+				if !slices.EqualFunc(got, want, sameHalf) || !slices.Equal(spare.outside, apart) {
 					t.Errorf("%s: %d parts of %d positions differ from the definition", s.Name, parts, count)
 				}
 			}

@@ -58,7 +58,7 @@ func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int,
 		}
 	}
 	p := from
-	for _, apart := range spare.apart {
+	for _, apart := range spare.outside {
 		if a := int(apart); a >= from && a < to {
 			s.storeMatrix(c, panel, sums[(p-from)*PanelLanes:], p, a)
 			p = a + 1

@@ -143,17 +143,17 @@ func (c *pairsCall[T]) generic(acc []float32, q int) {
 }
 
 // store sets a result, which is rounded to bfloat16 if it has two bytes.
-func store[T float32 | uint16](to *T, v float32) {
-	switch to := any(to).(type) {
+func store[T float32 | uint16](dst *T, v float32) {
+	switch dst := any(dst).(type) {
 	case *float32:
-		*to = v
+		*dst = v
 	case *uint16:
-		*to = bf16(v)
+		*dst = bf16(v)
 	}
 }
 
-// apply applies f to v, the sum of channel i. The result will be stored in out[at].
-func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
+// apply applies f to v, the sum of channel i. The result will be stored in out[index].
+func (f *ScaledEpilogue) apply(i, index int, v float32) float32 {
 	switch {
 	case f.Scale != nil:
 		v = fuseFlushed(v, f.Scale[i], f.Bias[i])
@@ -161,7 +161,7 @@ func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 		v = flushed(v + flushed(f.Bias[i]))
 	}
 	if f.Plus != nil {
-		v = flushed(v + flushed(f.Plus[at]))
+		v = flushed(v + flushed(f.Plus[index]))
 	}
 	if v = f.bound(v); f.Round {
 		v = widened(bf16(v))

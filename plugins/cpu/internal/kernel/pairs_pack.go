@@ -11,17 +11,18 @@ type PairsOrder struct {
 // blockValues is the approximate number of values of an output channel in a block.
 const blockValues = 160
 
-// NewPairsOrder returns the order of weights. The offset of value k of tap t is at[t*Run+k], as in Order.
-func NewPairsOrder(p *Pairs, at []int) PairsOrder {
+// NewPairsOrder returns the order of weights. The offset of value k of tap t is offsets[t*Run+k], as in
+// Order.
+func NewPairsOrder(p *Pairs, offsets []int) PairsOrder {
 	o := PairsOrder{run: max(2, blockValues/max(p.Taps, 1)/2*2)}
 	for k := 0; k < p.Run; k += o.run {
 		n := min(o.run, p.Run-k)
 		block := make([]int, 0, p.Taps*n)
 		for t := range p.Taps {
-			block = append(block, at[t*p.Run+k:][:n]...)
+			block = append(block, offsets[t*p.Run+k:][:n]...)
 		}
 		o.blocks = append(o.blocks, NewOrder(block))
-		o.absent = o.absent || len(o.blocks[len(o.blocks)-1].to) < len(block)
+		o.absent = o.absent || len(o.blocks[len(o.blocks)-1].number) < len(block)
 	}
 	return o
 }
@@ -31,7 +32,7 @@ func (o PairsOrder) Spare() int {
 	if len(o.blocks) == 0 {
 		return 0
 	}
-	return len(o.blocks[0].at) * PanelLanes
+	return len(o.blocks[0].offsets) * PanelLanes
 }
 
 // PackPairs fills the range of packed that belongs to one panel with weights of src, rounded. packed has
@@ -47,7 +48,7 @@ func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, ord
 	}
 	for b, block := range order.blocks {
 		n, k := min(order.run, p.Run-b*order.run), b*order.run
-		values := spare[:len(block.at)*width]
+		values := spare[:len(block.offsets)*width]
 		if order.absent {
 			clear(values)
 		}

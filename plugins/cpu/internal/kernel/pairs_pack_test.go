@@ -28,13 +28,13 @@ func TestPackPairs(t *testing.T) {
 		}
 		src := awkward(r, values*s.width)
 		for _, c := range []struct {
-			name string
-			at   []int
-			step int
+			name    string
+			offsets []int
+			step    int
 		}{{"forward", forward, values}, {"backward", backward, s.taps}, {"absent", absent, values}} {
-			want := packedPairs(p, src, c.at, c.step)
+			want := packedPairs(p, src, c.offsets, c.step)
 			for _, set := range Sets() {
-				order := NewPairsOrder(p, c.at)
+				order := NewPairsOrder(p, c.offsets)
 				got, spare := make([]uint16, len(want)), guarded(r, order.Spare())
 				for panel := range p.Panels() {
 					set.PackPairs(p, panel, got, src, order, c.step, spare)
@@ -49,12 +49,12 @@ func TestPackPairs(t *testing.T) {
 }
 
 // packedPairs is the definition of PackPairs, for all panels.
-func packedPairs(p *Pairs, src []float32, at []int, step int) []uint16 {
+func packedPairs(p *Pairs, src []float32, offsets []int, step int) []uint16 {
 	packed := make([]uint16, p.PackedLen())
 	for panel := range p.Panels() {
 		first, width, real := p.panel(panel)
 		of := packed[p.Taps*p.Run*first:]
-		for i, a := range at {
+		for i, a := range offsets {
 			for c := range real {
 				if a >= 0 {
 					of[(i/2*width+c)*2+i%2] = bf16(src[a+(first+c)*step])

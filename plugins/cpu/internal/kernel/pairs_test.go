@@ -22,13 +22,13 @@ func newPairsCase(r *rand.Rand, w *Window, size, gap int,
 	values func(r *rand.Rand, n int) []float32) *pairsCase {
 	c := &pairsCase{Pairs: NewPairs(w), in: make([]uint16, size), packed: make([]uint16, w.PackedLen())}
 	Generic.NarrowBF16(c.in, values(r, size))
-	at := make([]int, w.Taps*w.Run)
-	for i := range at {
-		at[i] = i
+	offsets := make([]int, w.Taps*w.Run)
+	for i := range offsets {
+		offsets[i] = i
 	}
-	src, order := values(r, len(at)*w.Width), NewPairsOrder(c.Pairs, at)
+	src, order := values(r, len(offsets)*w.Width), NewPairsOrder(c.Pairs, offsets)
 	for panel := range w.Panels() {
-		Sets()[0].PackPairs(c.Pairs, panel, c.packed, src, order, len(at), make([]float32, order.Spare()))
+		Sets()[0].PackPairs(c.Pairs, panel, c.packed, src, order, len(offsets), make([]float32, order.Spare()))
 	}
 	c.out = guarded(r, w.Positions()*(w.Width+gap))
 	if r.IntN(3) > 0 {

@@ -28,21 +28,21 @@ func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 
 // take removes up to count cache lines to fetch, and returns the address of the first and the distance
 // between them, in bytes. It returns nil and 0 if there are no more lines.
-func (a *Prefetcher) take(count int) (from *byte, step int) {
-	from, step, _ = a.some(count)
-	return from, step
+func (a *Prefetcher) take(count int) (start *byte, step int) {
+	start, step, _ = a.some(count)
+	return start, step
 }
 
 // some is like take, and also returns the number of lines that it has removed.
-func (a *Prefetcher) some(count int) (from *byte, step, n int) {
+func (a *Prefetcher) some(count int) (start *byte, step, n int) {
 	if a == nil {
 		return nil, 0, 0
 	}
 	for i := range a.ranges {
 		if p := &a.ranges[i]; len(p.memory) > 0 {
-			from, n = &p.memory[0], min(count, p.lines())
+			start, n = &p.memory[0], min(count, p.lines())
 			p.memory = p.memory[min(n*p.step, len(p.memory)):]
-			return from, p.step, n
+			return start, p.step, n
 		}
 	}
 	return nil, 0, 0

@@ -5,33 +5,33 @@ import (
 	"unsafe"
 )
 
-// CopyRuns copies count runs of n values: run i from src[i*from:] to dst[i*to:].
-func CopyRuns(dst, src []uint32, n, count, to, from int) {
+// CopyRuns copies count runs of n values: run i from src[i*srcStep:] to dst[i*dstStep:].
+func CopyRuns(dst, src []uint32, n, count, dstStep, srcStep int) {
 	if n == 0 || count == 0 {
 		return
 	}
-	if (count-1)*to+n > len(dst) || (count-1)*from+n > len(src) || to < n || from < 0 {
+	if (count-1)*dstStep+n > len(dst) || (count-1)*srcStep+n > len(src) || dstStep < n || srcStep < 0 {
 		panic(fmt.Sprintf("kernel.CopyRuns: %d runs of %d values, %d apart in %d, to %d apart in %d", count, n,
-			from, len(src), to, len(dst)))
+			srcStep, len(src), dstStep, len(dst)))
 	}
 	switch {
-	case n == to && n == from:
+	case n == dstStep && n == srcStep:
 		copy(dst[:n*count], src)
 	case n == 1:
-		copyBlocks[[1]uint32](dst, src, count, to, from)
+		copyBlocks[[1]uint32](dst, src, count, dstStep, srcStep)
 	case n == 2:
-		copyBlocks[[2]uint32](dst, src, count, to, from)
+		copyBlocks[[2]uint32](dst, src, count, dstStep, srcStep)
 	case n == 3:
-		copyBlocks[[3]uint32](dst, src, count, to, from)
+		copyBlocks[[3]uint32](dst, src, count, dstStep, srcStep)
 	case n == 4:
-		copyBlocks[[4]uint32](dst, src, count, to, from)
+		copyBlocks[[4]uint32](dst, src, count, dstStep, srcStep)
 	case n < 8:
-		copyShort[[4]uint32](dst, src, n, count, to, from)
+		copyShort[[4]uint32](dst, src, n, count, dstStep, srcStep)
 	case n <= 16:
-		copyShort[[8]uint32](dst, src, n, count, to, from)
+		copyShort[[8]uint32](dst, src, n, count, dstStep, srcStep)
 	default:
 		for i := range count {
-			copy(dst[i*to:][:n], src[i*from:])
+			copy(dst[i*dstStep:][:n], src[i*srcStep:])
 		}
 	}
 }
@@ -43,19 +43,19 @@ type words interface {
 
 // copyBlocks does the same as CopyRuns for runs of one block. CopyRuns has checked that all runs are
 // inside dst and src.
-func copyBlocks[B words](dst, src []uint32, count, to, from int) {
+func copyBlocks[B words](dst, src []uint32, count, dstStep, srcStep int) {
 	const word = unsafe.Sizeof(uint32(0))
 	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
 	var i, k uintptr
 	for range count {
 		*(*B)(unsafe.Add(d, i)) = *(*B)(unsafe.Add(s, k))
-		i, k = i+uintptr(to)*word, k+uintptr(from)*word
+		i, k = i+uintptr(dstStep)*word, k+uintptr(srcStep)*word
 	}
 }
 
 // copyShort does the same as CopyRuns for runs of one or two blocks. The second block may overlap the
 // first. CopyRuns has checked that all runs are inside dst and src.
-func copyShort[B words](dst, src []uint32, n, count, to, from int) {
+func copyShort[B words](dst, src []uint32, n, count, dstStep, srcStep int) {
 	const word = unsafe.Sizeof(uint32(0))
 	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
 	var one B
@@ -64,6 +64,6 @@ func copyShort[B words](dst, src []uint32, n, count, to, from int) {
 	for range count {
 		*(*B)(unsafe.Add(d, i)) = *(*B)(unsafe.Add(s, k))
 		*(*B)(unsafe.Add(d, i+second)) = *(*B)(unsafe.Add(s, k+second))
-		i, k = i+uintptr(to)*word, k+uintptr(from)*word
+		i, k = i+uintptr(dstStep)*word, k+uintptr(srcStep)*word
 	}
 }

@@ -1,13 +1,13 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels with least channels or more. two interleaves two images, three
-// interleaves one pixel of three images, and second copies every second channel of an image. Steps are in
-// bytes.
+// shuffleKernel is the assembly for pixels with at least minimum channels. pair interleaves two images,
+// three interleaves one pixel of three images, and second copies every second channel of an image. Steps are
+// in bytes.
 type shuffleKernel struct {
-	least  int
-	two    func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
-	three  func(dst *float32, a, b, c *float32, channels int)
-	second func(dst *float32, dstStep int, src *float32, srcStep int, channels, count int)
+	minimum int
+	pair    func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
+	three   func(dst *float32, a, b, c *float32, channels int)
+	second  func(dst *float32, dstStep int, src *float32, srcStep int, channels, count int)
 }
 
 // Pixels is an image with pixel p at Values[p*Step].
@@ -21,28 +21,29 @@ func (x *Pixels) at(p, n int) []float32 { return x.Values[p*x.Step:][:n] }
 
 // Shuffle sets count pixels of dst to the interleaved channels of some images: the first
 // channel of each, then the second of each, up to the given number of channels.
-func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
+func (s *Set) Shuffle(dst Pixels, images []Pixels, channels, count int) {
 	if count == 0 || channels == 0 {
 		return
 	}
-	dst.at(count-1, channels*len(of))
-	for i := range of {
-		of[i].at(count-1, channels)
+	dst.at(count-1, channels*len(images))
+	for i := range images {
+		images[i].at(count-1, channels)
 	}
-	if k := s.shuffles; k != nil && len(of) == 2 && channels >= k.least {
-		a, b := &of[0], &of[1]
-		k.two(&dst.Values[0], 4*dst.Step, &a.Values[0], 4*a.Step, &b.Values[0], 4*b.Step, channels, count)
+	if k := s.shuffles; k != nil && len(images) == 2 && channels >= k.minimum {
+		a, b := &images[0], &images[1]
+		k.pair(&dst.Values[0], 4*dst.Step, &a.Values[0], 4*a.Step, &b.Values[0], 4*b.Step, channels, count)
 		return
 	}
 	for p := range count {
-		to := dst.at(p, channels*len(of))
-		if k := s.shuffles; k != nil && len(of) == 3 && channels >= k.least {
-			k.three(&to[0], &of[0].at(p, channels)[0], &of[1].at(p, channels)[0], &of[2].at(p, channels)[0], channels)
+		to := dst.at(p, channels*len(images))
+		if k := s.shuffles; k != nil && len(images) == 3 && channels >= k.minimum {
+			k.three(&to[0], &images[0].at(p, channels)[0], &images[1].at(p, channels)[0], &images[2].at(p,
+				channels)[0], channels)
 			continue
 		}
-		for i := range of {
-			for c, v := range of[i].at(p, channels) {
-				to[c*len(of)+i] = v
+		for i := range images {
+			for c, v := range images[i].at(p, channels) {
+				to[c*len(images)+i] = v
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func (s *Set) Every(dst, src Pixels, step, channels, count int) {
 	}
 	dst.at(count-1, channels)
 	src.at(count-1, (channels-1)*step+1)
-	if k := s.shuffles; k != nil && step == 2 && channels >= k.least {
+	if k := s.shuffles; k != nil && step == 2 && channels >= k.minimum {
 		k.second(&dst.Values[0], 4*dst.Step, &src.Values[0], 4*src.Step, channels, count)
 		return
 	}

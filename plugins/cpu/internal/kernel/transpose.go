@@ -57,10 +57,10 @@ func divideTriples(a, b, c, triples []float32) {
 	}
 }
 
-// eachSquare calls do with the starts of blocks of some values that together cover n values. The last block
-// ends at n, and may overlap the one before it.
-func eachSquare(n, some int, do func(at int)) {
-	for at := 0; at < n; at += some {
-		do(min(at, n-some))
+// eachSquare calls do with the starts of blocks of the given size that together cover n values. The last
+// block ends at n, and may overlap the one before it.
+func eachSquare(n, size int, do func(start int)) {
+	for start := 0; start < n; start += size {
+		do(min(start, n-size))
 	}
 }

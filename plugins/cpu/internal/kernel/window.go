@@ -27,7 +27,7 @@ type Window struct {
 	zeros           []float32
 	hulls           []hull   // for each position, the range of its taps; nil: all taps are inside the image
 	seen            []uint64 // for each position, the set of taps inside the image; nil: all
-	together        []uint8  // for each position, the number of positions of its tile; all have the same taps
+	tileSize        []uint8  // for each position, the number of positions of its tile; all have the same taps
 	side            bool     // results of neighbouring positions are contiguous
 }
 
@@ -41,7 +41,7 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	w.inNeed, w.outNeed = need(in, run), need(out, width)
 	w.hulls = hullsOf(w)
 	w.seen = sightsOf(w)
-	w.together = togetherOf(w.seen, SlabTile)
+	w.tileSize = togetherOf(w.seen, SlabTile)
 	w.side = true
 	for p, o := range out {
 		w.side = w.side && int(o) == 4*p*width
@@ -55,12 +55,12 @@ func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
-// Among returns the same geometry for results with more space between positions: they are step values
-// apart. In w they are of values apart (the argument).
-func (w *Window) Among(of, step int) *Window {
+// Among returns the same geometry for results with more space between positions: newStep values instead of
+// oldStep.
+func (w *Window) Among(oldStep, newStep int) *Window {
 	out := slices.Clone(w.Out)
 	for i, o := range out {
-		out[i] = o / int32(4*of) * int32(4*step)
+		out[i] = o / int32(4*oldStep) * int32(4*newStep)
 	}
 	return NewWindow(w.In, out, w.Taps, w.Run, w.Width)
 }
@@ -131,7 +131,7 @@ func (w *Window) Packed(packed []float32, panel int) []float32 {
 // each as the columns of its set: [Taps][Run][column].
 func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, step int, factor Factor) {
 	first, width, real := w.panel(panel)
-	if len(order.to) == 0 {
+	if len(order.number) == 0 {
 		return
 	}
 	values, column := w.Taps*w.Run, s.column(width)

@@ -50,10 +50,10 @@ type slabTiles struct {
 
 // slabWorkspace is a worker's memory for slabs.
 type slabWorkspace struct {
-	outs, at, offs [SlabPositions]int32 // for each position: result, index in its image, staged run
-	images         [SlabPositions]int32
-	tiles          []slabTiles
-	segments       []chainSegment
+	outs, index, offs [SlabPositions]int32 // for each position: result, index in its image, staged run
+	images            [SlabPositions]int32
+	tiles             []slabTiles
+	segments          []chainSegment
 }
 
 // WindowSlab computes the results of slab b.
@@ -108,7 +108,7 @@ type slabCall struct {
 func (c *slabCall) locate() {
 	for i := range c.To - c.From {
 		image, p := (c.From+i)/c.Positions(), (c.From+i)%c.Positions()
-		c.images[i], c.at[i] = int32(image), int32(p)
+		c.images[i], c.index[i] = int32(image), int32(p)
 		c.outs[i] = int32(4*(image-c.From/c.Positions())*c.OutStep) + c.Window.Out[p]
 	}
 }
@@ -134,15 +134,15 @@ func (c *slabCall) cutTiles() {
 }
 
 // tile returns the size of the register block at position i, and the set of taps that read more than
-// padding there. left is the number of remaining positions.
-func (c *slabCall) tile(i, left int) (size int, seen uint64) {
+// padding there. remaining is the number of positions from i on.
+func (c *slabCall) tile(i, remaining int) (size int, seen uint64) {
 	if c.seen == nil {
-		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {
+		for size = SlabTile; size > 1 && !fits(size, size-1, remaining); size-- {
 		}
 		return size, ^uint64(0)
 	}
-	p := int(c.at[i])
-	size = min(int(c.together[p]), left)
+	p := int(c.index[i])
+	size = min(int(c.tileSize[p]), remaining)
 	for _, taps := range c.seen[p : p+size] {
 		seen |= taps
 	}
@@ -180,7 +180,7 @@ func (c *slabCall) stage(i int) {
 			in := c.Slab.In[int(c.images[p])*c.InStep:]
 			c.offs[p] = int32(4 * p * step)
 			for tap := s.t0; tap < s.t1; tap++ {
-				if o := c.Window.In[tap*c.Positions()+int(c.at[p])]; o >= 0 {
+				if o := c.Window.In[tap*c.Positions()+int(c.index[p])]; o >= 0 {
 					copy(to[:run], in[int(o)/4+s.k0:])
 				} else {
 					clear(to[:run])

@@ -98,13 +98,13 @@ func TestWindow(t *testing.T) {
 
 // packed returns the packed form of weights, which are [Width][Taps*Run].
 func (s *Set) packed(w *Window, weights []float32) []float32 {
-	at := make([]int, w.Taps*w.Run)
-	for i := range at {
-		at[i] = i
+	offsets := make([]int, w.Taps*w.Run)
+	for i := range offsets {
+		offsets[i] = i
 	}
 	packed := make([]float32, w.PackedLen())
 	for panel := range w.Panels() {
-		s.Pack(w, panel, packed, weights, NewOrder(at), len(at), Factor{})
+		s.Pack(w, panel, packed, weights, NewOrder(offsets), len(offsets), Factor{})
 	}
 	return packed
 }

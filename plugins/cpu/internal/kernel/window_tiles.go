@@ -107,12 +107,13 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Wo
 	}
 }
 
-// fits reports whether to use a register block of n positions if left positions remain. next is the size of
-// the next smaller block. n must be left, or all of this must hold: n is less than left, left is not
-// exactly two blocks of size next, and if next is n-1, the same number of blocks of size next would not be
-// enough.
-func fits(n, next, left int) bool {
-	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
+// fits reports whether to use a register block of n positions if some positions remain. next is the size of
+// the next smaller block. n must be remaining, or all of this must hold: n is less than remaining, remaining
+// is not exactly two blocks of size next, and if next is n-1, the same number of blocks of size next would
+// not be enough.
+func fits(n, next, remaining int) bool {
+	return n == remaining || n < remaining && remaining != 2*next && (next != n-1 ||
+		(remaining+n-1)/n*next < remaining)
 }
 
 // spareOffsets are the offsets of the results of a tile that are first written to a Workspace.

@@ -53,12 +53,12 @@ func sightsOf(w *Window) []uint64 {
 // togetherOf returns for every position the size of the tile that begins there. The sizes minimise the
 // time for this position and all later ones. A tile needs one turn for each tap that any of its positions
 // reads. A turn takes at least the time of 4 positions.
-func togetherOf(seen []uint64, most int) []uint8 {
+func togetherOf(seen []uint64, largest int) []uint8 {
 	const atLeast, perTile = 4, 1
 	sizes, costs := make([]uint8, len(seen)), make([]int, len(seen)+1)
 	for p := len(seen) - 1; p >= 0; p-- {
 		taps := uint64(0)
-		for n := 1; n <= min(most, len(seen)-p); n++ {
+		for n := 1; n <= min(largest, len(seen)-p); n++ {
 			taps |= seen[p+n-1]
 			cost := max(n, atLeast)*bits.OnesCount64(taps) + perTile + costs[p+n]
 			if n == 1 || cost <= costs[p] {

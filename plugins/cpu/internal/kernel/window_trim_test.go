@@ -37,9 +37,9 @@ func TestWindowTrims(t *testing.T) {
 		w := dilatedWindow(side, side/4+r.IntN(side), 1+r.IntN(20), 1+r.IntN(80))
 		in, out := unusual(r, side*side*w.Run), guarded(r, side*side*w.Width)
 		src, packed := unusual(r, 9*w.Run*w.Width), make([]float32, w.PackedLen())
-		at := make([]int, 9*w.Run)
-		for k := range at {
-			at[k] = k
+		offsets := make([]int, 9*w.Run)
+		for k := range offsets {
+			offsets[k] = k
 		}
 		bias := unusual(r, w.BiasLen())
 		if i%2 == 0 {
@@ -49,7 +49,7 @@ func TestWindowTrims(t *testing.T) {
 		run := func(set *Set) []float32 {
 			got := slices.Clone(out)
 			for panel := range w.Panels() {
-				set.Pack(w, panel, packed, src, NewOrder(at), len(at), Factor{})
+				set.Pack(w, panel, packed, src, NewOrder(offsets), len(offsets), Factor{})
 				use := w
 				if !set.Trimmable(w, panel, packed) {
 					use = w.Whole()

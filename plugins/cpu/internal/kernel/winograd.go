@@ -91,10 +91,10 @@ type winogradKernels struct {
 	forms    map[class.Tiles]winogradForm
 	products []winogradProducts // widest first
 	spread   func(sums *float32, most *uint32, a, b *float32, run, count int)
-	// once is the largest number of values of a tile for which one call computes all
+	// maxAtOnce is the largest number of values of a tile for which one call computes all
 	// frequencies. With more, the weights of one frequency stay in the cache for all tiles,
 	// and the last tiles prefetch the next weights.
-	once int
+	maxAtOnce int
 }
 
 // winogradForm is the assembly for one size of tiles.
@@ -150,13 +150,13 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 func (k *winogradKernels) column(width int) int { return min(k.products[0].width, width) }
 
 // WinogradInput transforms a row of tiles of an image that is already padded. v has space for all
-// transformed tiles (all is their number), and the row begins at tile number first.
-func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float32, r Row) {
-	tile, freq := g.inSteps(all)
-	if len(v) < g.InLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
+// transformed tiles (total is their number), and the row begins at tile number first.
+func (s *Set) WinogradInput(g Winograd, v []float32, first, total int, in []float32, r Row) {
+	tile, freq := g.inSteps(total)
+	if len(v) < g.InLen(total) || first < 0 || first+r.Count > total || r.Count < 1 ||
 		r.At < 0 || len(in) < r.need(g.Tile(), g.Side, g.In, g.In) {
 		panic(fmt.Sprintf("kernel.WinogradInput: %+v, tiles [%d, %d) of %d in %d values, image of %d values, %+v",
-			g, first, first+r.Count, all, len(v), len(in), r))
+			g, first, first+r.Count, total, len(v), len(in), r))
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winograd != nil {
@@ -170,44 +170,44 @@ func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float3
 }
 
 // WinogradProduct computes the products of one panel for all tiles.
-func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all int) {
-	if len(m) < g.OutLen(all) || len(v) < g.InLen(all) || len(packed) < g.PackedLen() || all < 1 {
+func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, total int) {
+	if len(m) < g.OutLen(total) || len(v) < g.InLen(total) || len(packed) < g.PackedLen() || total < 1 {
 		panic(fmt.Sprintf("kernel.WinogradProduct: %+v, %d tiles, %d values of tiles, %d of products, %d of "+
-			"weights", g, all, len(v), len(m), len(packed)))
+			"weights", g, total, len(v), len(m), len(packed)))
 	}
 	packed = packed[g.panelAt(panel):]
 	if s.winograd == nil {
-		g.productGeneric(m, v, packed, all, panel)
+		g.productGeneric(m, v, packed, total, panel)
 		return
 	}
 	calls, freqs, step := 1, g.Frequencies(), g.weightStep(panel)
-	if g.In > s.winograd.once {
+	if g.In > s.winograd.maxAtOnce {
 		calls, freqs = freqs, 1
 	}
-	_, vFreq := g.inSteps(all)
-	_, mFreq := g.outSteps(all)
+	_, vFreq := g.inSteps(total)
+	_, mFreq := g.outSteps(total)
 	for f := range calls {
 		choice, width := s.winograd.products, g.PanelWidth(panel)
 		for c := 0; c < width; c += choice[0].width {
 			for choice[0].width > width-c {
 				choice = choice[1:]
 			}
-			choice[0].run(g, m[f*mFreq+c:], v[f*vFreq:], packed[f*step+g.In*c:], all, step, freqs)
+			choice[0].run(g, m[f*mFreq+c:], v[f*vFreq:], packed[f*step+g.In*c:], total, step, freqs)
 		}
 	}
 }
 
 // run computes freqs frequencies of one column of channels of a panel, with the tiles in
 // chunks of nearly equal size. The weights of frequencies are step values apart.
-func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, freqs int) {
-	vTile, vFreq := g.inSteps(all)
-	mTile, mFreq := g.outSteps(all)
-	chunks, next := (all+len(p.tiles)-1)/len(p.tiles), 0
+func (p *winogradProducts) run(g Winograd, m, v, packed []float32, total, step, freqs int) {
+	vTile, vFreq := g.inSteps(total)
+	mTile, mFreq := g.outSteps(total)
+	chunks, next := (total+len(p.tiles)-1)/len(p.tiles), 0
 	if freqs == 1 {
 		next = 4 * g.In * p.width
 	}
 	for i := range chunks {
-		from, to, ahead := all*i/chunks, all*(i+1)/chunks, 0
+		from, to, ahead := total*i/chunks, total*(i+1)/chunks, 0
 		if i == chunks-1 {
 			ahead = next
 		}

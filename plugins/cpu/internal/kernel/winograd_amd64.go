@@ -25,8 +25,8 @@ var (
 				winogradProductAVX512x1p7, winogradProductAVX512x1p8, winogradProductAVX512x1p9,
 				winogradProductAVX512x1p10, winogradProductAVX512x1p11, winogradProductAVX512x1p12,
 				winogradProductAVX512x1p13, winogradProductAVX512x1p14}}},
-		spread: winogradSpreadAVX512,
-		once:   64,
+		spread:    winogradSpreadAVX512,
+		maxAtOnce: 64,
 	}
 	winogradAVX2 = winogradKernels{
 		forms: map[class.Tiles]winogradForm{
@@ -38,7 +38,7 @@ var (
 			winogradProductAVX2x2p2, winogradProductAVX2x2p3}},
 			{Lanes, []winogradProduct{winogradProductAVX2x1p1, winogradProductAVX2x1p2, winogradProductAVX2x1p3,
 				winogradProductAVX2x1p4, winogradProductAVX2x1p5, winogradProductAVX2x1p6}}},
-		spread: winogradSpreadAVX2,
-		once:   32,
+		spread:    winogradSpreadAVX2,
+		maxAtOnce: 32,
 	}
 )

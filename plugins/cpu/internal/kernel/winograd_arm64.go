@@ -15,8 +15,8 @@ var (
 		},
 		products: []winogradProducts{{Lanes, []winogradProduct{winogradProductNEONp1, winogradProductNEONp2,
 			winogradProductNEONp3, winogradProductNEONp4, winogradProductNEONp5, winogradProductNEONp6}}},
-		spread: winogradSpreadNEON,
-		once:   32,
+		spread:    winogradSpreadNEON,
+		maxAtOnce: 32,
 	}
 	winogradGradientsNEON = winogradGradients{
 		tiles2x3: {winogradGradientNEONf2x3, winogradTapsNEONf2x3},

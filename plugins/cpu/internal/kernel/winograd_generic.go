@@ -27,12 +27,12 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 }
 
 // productGeneric computes the products of one panel for all tiles.
-func (g Winograd) productGeneric(m, v, packed []float32, all, panel int) {
+func (g Winograd) productGeneric(m, v, packed []float32, total, panel int) {
 	width, step := g.PanelWidth(panel), g.weightStep(panel)
-	vTile, vFreq := g.inSteps(all)
-	mTile, mFreq := g.outSteps(all)
+	vTile, vFreq := g.inSteps(total)
+	mTile, mFreq := g.outSteps(total)
 	for f := range g.Frequencies() {
-		for t := range all {
+		for t := range total {
 			sums, x := m[f*mFreq+t*mTile:][:width], v[f*vFreq+t*vTile:]
 			for from := 0; from < g.In; from += g.Block() {
 				var chain [WinogradLanes]float32

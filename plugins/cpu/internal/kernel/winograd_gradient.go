@@ -53,13 +53,13 @@ func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 }
 
 // WinogradGradient transforms a row of tiles of a result's gradient, Side by Side pixels each. v has space
-// for all transformed tiles (all is their number), and the row begins at tile number first.
-func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []float32, r Row) {
-	tile, freq := g.ofGradient().inSteps(all)
-	if len(v) < g.GradientLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
+// for all transformed tiles (total is their number), and the row begins at tile number first.
+func (s *Set) WinogradGradient(g Winograd, v []float32, first, total int, in []float32, r Row) {
+	tile, freq := g.ofGradient().inSteps(total)
+	if len(v) < g.GradientLen(total) || first < 0 || first+r.Count > total || r.Count < 1 ||
 		r.At < 0 || len(in) < r.need(g.Side, g.Side, g.Out, g.Out) {
 		panic(fmt.Sprintf("kernel.WinogradGradient: %+v, tiles [%d, %d) of %d in %d values, gradient of %d "+
-			"values, %+v", g, first, first+r.Count, all, len(v), len(in), r))
+			"values, %+v", g, first, first+r.Count, total, len(v), len(in), r))
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winogradGradients != nil {

@@ -12,8 +12,8 @@ import (
 // larger than all numbers.
 //
 // The order of the sum is defined by class.BlockSize.
-func (s *Set) WinogradSpread(sums []float32, most []uint32, a, b []float32, run, count int) {
-	if run < Lanes || run%Lanes != 0 || len(sums) < count || len(most) < count ||
+func (s *Set) WinogradSpread(sums []float32, largest []uint32, a, b []float32, run, count int) {
+	if run < Lanes || run%Lanes != 0 || len(sums) < count || len(largest) < count ||
 		len(a) < run*count || len(b) < run*count {
 		panic(fmt.Sprintf("kernel.WinogradSpread: %d blocks of %d values, %d sums, %d values, %d values",
 			count, run, len(sums), len(a), len(b)))
@@ -22,10 +22,10 @@ func (s *Set) WinogradSpread(sums []float32, most []uint32, a, b []float32, run,
 		return
 	}
 	if s.winograd != nil {
-		s.winograd.spread(&sums[0], &most[0], &a[0], &b[0], run, count)
+		s.winograd.spread(&sums[0], &largest[0], &a[0], &b[0], run, count)
 		return
 	}
 	for i := range count {
-		sums[i], most[i] = class.BlockSize(a[i*run:(i+1)*run], b[i*run:(i+1)*run])
+		sums[i], largest[i] = class.BlockSize(a[i*run:(i+1)*run], b[i*run:(i+1)*run])
 	}
 }

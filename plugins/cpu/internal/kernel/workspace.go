@@ -13,7 +13,7 @@ func (w *Workspace) MemoryBytes() int {
 }
 
 // MemoryBytes returns the size of the memory that x refers to, without x itself.
-func (x *MatrixWorkspace) MemoryBytes() int { return 2*len(x.memory) + 4*cap(x.apart) }
+func (x *MatrixWorkspace) MemoryBytes() int { return 2*len(x.memory) + 4*cap(x.outside) }
 
 // MemoryBytes returns the size of the memory that w refers to, without w itself.
 func (w *Int8Workspace) MemoryBytes() int { return cap(w.staged) + 16*cap(w.pairs) }

@@ -12,11 +12,11 @@ func View[T tensor.Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// TransposeBytes transposes the slice from, [rows][columns], into the slice to, [columns][rows].
-func TransposeBytes(to, from []byte, rows, columns int) {
+// TransposeBytes transposes src, [rows][columns], into dst, [columns][rows].
+func TransposeBytes(dst, src []byte, rows, columns int) {
 	for r := range rows {
-		for c, b := range from[r*columns : (r+1)*columns] {
-			to[c*rows+r] = b
+		for c, b := range src[r*columns : (r+1)*columns] {
+			dst[c*rows+r] = b
 		}
 	}
 }

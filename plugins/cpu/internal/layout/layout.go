@@ -59,17 +59,17 @@ func (l *Layout) StoredCount() int {
 	return l.Count
 }
 
-// Stretches calls do for positions [from, to), in ranges that are stored contiguously. at
+// Stretches calls do for positions [from, to), in ranges that are stored contiguously. index
 // is the stored index of the start of a range.
-func (l *Layout) Stretches(from, to int, do func(at, from, to int)) {
+func (l *Layout) Stretches(from, to int, do func(index, from, to int)) {
 	ring := l.Positions
 	if l.Ring > 0 {
 		ring = l.Ring
 	}
 	for from < to {
-		at := from % ring
-		end := min(to, from+ring-at)
-		do(at, from, end)
+		index := from % ring
+		end := min(to, from+ring-index)
+		do(index, from, end)
 		from = end
 	}
 }

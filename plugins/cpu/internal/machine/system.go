@@ -48,14 +48,14 @@ func describe(root fs.FS, cores, seen int) Description {
 
 // take sets c to the smallest cache with this name among the sampled cores. If cores differ, work is
 // divided so that it suits all of them.
-func (d *Description) take(name string, c *Cache, of []Cache) {
-	if len(of) == 0 {
+func (d *Description) take(name string, c *Cache, caches []Cache) {
+	if len(caches) == 0 {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; the system does not say", name, *c))
 		return
 	}
 	least := func(a, b Cache) int { return a.PerCore() - b.PerCore() }
-	*c = slices.MinFunc(of, least)
-	if slices.MaxFunc(of, least).PerCore() != c.PerCore() {
+	*c = slices.MinFunc(caches, least)
+	if slices.MaxFunc(caches, least).PerCore() != c.PerCore() {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; cores differ, and this is the smallest", name, *c))
 	}
 }

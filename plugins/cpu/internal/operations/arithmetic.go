@@ -47,12 +47,12 @@ func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 
 // rounded returns an action for a function of package kernel. Its results must equal the results of f in
 // float64, rounded to float32.
-func rounded(c *plan.Compiler, of kernel.Function, f func(float64) float64) run.Action {
+func rounded(c *plan.Compiler, function kernel.Function, f func(float64) float64) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, f)
 	}
 	kernels, definition := c.Kernels(), func(x float32) float32 { return float32(f(float64(x))) }
-	return spans(c, func(y []float32, x [][]float32) { kernels.Apply(of, y, x[0], 0, 0, definition) })
+	return spans(c, func(y []float32, x [][]float32) { kernels.Apply(function, y, x[0], 0, 0, definition) })
 }
 
 func buildRound(c *plan.Compiler) run.Action {

@@ -44,9 +44,9 @@ func (b blocks) first(f *run.Frame, r int) int {
 	return n
 }
 
-// addAlongTree calls add for every node of the canonical tree over n leaves, lower nodes first. to and from
-// are the first leaves of the node's two halves. add must add the value at from to the value at to.
-func addAlongTree(n collective.Node, add func(to, from int)) {
+// addAlongTree calls add for every node of the canonical tree over n leaves, lower nodes first. dst and src
+// are the first leaves of the node's two halves. add must add the value at src to the value at dst.
+func addAlongTree(n collective.Node, add func(dst, src int)) {
 	if n.Leaf() {
 		return
 	}

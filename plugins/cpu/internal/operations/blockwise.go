@@ -47,7 +47,7 @@ func (o *blockwise) action(c *plan.Compiler) run.Action {
 }
 
 // finish adds the partial values of blocks [from, to) along the tree. These are the blocks of replica r.
-func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, to int) {
+func (o *blockwise) finish(f *run.Frame, w *run.Worker, partials []float64, r, from, to int) {
 	if from == to {
 		none := w.Doubles(o.total.Count)
 		clear(none)
@@ -55,9 +55,9 @@ func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, 
 		return
 	}
 	addAlongTree(collective.Node{From: 0, To: to - from}, func(to, i int) {
-		o.add(run.Row(all, o.total, from+to), run.Row(all, o.total, from+i))
+		o.add(run.Row(partials, o.total, from+to), run.Row(partials, o.total, from+i))
 	})
-	setDoubles(f, o.total, r, run.Row(all, o.total, from))
+	setDoubles(f, o.total, r, run.Row(partials, o.total, from))
 }
 
 // row computes the partial value of a block that is one row.

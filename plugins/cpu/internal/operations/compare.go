@@ -22,15 +22,15 @@ func buildCompare(c *plan.Compiler) run.Action {
 	}
 }
 
-// compared returns the function of package kernel that compares slices of equal length. of is the attribute
-// of the node that selects the comparison.
-func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
+// compared returns the function of package kernel that compares slices of equal length. relation is the
+// attribute of the node that selects the comparison.
+func compared(kernels *kernel.Set, relation string) func(y, a, b []float32) {
 	turned := map[string]kernel.Operation{"greater": kernel.Less, "greater_equal": kernel.AtMost}
-	if o, ok := turned[of]; ok {
+	if o, ok := turned[relation]; ok {
 		return func(y, a, b []float32) { kernels.Combine(o, y, b, a) }
 	}
 	o := map[string]kernel.Operation{"less": kernel.Less, "less_equal": kernel.AtMost, "equal": kernel.Equal,
-		"not_equal": kernel.NotEqual}[of]
+		"not_equal": kernel.NotEqual}[relation]
 	return func(y, a, b []float32) { kernels.Combine(o, y, a, b) }
 }
 

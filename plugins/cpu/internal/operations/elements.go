@@ -22,11 +22,11 @@ import (
 //	n   n  n  n  | n  n  n  | n  n  n             period 1
 //	p   p0 p0 p0 | p1 p1 p1 | p2 p2 p2 | ...      ofPosition
 type elementwise struct {
-	y       *run.Value
-	in      []*run.Value // the operands; an operand that is nil counts as 0
-	periods []int        // period of each operand, in elements, or ofPosition; 0: an element for each of y
-	cyclic  bool         // some operand has a period other than 0
-	do      func(y []float32, x [][]float32)
+	y        *run.Value
+	operands []*run.Value // the operands; an operand that is nil counts as 0
+	periods  []int        // period of each operand, in elements, or ofPosition; 0: an element for each of y
+	cyclic   bool         // some operand has a period other than 0
+	do       func(y []float32, x [][]float32)
 }
 
 // ofPosition is the period, in elementwise.periods, of an operand with one element for each position.
@@ -44,15 +44,16 @@ var zero = []float32{0}
 // receives pieces of one unit of the result and of each operand.
 func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
-	return (&elementwise{y: out[0], in: in, periods: make([]int, len(in)), do: do}).action(c)
+	return (&elementwise{y: out[0], operands: in, periods: make([]int, len(in)), do: do}).action(c)
 }
 
 // broadcastSpans is like spans, but operands may repeat. It returns nil if an operand is
 // broadcast in an unsupported way, or if all operands repeat.
-func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ...*run.Value) run.Action {
-	e := &elementwise{y: c.Out(0), in: in, do: do}
+func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32),
+	operands ...*run.Value) run.Action {
+	e := &elementwise{y: c.Out(0), operands: operands, do: do}
 	whole := false
-	for _, v := range in {
+	for _, v := range operands {
 		period, ok := periodOf(v, e.y)
 		if !ok {
 			return nil
@@ -104,14 +105,14 @@ func (e *elementwise) action(c *plan.Compiler) run.Action {
 		e.some(f, w, i, from, layout.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
 	}}
 	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
-		for k, v := range e.in {
+		for k, v := range e.operands {
 			if e.periods[k] == 0 && v.Kind == graph.Rows {
 				a.Over = append(a.Over, v)
 			}
 		}
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { e.span(f, w, i, from, to) }
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
-		a.Rings = y.Last && len(e.in) == 1
+		a.Rings = y.Last && len(e.operands) == 1
 		inserting(c, a, y)
 	}
 	return run.ByUnit(y.Kind, a)
@@ -135,7 +136,7 @@ func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 
 // first returns the first operand with the layout of the result. No other operand may be stored in a ring.
 func (e *elementwise) first() *run.Value {
-	for k, v := range e.in {
+	for k, v := range e.operands {
 		if e.periods[k] == 0 {
 			return v
 		}
@@ -143,13 +144,13 @@ func (e *elementwise) first() *run.Value {
 	return nil
 }
 
-// some computes len(y) elements of unit i from index from on. It reads the elements of the operands with
+// some computes len(y) elements of unit i from index start on. It reads the elements of the operands with
 // the same indices.
-func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32) {
-	x := w.Views[:len(e.in)]
-	for k, v := range e.in {
+func (e *elementwise) some(f *run.Frame, w *run.Worker, i, start int, y []float32) {
+	x := w.Views[:len(e.operands)]
+	for k, v := range e.operands {
 		if e.periods[k] == 0 {
-			x[k] = layout.View[float32](f.Unit(v, w, e.y.Kind, i))[from : from+len(y)]
+			x[k] = layout.View[float32](f.Unit(v, w, e.y.Kind, i))[start : start+len(y)]
 		}
 	}
 	if !e.cyclic {
@@ -165,7 +166,7 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	if channels <= patternElements {
 		most = patternElements / channels * channels
 	}
-	for k, v := range e.in {
+	for k, v := range e.operands {
 		s := zero
 		if v != nil && e.periods[k] != 0 {
 			s = layout.View[float32](f.Unit(v, w, e.y.Kind, i))
@@ -174,18 +175,18 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 		case period > patternElements, period == ofPosition:
 			x[k] = s
 		case period > 0:
-			x[k] = repeat(p[k][:min(len(y), most)], s[:period], from)
+			x[k] = repeat(p[k][:min(len(y), most)], s[:period], start)
 		}
 	}
-	e.pieces(y, x, p, from, most)
+	e.pieces(y, x, p, start, most)
 }
 
-// pieces computes elements from index from on, at most the given number at a time.
-func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]float32, from, most int) {
+// pieces computes elements from index start on, at most limit at a time.
+func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]float32, start, limit int) {
 	of, channels := [3][]float32{}, e.y.Channels
 	copy(of[:], x)
 	for len(y) > 0 {
-		n, first := min(len(y), most), from%channels
+		n, first := min(len(y), limit), start%channels
 		for k, period := range e.periods {
 			if period > patternElements {
 				x[k] = of[k][first:period]
@@ -194,11 +195,11 @@ func (e *elementwise) pieces(y []float32, x [][]float32, p *[3][patternElements]
 		}
 		for k, period := range e.periods {
 			if period == ofPosition {
-				x[k] = each(p[k][:n], of[k][from/channels:], first, channels)
+				x[k] = each(p[k][:n], of[k][start/channels:], first, channels)
 			}
 		}
 		e.do(y[:n], x)
-		y, from = y[n:], from+n
+		y, start = y[n:], start+n
 		for k, period := range e.periods {
 			if period == 0 {
 				x[k] = x[k][n:]
@@ -220,9 +221,9 @@ func each(p, s []float32, channel, channels int) []float32 {
 	return p
 }
 
-// repeat fills p with repetitions of s, beginning with element from of s.
-func repeat(p, s []float32, from int) []float32 {
-	n := copy(p, s[from%len(s):])
+// repeat fills p with repetitions of s, beginning with element start of s.
+func repeat(p, s []float32, start int) []float32 {
+	n := copy(p, s[start%len(s):])
 	for n < len(p) {
 		n += copy(p[n:], s)
 	}
@@ -255,9 +256,9 @@ func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	}
 }
 
-// contiguous returns the stored index of position p of v. some is the number of positions from p on, up to
+// contiguous returns the stored index of position p of v. count is the number of positions from p on, up to
 // n, that are stored contiguously.
-func contiguous(v *run.Value, p, n int) (at, some int) {
+func contiguous(v *run.Value, p, n int) (index, count int) {
 	if ring := v.Ring; ring > 0 {
 		return p % ring, min(n, ring-p%ring)
 	}

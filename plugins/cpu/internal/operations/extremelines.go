@@ -23,10 +23,10 @@ const (
 )
 
 // lineOf returns the length of the lines of x. Its reduction must have one element for each line in memory,
-// in the order of the lines; otherwise lineOf returns 0. to has the strides of the result for the axes of
-// x.
-func lineOf(x *run.Value, to []int) int {
-	shape, steps := slices.Clone(x.Shape), slices.Clone(to)
+// in the order of the lines; otherwise lineOf returns 0. strides has the strides of the result for the axes
+// of x.
+func lineOf(x *run.Value, strides []int) int {
+	shape, steps := slices.Clone(x.Shape), slices.Clone(strides)
 	if x.Last { // the first axis of x is the last in memory
 		shape, steps = append(shape[1:], shape[0]), append(steps[1:], steps[0])
 	}

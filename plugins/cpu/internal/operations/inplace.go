@@ -44,6 +44,6 @@ func moved(c *plan.Compiler, m *move) run.Action {
 // whole reports whether the move copies complete rows of x in their order, with elements of four bytes.
 func (m *move) whole() bool {
 	return !m.fill && m.x.Kind == graph.Rows && m.y.Kind == graph.Rows && m.y.DType.Size() == 4 &&
-		m.x.Count == m.y.Count && tensor.Count(m.shape) == m.y.Count && m.src.from == 0 && m.dst.from == 0 &&
+		m.x.Count == m.y.Count && tensor.Count(m.shape) == m.y.Count && m.src.first == 0 && m.dst.first == 0 &&
 		slices.Equal(m.loops(), joined([]axis{{m.y.Count, 1, 1}}))
 }

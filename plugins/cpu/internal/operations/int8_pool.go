@@ -16,13 +16,13 @@ func buildMaxPoolInt8(c *plan.Compiler) run.Action {
 // mean converts sums of bytes to the bytes of their mean.
 type mean struct {
 	class.Int8
-	zero int32   // zero point of the operand
-	by   float64 // factor for one element
+	zero   int32   // zero point of the operand
+	factor float64 // factor for one element
 }
 
 // of sets y to means. Each of sums has n elements, and is divided by count.
 func (m mean) of(y []byte, sums []int32, n, count int) {
-	by, less := class.MeanBy(m.by, count), m.zero*int32(n)
+	by, less := class.MeanBy(m.factor, count), m.zero*int32(n)
 	for ch, sum := range sums {
 		y[ch] = m.Requantise(sum-less, by)
 	}

@@ -63,15 +63,15 @@ func (l *layerNorm) prepare(f *run.Frame) {
 
 // scaleAndBias returns element k of scale and of bias. If one of them is nil, it returns a number with no
 // effect.
-func scaleAndBias(f *run.Frame, scale, bias *run.Value, k int) (by, add float64) {
-	by, add = 1, class.NoAdd
+func scaleAndBias(f *run.Frame, scale, bias *run.Value, k int) (factor, add float64) {
+	factor, add = 1, class.NoAdd
 	if scale != nil {
-		by = float64(f.F32(scale)[k])
+		factor = float64(f.F32(scale)[k])
 	}
 	if bias != nil {
 		add = float64(f.F32(bias)[k])
 	}
-	return by, add
+	return factor, add
 }
 
 // moments returns n, the means and the sums of squared deviations of n interleaved lines.
@@ -111,19 +111,20 @@ func (l *layerNorm) sideBySide(w *run.Worker, y []float32, in [][]float32, n int
 	}
 }
 
-// linear sets y to by*x + add. The product and the sum are rounded.
-func (l *layerNorm) linear(y, x []float32, by, add float32) {
-	l.lines.kernels.Apply(kernel.AffineOf, y, x, by, add, func(v float32) float32 { return float32(by*v) + add })
+// linear sets y to factor*x + add. The product and the sum are rounded.
+func (l *layerNorm) linear(y, x []float32, factor, add float32) {
+	l.lines.kernels.Apply(kernel.AffineOf, y, x, factor, add,
+		func(v float32) float32 { return float32(factor*v) + add })
 }
 
 // apart normalises n separate lines, each with contiguous elements. To compute their sums, it copies the
 // lines so that they are interleaved.
-func (l *layerNorm) apart(w *run.Worker, y, x []float32, from, n int) {
+func (l *layerNorm) apart(w *run.Worker, y, x []float32, first, n int) {
 	size := n * l.lines.length
 	scratch := w.Floats(size + 5*n)
-	l.lines.gather(scratch[:size], x, from, n)
+	l.lines.gather(scratch[:size], x, first, n)
 	a := l.numbers(w, scratch[:size], n, scratch[size:])
-	y, x = y[from*l.lines.length:][:size], x[from*l.lines.length:][:size]
+	y, x = y[first*l.lines.length:][:size], x[first*l.lines.length:][:size]
 	for i := range n {
 		yi, xi := y[i*l.lines.length:][:l.lines.length], x[i*l.lines.length:][:l.lines.length]
 		l.linear(yi, xi, 1, -a.Hi[i])

@@ -21,12 +21,12 @@ import (
 
 // lineLayout is the memory layout of the lines of a row.
 type lineLayout struct {
-	kernels *kernel.Set
-	length  int   // number of elements of a line
-	many    int   // number of lines that are interleaved in memory; 0: lines are separate
-	tight   bool  // lines are contiguous and follow each other
-	bases   []int // offset of the first element of each line
-	offsets []int // offset of each element from the offset of its line
+	kernels     *kernel.Set
+	length      int   // number of elements of a line
+	interleaved int   // number of lines that are interleaved in memory; 0: lines are separate
+	tight       bool  // lines are contiguous and follow each other
+	bases       []int // offset of the first element of each line
+	offsets     []int // offset of each element from the offset of its line
 }
 
 // lineLayoutOf returns the layout of the lines of x.
@@ -36,9 +36,9 @@ func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 	l := &lineLayout{kernels: c.Kernels(), length: length}
 	switch {
 	case !x.Last && step > 1:
-		l.many = step
+		l.interleaved = step
 	case x.Last && first > 0:
-		l.many = step * x.Channels
+		l.interleaved = step * x.Channels
 	default:
 		l.tight = !x.Last || length == x.Channels
 	}
@@ -73,7 +73,8 @@ const sideBySideLines = 32
 // vectors, and there are enough blocks for all pieces.
 func (l *lineLayout) inPlace(pieces int) bool {
 	const lanes = 8
-	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
+	return l.interleaved > 0 && 5*(l.interleaved%lanes) <= 2*l.interleaved && (pieces == 1 ||
+		len(l.bases)/l.interleaved >= pieces)
 }
 
 // lineWork computes n interleaved lines of y from the same lines of the operands. y may be an operand.
@@ -86,19 +87,19 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 		l.chunks(piece, pieces, func(from, n int) { l.gathered(w, y, in, from, n, work) })
 		return
 	}
-	blocks, size := len(l.bases)/l.many, l.many*l.length
+	blocks, size := len(l.bases)/l.interleaved, l.interleaved*l.length
 	views := make([][]float32, len(in))
 	for b, end := schedule.RangeOf(piece, pieces, blocks); b < end; b++ {
 		for k := range in {
 			views[k] = in[k][b*size:][:size]
 		}
-		work(w, y[b*size:][:size], views, l.many, w.Floats(5*l.many))
+		work(w, y[b*size:][:size], views, l.interleaved, w.Floats(5*l.interleaved))
 	}
 }
 
 // chunks does the same as each with groups of lines that are interleaved at once: do receives the first
 // line and the number of lines of a group.
-func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
+func (l *lineLayout) chunks(piece, pieces int, do func(first, n int)) {
 	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
 	for i, end := schedule.RangeOf(piece, pieces, all); i < end; i++ {
 		do(i*sideBySideLines, min(sideBySideLines, len(l.bases)-i*sideBySideLines))
@@ -106,41 +107,41 @@ func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 }
 
 // gathered copies n lines so that they are interleaved, does work for them, and copies the results back.
-func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, n int, work lineWork) {
+func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, first, n int, work lineWork) {
 	size := n * l.length
 	scratch := w.Floats(len(in)*size + 5*n)
 	views := make([][]float32, len(in))
 	for k := range in {
 		views[k], scratch = scratch[:size], scratch[size:]
-		l.gather(views[k], in[k], from, n)
+		l.gather(views[k], in[k], first, n)
 	}
 	work(w, views[0], views, n, scratch)
-	l.scatter(y, views[0], from, n)
+	l.scatter(y, views[0], first, n)
 }
 
 // gather copies n lines of x to contiguous memory, where they are interleaved.
-func (l *lineLayout) gather(to, x []float32, from, n int) {
+func (l *lineLayout) gather(dst, x []float32, first, n int) {
 	if l.tight {
-		l.kernels.Transpose(to, x[from*l.length:], n, l.length)
+		l.kernels.Transpose(dst, x[first*l.length:], n, l.length)
 		return
 	}
 	for k, offset := range l.offsets {
-		line := to[k*n:][:n]
-		for i, base := range l.bases[from : from+n] {
+		line := dst[k*n:][:n]
+		for i, base := range l.bases[first : first+n] {
 			line[i] = x[base+offset]
 		}
 	}
 }
 
 // scatter copies n interleaved lines to their places in y.
-func (l *lineLayout) scatter(y, x []float32, from, n int) {
+func (l *lineLayout) scatter(y, x []float32, first, n int) {
 	if l.tight {
-		l.kernels.Transpose(y[from*l.length:], x, l.length, n)
+		l.kernels.Transpose(y[first*l.length:], x, l.length, n)
 		return
 	}
 	for k, offset := range l.offsets {
 		line := x[k*n:][:n]
-		for i, base := range l.bases[from : from+n] {
+		for i, base := range l.bases[first : first+n] {
 			y[base+offset] = line[i]
 		}
 	}

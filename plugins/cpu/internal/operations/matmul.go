@@ -92,13 +92,13 @@ func (m *matMul) copied() int {
 }
 
 // copy copies the left matrix into the form that the window reads.
-func (m *matMul) copy(to, from []float32) {
+func (m *matMul) copy(dst, src []float32) {
 	if m.TransposeA {
-		m.kernels.Transpose(to, from, m.K, m.M)
+		m.kernels.Transpose(dst, src, m.K, m.M)
 	} else {
-		copy(to, from)
+		copy(dst, src)
 	}
 	if m.round.Round != nil {
-		m.kernels.RoundBF16(to)
+		m.kernels.RoundBF16(dst)
 	}
 }

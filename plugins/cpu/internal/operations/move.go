@@ -11,10 +11,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// region is a set of elements of a unit of a value: the element at from, and those at multiples of the
+// region is a set of elements of a unit of a value: the element at first, and those at multiples of the
 // strides from there. Along each axis the multiples are below shape.
 type region struct {
-	from    int
+	first   int
 	strides []int
 }
 
@@ -23,9 +23,9 @@ func all(v *run.Value) region { return region{0, v.Strides()} }
 
 // slice returns the region of every step-th element of r, from begin on, along each axis.
 func (r region) slice(begin, step []int) region {
-	p := region{r.from, slices.Clone(r.strides)}
+	p := region{r.first, slices.Clone(r.strides)}
 	for axis, n := range step {
-		p.from += begin[axis] * r.strides[axis]
+		p.first += begin[axis] * r.strides[axis]
 		p.strides[axis] *= n
 	}
 	return p
@@ -63,8 +63,8 @@ func (m *move) action() run.Action {
 }
 
 // moveUnit moves one unit. T has the size of an element.
-func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
-	copyElements(m.loops(), layout.View[T](to)[m.dst.from:], layout.View[T](from)[m.src.from:])
+func moveUnit[T uint8 | uint16 | uint64](m *move, dst, src []byte) {
+	copyElements(m.loops(), layout.View[T](dst)[m.dst.first:], layout.View[T](src)[m.src.first:])
 }
 
 // copyElements copies the elements that loops visit, in runs.
@@ -112,8 +112,8 @@ type axis struct{ n, to, from int }
 func (m *move) byRuns() *run.ByRows {
 	loops := m.loops()
 	words := func(f *run.Frame, w *run.Worker, i int) (dst, src []uint32) {
-		return layout.View[uint32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from:],
-			layout.View[uint32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from:]
+		return layout.View[uint32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.first:],
+			layout.View[uint32](f.Unit(m.x, w, m.y.Kind, i))[m.src.first:]
 	}
 	a := &run.ByRows{Work: tensor.Count(m.shape) / 8}
 	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -142,8 +142,8 @@ func (m *move) byRuns() *run.ByRows {
 	a.Positions, a.Step, a.Width, a.Pointwise = m.y.Positions, 1, n, true
 	if step > 1 {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
-			dst := layout.View[float32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from+from*y:]
-			src := layout.View[float32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from+from*x:]
+			dst := layout.View[float32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.first+from*y:]
+			src := layout.View[float32](f.Unit(m.x, w, m.y.Kind, i))[m.src.first+from*x:]
 			f.Kernels.Every(kernel.Pixels{Values: dst, Step: y}, kernel.Pixels{Values: src, Step: x}, step, n, to-from)
 		}
 		return run.BySpan(a)
@@ -155,7 +155,7 @@ func (m *move) byRuns() *run.ByRows {
 // same position of y, and their distance in x. It returns 0 if the move does anything else.
 func (m *move) channels() (n, step int) {
 	if m.fill || !m.x.Last || !m.y.Last || m.x.Positions != m.y.Positions || m.y.Positions == 0 ||
-		m.src.from >= m.x.Channels || m.dst.from >= m.y.Channels {
+		m.src.first >= m.x.Channels || m.dst.first >= m.y.Channels {
 		return 0, 0
 	}
 	loops := m.loops()

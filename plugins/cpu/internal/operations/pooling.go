@@ -96,10 +96,9 @@ func buildMaxPoolGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// quads returns the pixels of all windows, one window after the other, if each window has
-// four pixels and the windows are disjoint; otherwise nil. all reports that they cover all
-// positions.
-func (w windows) quads(positions int) (pixels []int32, all bool) {
+// quads returns the pixels of all windows, one window after the other, if each window has four pixels and
+// the windows are disjoint; otherwise nil. complete reports that they include all positions.
+func (w windows) quads(positions int) (pixels []int32, complete bool) {
 	seen := map[int32]bool{}
 	for _, window := range w {
 		for _, at := range window {

@@ -75,26 +75,26 @@ func reducedStrides(shape, result, axes []int, keep bool) []int {
 	return out
 }
 
-// overPositions reports whether a reduction of x sums all positions of each channel. to has the strides of
-// the result for the axes of x, which has its channels last. The positions can then be added one after the
+// overPositions reports whether a reduction of x sums all positions of each channel. strides has the strides
+// of the result for the axes of x, which has its channels last. The positions can then be added one after the
 // other, all channels at a time.
-func overPositions(x *run.Value, to []int) bool {
-	for i, step := range to[1:] {
+func overPositions(x *run.Value, strides []int) bool {
+	for i, step := range strides[1:] {
 		if step != 0 && x.Shape[i+1] != 1 {
 			return false
 		}
 	}
-	return to[0] == 1 && x.Channels > 0
+	return strides[0] == 1 && x.Channels > 0
 }
 
 // keepsOrder reports whether elements of x that are reduced to one element of the result have their logical
-// order in memory, too. to has the strides of the result. If the first axis of x is stored last, this is
+// order in memory, too. strides has the strides of the result. If the first axis of x is stored last, this is
 // the case if it is the only reduced axis, or is not reduced.
-func keepsOrder(x *run.Value, to []int) bool {
-	if !x.Last || to[0] != 0 || x.Shape[0] == 1 {
+func keepsOrder(x *run.Value, strides []int) bool {
+	if !x.Last || strides[0] != 0 || x.Shape[0] == 1 {
 		return true
 	}
-	for i, step := range to[1:] {
+	for i, step := range strides[1:] {
 		if step == 0 && x.Shape[i+1] != 1 {
 			return false
 		}
@@ -113,7 +113,7 @@ func extreme(op graph.Op) bool { return op == graph.ReduceMax || op == graph.Red
 type extremes struct {
 	kernels *kernel.Set
 	op      kernel.Operation
-	one     func(a, b float32) float32
+	better  func(a, b float32) float32
 	first   float32   // result if there are no elements
 	spare   []float32 // space for extremesAtOnce values
 }
@@ -132,11 +132,11 @@ func extremesOf(kernels *kernel.Set, op graph.Op, spare []float32) *extremes {
 }
 
 // unit sets y to the maxima or minima of a unit of x.
-func (e *extremes) unit(shape, from, to []int, y, x []float32) {
+func (e *extremes) unit(shape, xStrides, yStrides []int, y, x []float32) {
 	for i := range y {
 		y[i] = e.first
 	}
-	layout.Walk(shape, from, to, nil, func(n, i, k, _, stepI, stepK, _ int) {
+	layout.Walk(shape, xStrides, yStrides, nil, func(n, i, k, _, stepI, stepK, _ int) {
 		switch {
 		case stepI == 1 && stepK == 1:
 			e.kernels.Combine(e.op, y[k:k+n], y[k:k+n], x[i:])
@@ -144,7 +144,7 @@ func (e *extremes) unit(shape, from, to []int, y, x []float32) {
 			y[k] = e.line(y[k], x[i:i+n])
 		default:
 			for range n {
-				y[k] = e.one(y[k], x[i])
+				y[k] = e.better(y[k], x[i])
 				i, k = i+stepI, k+stepK
 			}
 		}
@@ -172,15 +172,15 @@ func (e *extremes) line(y float32, x []float32) float32 {
 		x = e.spare[:h]
 	}
 	for _, v := range x {
-		y = e.one(y, v)
+		y = e.better(y, v)
 	}
 	return y
 }
 
 // sumUnit adds the elements of a unit of x to the sums in acc. It uses vectors if both the elements and
 // their sums are contiguous.
-func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x []float32) {
-	layout.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
+func sumUnit(kernels *kernel.Set, shape, order, xStrides, yStrides []int, acc []float64, x []float32) {
+	layout.Walk(shape, order, xStrides, yStrides, func(n, _, i, k, _, stepI, stepK int) {
 		switch {
 		case stepI == 1 && stepK == 1:
 			kernels.DoubleSums(acc[k:k+n], x[i:i+n])
@@ -201,12 +201,13 @@ func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x
 }
 
 // reduceUnit sets acc to the results of reducing one unit of x.
-func reduceUnit[T float32 | float64](op graph.Op, shape, order, from, to []int, acc []float64, x []T) {
+func reduceUnit[T float32 | float64](op graph.Op, shape, order, xStrides, yStrides []int, acc []float64,
+	x []T) {
 	first, add := class.Reduction(op)
 	for i := range acc {
 		acc[i] = first
 	}
-	layout.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
+	layout.Walk(shape, order, xStrides, yStrides, func(n, _, i, k, _, stepI, stepK int) {
 		for range n {
 			acc[k] = add(acc[k], float64(x[i]))
 			i, k = i+stepI, k+stepK

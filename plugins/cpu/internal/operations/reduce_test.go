@@ -30,7 +30,7 @@ func TestExtremesOfLines(t *testing.T) {
 				e := extremesOf(set, op, make([]float32, extremesAtOnce))
 				want, got := e.first, e.line(e.first, x)
 				for _, v := range x {
-					want = e.one(want, v)
+					want = e.better(want, v)
 				}
 				if !sameNumber(got, want) {
 					t.Errorf("%s: %v of %d numbers is %g, want %g", set.Name, op, n, got, want)

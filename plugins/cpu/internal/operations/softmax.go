@@ -13,7 +13,7 @@ type line struct{ n, step int }
 
 // lines returns an action that calls do for every line along the node's axis, in every unit of its result.
 // do receives the operands and the result, and the offset of the line in them.
-func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
+func lines(c *plan.Compiler, do func(y []float32, x [][]float32, offset int, l line)) run.Action {
 	in, out := operands(c)
 	y, axis := out[0], c.Node().Int("axis")
 	strides := y.Strides()
@@ -27,9 +27,9 @@ func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)
 			x[k] = layout.View[float32](f.Unit(v, w, y.Kind, i))
 		}
 		to := layout.View[float32](f.Unit(y, w, y.Kind, i))
-		layout.Walk(shape, logical, strides, nil, func(n, _, at, _, _, step, _ int) {
+		layout.Walk(shape, logical, strides, nil, func(n, _, offset, _, _, step, _ int) {
 			for k := range n {
-				do(to, x, at+k*step, l)
+				do(to, x, offset+k*step, l)
 			}
 		})
 	}})

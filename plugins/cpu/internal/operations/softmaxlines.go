@@ -165,9 +165,10 @@ func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	}
 }
 
-// addBlocks adds a block to the total. Before the first block (none), it does nothing.
-func addBlocks(total []float64, block []float32, none bool) {
-	if none {
+// addBlocks adds a block to the total. For the first block there is nothing to add, and addBlocks does
+// nothing.
+func addBlocks(total []float64, block []float32, first bool) {
+	if first {
 		return
 	}
 	for i, v := range block {

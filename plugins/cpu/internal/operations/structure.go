@@ -42,7 +42,7 @@ func buildConcat(c *plan.Compiler) run.Action {
 		if sliced {
 			shape, src = p.Shape, src.slice(p.Begin, p.Step)
 		}
-		dst.from = begin * dst.strides[axis]
+		dst.first = begin * dst.strides[axis]
 		m := (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action()
 		if rows, ok := m.(*run.ByRows); ok && !sliced && axis == 0 && x.Last && y.Last {
 			joins[x], m = begin, unlessInserted(c, x, rows)
@@ -177,7 +177,7 @@ func buildPad(c *plan.Compiler) run.Action {
 	}
 	dst := all(y)
 	for axis, n := range c.Node().Ints("before") {
-		dst.from += n * dst.strides[axis]
+		dst.first += n * dst.strides[axis]
 	}
 	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true}
 	if c.Node().Op == graph.PadInt8 {

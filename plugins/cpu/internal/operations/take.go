@@ -50,16 +50,16 @@ func takenTo(c *plan.Compiler) run.Action {
 	var moves []run.Action
 	for i, j := range c.Node().Ints("index") {
 		src, dst := all(x), all(y)
-		src.from += j * src.strides[axis]
-		dst.from += i * dst.strides[axis]
+		src.first += j * src.strides[axis]
+		dst.first += i * dst.strides[axis]
 		moves = append(moves, (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action())
 	}
 	return sequence(moves)
 }
 
 // takeUnit copies the selected lines of one unit. T has the size of an element.
-func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, from []byte) {
-	dst, src := layout.View[T](to), layout.View[T](from)
+func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, result, operand []byte) {
+	dst, src := layout.View[T](result), layout.View[T](operand)
 	for o := range l.outer {
 		block := src[o*l.length*l.inner:]
 		if l.inner == 1 {
@@ -76,8 +76,8 @@ func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, 
 
 func buildTakeGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
-	s := spread{axisLines: linesOf(dx, c.Node().Int("axis")), taken: len(c.Node().Ints("index"))}
-	s.ends, s.all = class.Takers(c.Node(), s.length)
+	s := spread{axisLines: linesOf(dx, c.Node().Int("axis")), count: len(c.Node().Ints("index"))}
+	s.ends, s.positions = class.Takers(c.Node(), s.length)
 	add := spreadUnit[float32]
 	if dx.DType == tensor.F64 {
 		add = spreadUnit[float64]
@@ -88,23 +88,23 @@ func buildTakeGrad(c *plan.Compiler) run.Action {
 }
 
 // spread computes the gradient of a take: it adds each line of a gradient to the line that was taken. ends
-// and all are the results of class.Takers.
+// and positions are the results of class.Takers.
 type spread struct {
 	axisLines
-	taken     int
-	ends, all []int
+	count           int
+	ends, positions []int
 }
 
 // spreadUnit computes one unit. It adds in float64, in the order of the taken lines.
-func spreadUnit[T float32 | float64](s *spread, to, from []byte) {
-	dst, src := layout.View[T](to), layout.View[T](from)
+func spreadUnit[T float32 | float64](s *spread, result, operand []byte) {
+	dst, src := layout.View[T](result), layout.View[T](operand)
 	for o := range s.outer {
-		first, block := 0, src[o*s.taken*s.inner:]
+		first, block := 0, src[o*s.count*s.inner:]
 		for j, end := range s.ends {
 			line := dst[(o*s.length+j)*s.inner:][:s.inner]
 			for k := range line {
 				sum := 0.0
-				for _, i := range s.all[first:end] {
+				for _, i := range s.positions[first:end] {
 					sum += float64(block[i*s.inner+k])
 				}
 				line[k] = T(sum)

@@ -17,18 +17,18 @@ type Operations struct {
 
 // Compile compiles fn and lists the nodes that the device cannot run. If there are any, the returned
 // function must not be run. earlier, unless it is nil, has retained values that are inputs of fn.
-func Compile(on *run.Machine, m *arena.Memory, fn *graph.Function, earlier *run.Function,
+func Compile(machine *run.Machine, m *arena.Memory, fn *graph.Function, earlier *run.Function,
 	ops Operations) (*run.Function, []device.Refusal) {
-	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}
+	c := &Compiler{machine: machine, memory: m, summed: map[*run.Value]bool{}}
 	c.follows, c.closing = exchanges(fn)
 	fn, c.fused = fusion.Fuse(fn)
-	fn, c.masks = fusion.Masks(fn, ops.OneBlock, c.fused, !on.Reduced)
+	fn, c.masks = fusion.Masks(fn, ops.OneBlock, c.fused, !machine.Reduced)
 	fn, inOrder := order(fn, c.fused)
 	given := map[graph.Value]graph.Value{}
 	for v, f := range c.fused {
 		given[v] = f.Given
 	}
-	c.fn, c.linker = fn, run.NewLinker(on, m, fn, given, earlier)
+	c.fn, c.linker = fn, run.NewLinker(machine, m, fn, given, earlier)
 	for v := range inOrder {
 		c.linker.Value(v).SetInOrder()
 	}

@@ -10,14 +10,14 @@ import (
 type Epilogue struct {
 	Plus *run.Value // value that is added; nil if there is none
 	relu bool
-	most float32
+	high float32
 }
 
 // Epilogue returns the epilogue of the node. The value to add, if there is one, is the
 // node's last operand.
 func (c *Compiler) Epilogue() Epilogue {
 	f := c.fused[c.Node().Out[0]]
-	e := Epilogue{relu: f.Relu, most: f.Most}
+	e := Epilogue{relu: f.Relu, high: f.Most}
 	if f.Plus {
 		e.Plus = c.In(len(c.Node().In) - 1)
 	}
@@ -26,25 +26,25 @@ func (c *Compiler) Epilogue() Epilogue {
 
 // Row returns the epilogue of row i.
 func (e *Epilogue) Row(f *run.Frame, w *run.Worker, i int) kernel.Epilogue {
-	end := kernel.Epilogue{Relu: e.relu, Most: e.most}
+	end := kernel.Epilogue{Relu: e.relu, Most: e.high}
 	if e.Plus != nil {
 		end.Plus = f.At(e.Plus, w, i)
 	}
 	return end
 }
 
-// Half returns the epilogue of row i from element at on, if the value to add is a half.
-func (e *Epilogue) Half(f *run.Frame, w *run.Worker, i, at int) kernel.HalfEpilogue {
-	end := kernel.HalfEpilogue{Relu: e.relu, Most: e.most}
+// Half returns the epilogue of row i from element start on, if the value to add is a half.
+func (e *Epilogue) Half(f *run.Frame, w *run.Worker, i, start int) kernel.HalfEpilogue {
+	end := kernel.HalfEpilogue{Relu: e.relu, Most: e.high}
 	if e.Plus != nil {
-		end.Plus = f.Half(e.Plus, w, i)[at:]
+		end.Plus = f.Half(e.Plus, w, i)[start:]
 	}
 	return end
 }
 
 // Rows returns the epilogue of all rows.
 func (e *Epilogue) Rows(f *run.Frame) kernel.Epilogue {
-	end := kernel.Epilogue{Relu: e.relu, Most: e.most}
+	end := kernel.Epilogue{Relu: e.relu, Most: e.high}
 	if e.Plus != nil {
 		end.Plus = f.F32(e.Plus)
 	}

@@ -42,9 +42,9 @@ var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, g
 
 // orders decides the memory layout of the values of a function.
 type orders struct {
-	fn   *graph.Function
-	of   []graph.Value        // for each value: another value that must have the same layout, or itself
-	last map[graph.Value]bool // for each value that others refer to: whether its channels are last
+	fn     *graph.Function
+	sameAs []graph.Value        // for each value: another value that must have the same layout, or itself
+	last   map[graph.Value]bool // for each value that others refer to: whether its channels are last
 }
 
 // order decides the layout of values. It returns fn with copies of values that are needed in both orders,
@@ -58,7 +58,7 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 		return fn, nil
 	}
 	for v := range fn.Values {
-		o.of = append(o.of, graph.Value(v))
+		o.sameAs = append(o.sameAs, graph.Value(v))
 	}
 	for i := range fn.Nodes {
 		n := &fn.Nodes[i]
@@ -93,9 +93,9 @@ func (o *orders) ordered(v graph.Value) bool {
 
 // root returns the value that determines the layout of v.
 func (o *orders) root(v graph.Value) graph.Value {
-	for o.of[v] != v {
-		o.of[v] = o.of[o.of[v]]
-		v = o.of[v]
+	for o.sameAs[v] != v {
+		o.sameAs[v] = o.sameAs[o.sameAs[v]]
+		v = o.sameAs[v]
 	}
 	return v
 }
@@ -103,7 +103,7 @@ func (o *orders) root(v graph.Value) graph.Value {
 // join records that two values have the same layout.
 func (o *orders) join(v, w graph.Value) {
 	a, b := o.root(v), o.root(w)
-	o.of[b] = a
+	o.sameAs[b] = a
 	o.last[a] = o.last[a] || o.last[b]
 }
 

@@ -133,6 +133,6 @@ func ByUnit(k graph.Kind, a *ByRows) Action {
 	})
 }
 
-// pieces returns the number of pieces into which to divide a row, at most most. work is the time of a row
+// pieces returns the number of pieces into which to divide a row, at most limit. work is the time of a row
 // in nanoseconds. Passing a piece to another worker costs some hundred nanoseconds.
-func (f *Frame) pieces(work, most int) int { return max(1, min(most, work/f.Schedule.Piece)) }
+func (f *Frame) pieces(work, limit int) int { return max(1, min(limit, work/f.Schedule.Piece)) }

@@ -40,9 +40,9 @@ func (f *Frame) bringIn(v *Value) {
 	})
 }
 
-// turn transposes all rows. A row is [rows][columns] in the slice from, and [columns][rows] in the slice to.
-// If there are few rows, each row is divided among workers.
-func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
+// turn transposes all rows. A row is [rows][columns] in src, and [columns][rows] in dst. If there are few
+// rows, each row is divided among workers.
+func (f *Frame) turn(v *Value, dst, src []float32, rows, columns int) {
 	pieces := 1
 	if f.Few() {
 		pieces = f.pieces(v.Count/8, f.mostPieces())
@@ -50,13 +50,13 @@ func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	f.Each(f.Total()*pieces, func(_ *Worker, task int) {
 		i := task / pieces
 		first, last := schedule.Span(task%pieces, pieces, columns)
-		f.Kernels.TransposePart(Row(to, v, i), Row(from, v, i), rows, columns, first, last)
+		f.Kernels.TransposePart(Row(dst, v, i), Row(src, v, i), rows, columns, first, last)
 	})
 }
 
 // turnBytes does the same as turn for elements of one byte.
-func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
-	f.eachRow(func(_ *Worker, i int) { layout.TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
+func (f *Frame) turnBytes(v *Value, dst, src []byte, rows, columns int) {
+	f.eachRow(func(_ *Worker, i int) { layout.TransposeBytes(Row(dst, v, i), Row(src, v, i), rows, columns) })
 }
 
 // reduces reports whether the values of v are rounded to bfloat16.
@@ -64,11 +64,11 @@ func (f *Frame) reduces(v *Value) bool { return f.BF16() && device.StoredBF16(v.
 
 // arrange copies a row of v from its layout to logical order, or from logical order to its layout. It
 // transposes the row unless both are the same.
-func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
+func (f *Frame) arrange(v *Value, dst, src []float32, rows, columns int) {
 	if v.Last {
-		f.Kernels.Transpose(to, from, rows, columns)
+		f.Kernels.Transpose(dst, src, rows, columns)
 	} else {
-		copy(to, from)
+		copy(dst, src)
 	}
 }
 

@@ -14,7 +14,7 @@ func (fn *Function) Explain(s schedule.Schedule) (lines []string) {
 	for i, g := range fn.groups {
 		if !g.byRows() {
 			lines = append(lines, fmt.Sprintf("%3d  %s: all rows at once%s", i+1, fn.names(g.nodes),
-				reason(g.alone)))
+				reason(g.whole)))
 			continue
 		}
 		for _, c := range g.chains {

@@ -18,7 +18,7 @@ type Function struct {
 	retained map[string]*Value // outputs that are retained, by name
 	earlier  *Function         // the function that retains values for this one, or nil
 	turned   []*Value          // retained values of earlier that are needed in another order
-	given    map[graph.Value]graph.Value
+	original map[graph.Value]graph.Value
 }
 
 // Graph returns the graph that was compiled: the function after fusion.
@@ -41,7 +41,7 @@ func (fn *Function) Groups() (nodes [][]int) {
 // Given returns the first result that the node of v had in the original function, before other nodes were
 // fused with it.
 func (fn *Function) Given(v graph.Value) graph.Value {
-	if given, ok := fn.given[v]; ok {
+	if given, ok := fn.original[v]; ok {
 		return given
 	}
 	return v

@@ -21,16 +21,16 @@ import (
 // scheduler gathers nodes into groups. Actions by rows are collected in one group; other
 // actions are deferred until the group ends, unless a node of the group waits for them.
 type scheduler struct {
-	fn     *Function
-	groups []*group
-	rows   *group               // group of rows that nodes are still added to
-	later  []*group             // groups that are deferred until then
-	made   map[graph.Value]bool // results that are complete only after a flush
+	fn      *Function
+	groups  []*group
+	rows    *group               // group of rows that nodes are still added to
+	later   []*group             // groups that are deferred until then
+	pending map[graph.Value]bool // results that are complete only after a flush
 }
 
 // gather divides the nodes of a function into groups. actions has the action of each node.
 func gather(fn *Function, actions []Action) []*group {
-	s := &scheduler{fn: fn, rows: &group{}, made: map[graph.Value]bool{}}
+	s := &scheduler{fn: fn, rows: &group{}, pending: map[graph.Value]bool{}}
 	for i, a := range actions {
 		s.add(i, a)
 	}
@@ -46,10 +46,10 @@ func (s *scheduler) add(i int, a Action) {
 	case *Exchange:
 		s.reduce(a)
 	case *AtOnce:
-		s.later = append(s.later, &group{nodes: []int{i}, alone: a})
+		s.later = append(s.later, &group{nodes: []int{i}, whole: a})
 		s.mark(n, true)
 	case *ByRows:
-		if slices.ContainsFunc(n.In, func(v graph.Value) bool { return s.made[v] }) {
+		if slices.ContainsFunc(n.In, func(v graph.Value) bool { return s.pending[v] }) {
 			s.flush()
 		}
 		s.rows.nodes, s.rows.actions = append(s.rows.nodes, i), append(s.rows.actions, a)
@@ -61,7 +61,7 @@ func (s *scheduler) add(i int, a Action) {
 // them, they are deferred. Otherwise the exchange starts, deferred work unrelated to it
 // runs, and then the exchange is awaited.
 func (s *scheduler) reduce(a *Exchange) {
-	start := &group{nodes: a.nodes, alone: a}
+	start := &group{nodes: a.nodes, whole: a}
 	if a.lane == collective.Gradients {
 		s.later = append(s.later, start)
 		return
@@ -70,7 +70,7 @@ func (s *scheduler) reduce(a *Exchange) {
 	s.later, unrelated = s.concern(a.nodes)
 	s.flush()
 	s.groups = append(append(s.groups, start), unrelated...)
-	s.groups = append(s.groups, &group{nodes: a.nodes, alone: Whole((*Frame).await)})
+	s.groups = append(s.groups, &group{nodes: a.nodes, whole: Whole((*Frame).await)})
 }
 
 // concern divides the deferred groups in two lists. Groups in before must run before the all-reduces of an
@@ -105,9 +105,9 @@ func (s *scheduler) concern(nodes []int) (before, unrelated []*group) {
 }
 
 // mark records results of n that are incomplete until a flush.
-func (s *scheduler) mark(n *graph.Node, all bool) {
+func (s *scheduler) mark(n *graph.Node, values bool) {
 	for _, v := range n.Out {
-		s.made[v] = all || s.fn.values[v].Kind != graph.Rows
+		s.pending[v] = values || s.fn.values[v].Kind != graph.Rows
 	}
 }
 
@@ -118,5 +118,5 @@ func (s *scheduler) flush() {
 	}
 	s.groups = append(s.groups, s.later...)
 	s.rows, s.later = &group{}, nil
-	clear(s.made)
+	clear(s.pending)
 }

@@ -23,7 +23,7 @@ import (
 // If there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
-	alone   runner        // the action, if it is not by rows; nil in a group of rows
+	whole   runner        // the action, if it is not by rows; nil in a group of rows
 	actions []*ByRows     // the actions of a group of rows
 	chains  []chain       // the chains into which actions are divided
 	local   []*arena.Slot // slots of values that only this group uses; their times are chains
@@ -31,12 +31,12 @@ type group struct {
 }
 
 // byRows reports whether g is a group of rows.
-func (g *group) byRows() bool { return g.alone == nil }
+func (g *group) byRows() bool { return g.whole == nil }
 
 // all returns the actions of the group.
 func (g *group) all() []Action {
-	if g.alone != nil {
-		return []Action{g.alone}
+	if g.whole != nil {
+		return []Action{g.whole}
 	}
 	all := make([]Action, len(g.actions))
 	for k, a := range g.actions {
@@ -47,8 +47,8 @@ func (g *group) all() []Action {
 
 // run executes the group.
 func (g *group) run(f *Frame) error {
-	if g.alone != nil {
-		return g.alone.run(f)
+	if g.whole != nil {
+		return g.whole.run(f)
 	}
 	for _, x := range g.wides {
 		x.half.float = x.float
@@ -116,15 +116,15 @@ func gcd(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows through a chain. It divides each row into at most most pieces, or into more if
+// eachPiece passes all rows through a chain. It divides each row into at most limit pieces, or into more if
 // smaller pieces are worthwhile.
-func (g *group) eachPiece(f *Frame, c chain, most int) {
+func (g *group) eachPiece(f *Frame, c chain, limit int) {
 	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {
 		work += a.Work
 		smaller = smaller && a.Span != nil && a.Block == 0
 	}
-	pieces := f.pieces(work, most)
+	pieces := f.pieces(work, limit)
 	if smaller {
 		pieces = f.smaller(pieces, work, g.actions[c.first].steps())
 	}

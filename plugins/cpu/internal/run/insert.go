@@ -31,7 +31,7 @@ func (l *placer) insert() {
 		for _, id := range n.In {
 			x := l.fn.values[id]
 			if first, ok := a.Joins[x]; ok && l.insertable(id, i) {
-				x.joined, x.first, x.over = y, first, nil
+				x.joined, x.first, x.alias = y, first, nil
 			}
 		}
 	}
@@ -40,8 +40,8 @@ func (l *placer) insert() {
 // action returns the action of node i.
 func (l *placer) action(i int) Action {
 	g := l.fn.groups[l.groupOf[i]-1]
-	if g.alone != nil {
-		return g.alone
+	if g.whole != nil {
+		return g.whole
 	}
 	return g.actions[slices.Index(g.nodes, i)]
 }
@@ -51,7 +51,7 @@ func (l *placer) action(i int) Action {
 // reach the last position.
 func (l *placer) joins(id graph.Value) bool {
 	v := l.fn.values[id]
-	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.over == nil && v.size() <= math.MaxInt32
+	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.alias == nil && v.size() <= math.MaxInt32
 }
 
 // ordinary reports whether v is a float32 value of rows with separate memory.

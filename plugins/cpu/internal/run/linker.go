@@ -30,12 +30,12 @@ type temporary struct {
 	slot *arena.Slot
 }
 
-// NewLinker returns a linker for a function with the nodes of f, on a machine. given maps each result of f
+// NewLinker returns a linker for a function with the nodes of f, on a machine. original maps each result of f
 // to the original result of its node, before other nodes were fused with it. earlier, unless it is nil, has
 // retained values that are inputs of this function.
-func NewLinker(on *Machine, m *arena.Memory, f *graph.Function, given map[graph.Value]graph.Value,
+func NewLinker(machine *Machine, m *arena.Memory, f *graph.Function, original map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
-	fn := &Function{graph: f, retained: map[string]*Value{}, given: given, earlier: earlier}
+	fn := &Function{graph: f, retained: map[string]*Value{}, original: original, earlier: earlier}
 	for _, v := range f.Values {
 		value := NewValue(v)
 		if v.State != "" {
@@ -43,7 +43,7 @@ func NewLinker(on *Machine, m *arena.Memory, f *graph.Function, given map[graph.
 		}
 		fn.values = append(fn.values, value)
 	}
-	return &Linker{machine: on, memory: m, fn: fn}
+	return &Linker{machine: machine, memory: m, fn: fn}
 }
 
 // Value returns the description of a value, which has no place yet.

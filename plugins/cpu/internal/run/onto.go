@@ -54,12 +54,12 @@ func (f *Frame) Adds(v *Value) bool {
 	return ok
 }
 
-// Add adds elements of v, which begin at index from, to the first of the sums that wait for v. It adds this
+// Add adds elements of v, which begin at index start, to the first of the sums that wait for v. It adds this
 // sum to the next sum, and so on. It may overwrite elements.
-func (f *Frame) Add(v *Value, from int, elements []float32) {
+func (f *Frame) Add(v *Value, start int, elements []float32) {
 	sums := f.onto[v]
 	for i, t := range sums {
-		sum := layout.View[float32](t.Bytes)[from:][:len(elements)]
+		sum := layout.View[float32](t.Bytes)[start:][:len(elements)]
 		to := elements
 		if i == len(sums)-1 {
 			to = sum

@@ -22,7 +22,7 @@ func (l *chainer) overlay() {
 		first[k] = k
 		if m := l.under(k); m >= 0 {
 			first[k] = first[m]
-			l.rows(k).over = l.rows(m)
+			l.rows(k).alias = l.rows(m)
 		}
 	}
 	for _, c := range l.group.chains {
@@ -61,17 +61,17 @@ func (l *chainer) under(k int) int {
 }
 
 // rows returns the result of action k that is rows. If zero or several results are rows, it returns nil.
-func (l *chainer) rows(k int) (only *Value) {
+func (l *chainer) rows(k int) (value *Value) {
 	for _, id := range l.makes(k) {
 		switch v := l.fn.values[id]; {
 		case v.Kind != graph.Rows:
-		case only != nil:
+		case value != nil:
 			return nil
 		default:
-			only = v
+			value = v
 		}
 	}
-	return only
+	return value
 }
 
 // like reports whether v and x have the same number of elements, the same element size and the same kind of
@@ -94,14 +94,14 @@ func (l *chainer) alone(id graph.Value, k int) bool {
 
 // oneRing gives rings of the same size to results of a tiling that share memory. A ring must have space for
 // the positions that a step computes of the first result, and for those that it still needs of the last.
-func (l *chainer) oneRing(c chain, all []int) {
-	v, most, inTurn := l.result(all[0]), 0, true
-	for _, k := range all {
+func (l *chainer) oneRing(c chain, values []int) {
+	v, most, inTurn := l.result(values[0]), 0, true
+	for _, k := range values {
 		inTurn = inTurn && l.inTurn(k)
 	}
 	for _, step := range c.tiling {
-		s := step[all[0]-c.first]
-		for _, k := range all[1:] {
+		s := step[values[0]-c.first]
+		for _, k := range values[1:] {
 			s = s.join(step[k-c.first])
 		}
 		most = max(most, s.to-s.from)
@@ -110,7 +110,7 @@ func (l *chainer) oneRing(c chain, all []int) {
 	if rows := (most + row - 1) / row; inTurn && rows*row < v.Positions {
 		ring = rows * row
 	}
-	for _, k := range all {
+	for _, k := range values {
 		l.result(k).Ring = ring
 	}
 }

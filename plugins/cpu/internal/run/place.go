@@ -88,8 +88,8 @@ func (l *placer) result(i int, v graph.Value) {
 	g, began := l.groupOf[i], l.begins(i, x)
 	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g && began.group == g {
 		x.local = true
-		if x.over != nil && x.over.local {
-			x.slot = x.over.slot
+		if x.alias != nil && x.alias.local {
+			x.slot = x.alias.slot
 			x.slot.To = max(x.slot.To, chainIndex)
 			return
 		}
@@ -103,8 +103,8 @@ func (l *placer) result(i int, v graph.Value) {
 		return
 	}
 	l.slot(x, began.group, last)
-	if x.over != nil && x.over.local {
-		l.move(l.fn.groups[g-1], x.over.slot, x.slot)
+	if x.alias != nil && x.alias.local {
+		l.move(l.fn.groups[g-1], x.alias.slot, x.slot)
 	}
 }
 
@@ -136,17 +136,17 @@ func (l *placer) replaced(i int, v graph.Value) *Value {
 
 // move moves values of a group from a slot of its lanes to a slot in the arena. This is the slot of an
 // operand that they overwrite, so that the row is written only once.
-func (l *placer) move(g *group, from, to *arena.Slot) {
-	in := func(v *Value) bool { return v.local && v.slot == from }
+func (l *placer) move(g *group, src, dst *arena.Slot) {
+	in := func(v *Value) bool { return v.local && v.slot == src }
 	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.Ring > 0) }) {
 		return
 	}
 	for _, v := range l.fn.values {
 		if in(v) {
-			v.local, v.slot = false, to
+			v.local, v.slot = false, dst
 		}
 	}
-	g.local = slices.DeleteFunc(g.local, func(s *arena.Slot) bool { return s == from })
+	g.local = slices.DeleteFunc(g.local, func(s *arena.Slot) bool { return s == src })
 }
 
 // lastUse returns the last group that reads v, and the index in this group of the chain that reads it last.
@@ -170,9 +170,9 @@ func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	return group, chainIndex
 }
 
-// slot gives v a slot in the arena. The slot is in use from one group to another.
-func (l *placer) slot(v *Value, from, to int) {
-	v.slot = &arena.Slot{From: from, To: to, Summed: v.summed}
+// slot gives v a slot in the arena. The slot is in use from group first to group last.
+func (l *placer) slot(v *Value, first, last int) {
+	v.slot = &arena.Slot{From: first, To: last, Summed: v.summed}
 	switch v.Kind {
 	case graph.Rows:
 		v.slot.PerRow = v.size()
@@ -210,7 +210,7 @@ func (l *placer) bringIn() {
 		if t := l.linker.earlierValue(v.Name); t != nil && t.state == nil && t.Last != v.Last {
 			last, _ := l.lastUse(id, -1)
 			l.slot(v, 0, last)
-			v.from, v.input = t, -1
+			v.source, v.input = t, -1
 			l.fn.turned = append(l.fn.turned, v)
 			continue
 		} else if t != nil {

@@ -97,7 +97,7 @@ func (f *Frame) yield(v *Value) tensor.Tensor {
 // turnHeld copies a value that the earlier function has retained, because this function needs another
 // layout.
 func (f *Frame) turnHeld(v *Value) {
-	from, rows, columns := v.from, v.Channels, v.Positions
+	from, rows, columns := v.source, v.Channels, v.Positions
 	if from.Last {
 		rows, columns = from.Positions, from.Channels
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // Run runs a function in m.
-func (on *Machine) Run(ctx context.Context, m *arena.Memory, fn *Function, s lifecycle.Step) (
+func (machine *Machine) Run(ctx context.Context, m *arena.Memory, fn *Function, s lifecycle.Step) (
 	device.Outcome, error) {
-	on.Group = s.Group
-	f := on.start(ctx, m, s.Step)
+	machine.Group = s.Group
+	f := machine.start(ctx, m, s.Step)
 	f.setSums(fn, s.Onto)
 	if !f.hold(fn, s.Slot) {
 		return device.Outcome{}, lifecycle.Errorf(device.Invalid, "slot %d is empty", s.Slot)
@@ -38,12 +38,12 @@ func (on *Machine) Run(ctx context.Context, m *arena.Memory, fn *Function, s lif
 // Commit runs a function and stores its updates in the state. The end of ctx does not end it, because
 // updates may be made in place. The error names a state tensor that has become infinite or NaN
 // somewhere.
-func (on *Machine) Commit(ctx context.Context, m *arena.Memory, fn *Function, s lifecycle.Step) error {
+func (machine *Machine) Commit(ctx context.Context, m *arena.Memory, fn *Function, s lifecycle.Step) error {
 	for _, u := range s.Func.Updates {
 		m.States[u.State].Detach()
 	}
-	on.Group = s.Group
-	f := on.start(context.WithoutCancel(ctx), m, s.Step)
+	machine.Group = s.Group
+	f := machine.start(context.WithoutCancel(ctx), m, s.Step)
 	if err := f.run(fn); err != nil {
 		return err
 	}
@@ -52,10 +52,11 @@ func (on *Machine) Commit(ctx context.Context, m *arena.Memory, fn *Function, s 
 }
 
 // start returns a frame for the rows and inputs of a step.
-func (on *Machine) start(ctx context.Context, m *arena.Memory, s device.Step) *Frame {
+func (machine *Machine) start(ctx context.Context, m *arena.Memory, s device.Step) *Frame {
 	m.FillBlank()
-	f := &Frame{Kernels: on.Kernels, Schedule: on.Schedule, Rows: s.Rows, Starts: make([]int, len(s.Rows)+1),
-		Last: s.Last, machine: on, memory: m, ctx: ctx, inputs: s.Inputs, number: s.Number}
+	f := &Frame{Kernels: machine.Kernels, Schedule: machine.Schedule, Rows: s.Rows, Starts: make([]int,
+		len(s.Rows)+1),
+		Last: s.Last, machine: machine, memory: m, ctx: ctx, inputs: s.Inputs, number: s.Number}
 	for r, n := range s.Rows {
 		f.Starts[r+1] = f.Starts[r] + n
 	}

@@ -21,7 +21,7 @@ type Value struct {
 	private bool         // in a lane of the worker, also if workers share a row
 	half    bool         // elements are bfloat16 of two bytes
 	float   *Value       // float32 copy of a half in a lane, during a group that needs one
-	over    *Value       // another value of the group that uses the same memory, if both are local
+	alias   *Value       // another value of the group that uses the same memory, if both are local
 	joined  *Value       // the larger value that this one is stored in, among its channels; or nil
 	first   int          // first channel of this value in joined
 	slack   bool         // an input that is copied, because kernels read past its end
@@ -29,7 +29,7 @@ type Value struct {
 	summed  bool         // the action that makes it writes the sum of all replicas in place of one
 	judged  bool         // the action that makes it calls Frame.NotFinite if an element is infinite or NaN
 	state   *arena.State // the state tensor that the value is, or overwrites in place
-	from    *Value       // the value of the earlier function that this one is a copy of, in another order
+	source  *Value       // the value of the earlier function that this one is a copy of, in another order
 	input   int          // index of the input, or -1
 }
 
@@ -91,7 +91,7 @@ func (v *Value) InOrder() *Value {
 func (v *Value) IsHalf() bool { return v.half }
 
 // IsOverOperand reports whether v overwrites an operand of the action that makes it.
-func (v *Value) IsOverOperand() bool { return v.over != nil && v.slot == v.over.slot }
+func (v *Value) IsOverOperand() bool { return v.alias != nil && v.slot == v.alias.slot }
 
 // IsOver reports whether v has the same place in memory as x, element by element.
 func (v *Value) IsOver(x *Value) bool {

@@ -26,9 +26,9 @@ func (b *goroutineBell) ring() {
 	}
 }
 
-// sleep returns when the bell rings. It returns immediately if over returns true, and sometimes it returns
+// sleep returns when the bell rings. It returns immediately if done returns true, and sometimes it returns
 // without a reason.
-func (b *goroutineBell) sleep(over func() bool) {
+func (b *goroutineBell) sleep(done func() bool) {
 	b.sleepers.Add(1)
 	defer b.sleepers.Add(-1)
 	b.mu.Lock()
@@ -37,7 +37,7 @@ func (b *goroutineBell) sleep(over func() bool) {
 	}
 	rung := b.rung
 	b.mu.Unlock()
-	if !over() {
+	if !done() {
 		<-rung
 	}
 }

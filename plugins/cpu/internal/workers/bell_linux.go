@@ -40,7 +40,7 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung, immediately if over returns true, and
+// sleep returns when the bell has been rung, immediately if done returns true, and
 // sometimes without a reason.
 //
 // Go's monitor retakes the P of a goroutine in a system call when it finds it there twice
@@ -50,9 +50,9 @@ func (b *bell) ring() {
 // it. So the first sleep is a raw system call, unknown to Go: it keeps the P, and a signal
 // frees it if the world has to stop. Later sleeps are short, because a worker that stays
 // longer than 10 milliseconds alerts the monitor, too.
-func (b *bell) sleep(over func() bool) {
+func (b *bell) sleep(done func() bool) {
 	if b.shared != nil {
-		b.shared.sleep(over)
+		b.shared.sleep(done)
 		return
 	}
 	const short, naps = 8 * time.Millisecond, 64
@@ -60,7 +60,7 @@ func (b *bell) sleep(over func() bool) {
 	rung := b.rung.Load()
 	for n := 0; ; n++ {
 		b.asleep.Store(true)
-		if over() || b.rung.Load() != rung {
+		if done() || b.rung.Load() != rung {
 			return
 		}
 		if n > 0 {

@@ -144,10 +144,10 @@ func (p *Pool) take(w *Worker) bool {
 
 // ofOwn returns the bit of the next task for one of several workers with equal shares, and the new value of
 // open. The task is the first one of this worker that is left, or else the last one of another worker.
-func ofOwn(open uint64, worker, of int) (task int, next uint64) {
+func ofOwn(open uint64, worker, workers int) (task int, next uint64) {
 	left := uint32(open) &^ exclusive
 	task = bits.Len32(left) - 1
-	for bit := worker; bit <= task; bit += of {
+	for bit := worker; bit <= task; bit += workers {
 		if left>>bit&1 != 0 {
 			task = bit
 			break
@@ -160,7 +160,7 @@ func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 }
 
 // ownTask returns the task of a bit. The tasks of each worker are consecutive.
-func ownTask(bit, of, tasks int) int { return bit%of*(tasks/of) + bit/of }
+func ownTask(bit, workers, tasks int) int { return bit%workers*(tasks/workers) + bit/workers }
 
 // These are times that a waiting worker stays awake: a helper between runs, and all workers during a run.
 // Waking a worker costs some ten microseconds. In longer waits the core is left to other threads.

@@ -215,62 +215,62 @@ func commutes(o formula.Op) bool {
 }
 
 // plain writes an operation that may overwrite one of its arguments.
-func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) {
+func (e *evaluation) plain(s formula.Step, operands []operand.Op, dst reg.VecPhysical) {
 	wide := e.bytes == 64
 	switch s.Op {
 	case formula.Operand:
-		VMOVUPS(operand.Mem{Base: e.rows[1+s.Index]}, to)
+		VMOVUPS(operand.Mem{Base: e.rows[1+s.Index]}, dst)
 	case formula.Add:
-		VADDPS(in[1], in[0], to)
+		VADDPS(operands[1], operands[0], dst)
 	case formula.Subtract:
-		VSUBPS(in[1], in[0], to)
+		VSUBPS(operands[1], operands[0], dst)
 	case formula.Multiply:
-		VMULPS(in[1], in[0], to)
+		VMULPS(operands[1], operands[0], dst)
 	case formula.Divide:
-		VDIVPS(in[1], in[0], to)
+		VDIVPS(operands[1], operands[0], dst)
 	case formula.Least: // if it is NaN, or if both are zeros, the first argument is the result
-		VMINPS(in[0], in[1], to)
+		VMINPS(operands[0], operands[1], dst)
 	case formula.Most:
-		VMAXPS(in[0], in[1], to)
+		VMAXPS(operands[0], operands[1], dst)
 	case formula.Without:
-		pick(wide, VPANDND, VANDNPS)(in[0], in[1], to)
+		pick(wide, VPANDND, VANDNPS)(operands[0], operands[1], dst)
 	case formula.And:
-		pick(wide, VPANDD, VANDPS)(in[1], in[0], to)
+		pick(wide, VPANDD, VANDPS)(operands[1], operands[0], dst)
 	case formula.Or:
-		pick(wide, VPORD, VORPS)(in[1], in[0], to)
+		pick(wide, VPORD, VORPS)(operands[1], operands[0], dst)
 	case formula.AddBits:
-		VPADDD(in[1], in[0], to)
+		VPADDD(operands[1], operands[0], dst)
 	case formula.SubtractBits:
-		VPSUBD(in[1], in[0], to)
+		VPSUBD(operands[1], operands[0], dst)
 	case formula.Left:
-		VPSLLD(operand.Imm(uint64(s.Index)), in[0], to)
+		VPSLLD(operand.Imm(uint64(s.Index)), operands[0], dst)
 	case formula.Right:
-		VPSRAD(operand.Imm(uint64(s.Index)), in[0], to)
+		VPSRAD(operand.Imm(uint64(s.Index)), operands[0], dst)
 	case formula.Float:
-		VCVTDQ2PS(in[0], to)
+		VCVTDQ2PS(operands[0], dst)
 	case formula.Root:
-		VSQRTPS(in[0], to)
+		VSQRTPS(operands[0], dst)
 	case formula.Whole:
 		const quiet = 8
 		how := operand.Imm(uint64(s.Index) | quiet)
 		if wide {
-			VRNDSCALEPS(how, in[0], to)
+			VRNDSCALEPS(how, operands[0], dst)
 		} else {
-			VROUNDPS(how, in[0], to)
+			VROUNDPS(how, operands[0], dst)
 		}
 	case formula.Scale:
-		VSCALEFPS(in[1], in[0], to)
+		VSCALEFPS(operands[1], operands[0], dst)
 	case formula.LeastSize:
 		const leastSize, positive = 2, 2 << 2
-		VRANGEPS(operand.Imm(leastSize|positive), in[1], in[0], to)
+		VRANGEPS(operand.Imm(leastSize|positive), operands[1], operands[0], dst)
 	case formula.Select:
 		if wide {
-			VBLENDMPS(in[1], in[2], in[0], to)
+			VBLENDMPS(operands[1], operands[2], operands[0], dst)
 		} else {
-			VBLENDVPS(in[0], in[1], in[2], to)
+			VBLENDVPS(operands[0], operands[1], operands[2], dst)
 		}
 	default:
-		e.compare(s, in, to)
+		e.compare(s, operands, dst)
 	}
 }
 
@@ -286,17 +286,17 @@ func pick(wide bool, a, b func(...operand.Op)) func(...operand.Op) {
 const atLeast = 0x1d
 
 // compare writes a comparison, which sets a mask.
-func (e *evaluation) compare(s formula.Step, in []operand.Op, to operand.Op) {
+func (e *evaluation) compare(s formula.Step, operands []operand.Op, dst operand.Op) {
 	if s.Op == formula.Both {
 		if e.bytes == 64 {
-			KANDW(in[0], in[1], to)
+			KANDW(operands[0], operands[1], dst)
 		} else {
-			VANDPS(in[0], in[1], to)
+			VANDPS(operands[0], operands[1], dst)
 		}
 		return
 	}
 	predicate := map[formula.Op]uint64{formula.Less: less, formula.AtLeast: atLeast, formula.Equal: equal}[s.Op]
-	VCMPPS(operand.Imm(predicate), in[1], in[0], to)
+	VCMPPS(operand.Imm(predicate), operands[1], operands[0], dst)
 }
 
 // fused writes a multiply-add, which overwrites one of its operands: the addend if no other step reads it,

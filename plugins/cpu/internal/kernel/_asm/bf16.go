@@ -42,23 +42,23 @@ func bf16() {
 }
 
 // widen loads a vector of bfloat16 as float32.
-func (i isa) widen(from operand.Mem, to reg.VecPhysical) {
-	VPMOVZXWD(from, to)
-	VPSLLD(operand.Imm(16), to, to)
+func (i isa) widen(src operand.Mem, dst reg.VecPhysical) {
+	VPMOVZXWD(src, dst)
+	VPSLLD(operand.Imm(16), dst, dst)
 }
 
 // bf16Loop writes a function with a loop over whole vectors. body writes the code for one vector.
-func bf16Loop(r rounding, what, signature string, body func(x, y reg.GPPhysical)) {
-	TEXT(what+"BF16"+r.name, NOSPLIT, signature)
+func bf16Loop(r rounding, name, signature string, body func(x, y reg.GPPhysical)) {
+	TEXT(name+"BF16"+r.name, NOSPLIT, signature)
 	Pragma("noescape")
 	x, y, count := pointers[0], pointers[1], pointers[2]
 	MOVQ(param("x"), x)
-	if what != "round" {
+	if name != "round" {
 		MOVQ(param("y"), y)
 	}
 	MOVQ(param("count"), count)
 	restore := func() {}
-	if !r.native && what != "widen" {
+	if !r.native && name != "widen" {
 		restore = flushSubnormals(pointers[3])
 		r.constants()
 	}
@@ -163,27 +163,27 @@ func (r rounding) round(i, t int) {
 }
 
 // narrow stores register i as bfloat16; register t is spare.
-func (r rounding) narrow(i, t int, to operand.Mem) {
+func (r rounding) narrow(i, t int, dst operand.Mem) {
 	x, spare := r.regs[i], r.regs[t]
 	if r.native {
 		vcvtneps2bf16(i, t)
-		VMOVDQU32(ymmOf(t), to)
+		VMOVDQU32(ymmOf(t), dst)
 		return
 	}
 	r.bits(x, spare)
 	VPSRLD(operand.Imm(16), x, x)
-	r.packed(x, to)
+	r.packed(x, dst)
 }
 
 // packed stores the lower half of every lane of x. The upper halves are 0.
-func (r rounding) packed(x reg.VecPhysical, to operand.Mem) {
+func (r rounding) packed(x reg.VecPhysical, dst operand.Mem) {
 	if r.bytes == 64 {
-		VPMOVDW(x, to)
+		VPMOVDW(x, dst)
 		return
 	}
 	VPACKUSDW(x, x, x)
 	VPERMQ(operand.Imm(0xd8), x, x)
-	VMOVDQU(x.AsX(), to)
+	VMOVDQU(x.AsX(), dst)
 }
 
 // ymmOf returns the lower half of register i of AVX-512.

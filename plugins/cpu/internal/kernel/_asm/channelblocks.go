@@ -22,44 +22,44 @@ func eachBlocks(w walk) {
 }
 
 // positions writes the loop over the positions of a block.
-func (w *walk) positions(name string, step, left reg.GPPhysical, body func(column int)) {
-	MOVQ(operand.U32(blockPositions), left)
+func (w *walk) positions(name string, step, remaining reg.GPPhysical, body func(column int)) {
+	MOVQ(operand.U32(blockPositions), remaining)
 	Label(name)
 	for column := range w.columns {
 		body(column)
 	}
-	ADDQ(step, w.at)
-	DECQ(left)
+	ADDQ(step, w.offset)
+	DECQ(remaining)
 	JNE(operand.LabelRef(name))
 }
 
-// blocks writes the loop over blocks and the end of the function. one writes the code that sums one block.
-func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
-	step, left := w.channel, pointers[11]
+// blocks writes the loop over blocks and the end of the function. block writes the code that sums one block.
+func (w *walk) blocks(block func(step, remaining reg.GPPhysical)) {
+	step, remaining := w.channel, pointers[11]
 	MOVQ(param("channels"), step)
 	SHLQ(operand.Imm(2), step)
 	w.fetch()
 	Label("block")
-	one(step, left)
+	block(step, remaining)
 	DECQ(w.count)
 	JNE(operand.LabelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
-// double converts half h of the float32 in x to float64, in register to.
-func (w *walk) double(x reg.VecPhysical, h int, to reg.VecPhysical) {
+// double converts half h of the float32 in x to float64, in register dst.
+func (w *walk) double(x reg.VecPhysical, h int, dst reg.VecPhysical) {
 	switch {
 	case w.bytes == 64 && h == 0:
-		VCVTPS2PD(x.AsY(), to)
+		VCVTPS2PD(x.AsY(), dst)
 	case w.bytes == 64:
-		VEXTRACTF64X4(operand.Imm(1), x, to.AsY())
-		VCVTPS2PD(to.AsY(), to)
+		VEXTRACTF64X4(operand.Imm(1), x, dst.AsY())
+		VCVTPS2PD(dst.AsY(), dst)
 	case h == 0:
-		VCVTPS2PD(x.AsX(), to)
+		VCVTPS2PD(x.AsX(), dst)
 	default:
-		VEXTRACTF128(operand.Imm(1), x, to.AsX())
-		VCVTPS2PD(to.AsX(), to)
+		VEXTRACTF128(operand.Imm(1), x, dst.AsX())
+		VCVTPS2PD(dst.AsX(), dst)
 	}
 }
 
@@ -139,14 +139,14 @@ func (w *walk) momentBlocks() {
 				w.zero(r)
 			}
 		}
-		MOVQ(w.at, start)
+		MOVQ(w.offset, start)
 		w.positions("total", step, left, func(column int) {
 			VADDPS(w.row(rows[0], column), shift[column], shift[column])
 		})
 		for _, r := range shift {
 			VMULPS(single, r, r)
 		}
-		MOVQ(start, w.at)
+		MOVQ(start, w.offset)
 		w.positions("position", step, left, func(column int) {
 			x := t[column%len(t)]
 			w.single(rows[0], column, x)

@@ -7,13 +7,13 @@ import (
 
 // affine has the registers for the numbers of a normalisation, and two spare registers.
 type affine struct {
-	hi, lo, by, add []reg.VecPhysical
-	v, free         reg.VecPhysical
+	hi, lo, factor, add []reg.VecPhysical
+	v, free             reg.VecPhysical
 }
 
-func (w *walk) newAffine(still []reg.GPPhysical) affine {
+func (w *walk) newAffine(fixed []reg.GPPhysical) affine {
 	t := w.take(2)
-	return affine{w.singles(still[0]), w.singles(still[1]), w.singles(still[2]), w.singles(still[3]), t[0], t[1]}
+	return affine{w.singles(fixed[0]), w.singles(fixed[1]), w.singles(fixed[2]), w.singles(fixed[3]), t[0], t[1]}
 }
 
 // centred sets v to a column of x minus its mean, which is the sum hi + lo.
@@ -34,7 +34,7 @@ func (w *walk) normalise(plus bool) {
 	least, most := w.broadcast("least"), w.broadcast("most")
 	w.each(func(column int) {
 		w.centred(a, rows[1], column)
-		VMULPS(a.by[column], a.v, a.v)
+		VMULPS(a.factor[column], a.v, a.v)
 		VADDPS(a.add[column], a.v, a.v)
 		if plus {
 			w.single(rows[2], column, a.free)
@@ -55,7 +55,7 @@ func (w *walk) normaliseGradient() {
 		w.single(rows[2], column, a.free)
 		VSUBPS(a.add[column], a.free, a.free)
 		VSUBPS(a.v, a.free, a.v)
-		VMULPS(a.v, a.by[column], a.v)
+		VMULPS(a.v, a.factor[column], a.v)
 		w.put(a.v, a.free, rows[0], column)
 	})
 }

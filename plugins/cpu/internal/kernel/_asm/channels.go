@@ -70,11 +70,11 @@ type walk struct {
 	masked  bool
 	half    bool // rows are of bfloat16
 
-	at, count reg.GPPhysical // byte offset of the position from each pointer to rows; positions left
-	channel   reg.GPPhysical // in a wide walk, the channel as an offset in bytes of float32
-	rows      []reg.GPPhysical
-	taken     int // number of vector registers in use
-	held      []held
+	offset, count reg.GPPhysical // byte offset of the position from each pointer to rows; positions left
+	channel       reg.GPPhysical // in a wide walk, the channel as an offset in bytes of float32
+	rows          []reg.GPPhysical
+	used          int // number of vector registers in use
+	held          []held
 }
 
 // parameters are the names of a walk's parameters, by kind.
@@ -89,7 +89,7 @@ type parameters struct {
 // begin starts a function. It returns registers with its pointer parameters: first those with values per
 // channel, then those to rows.
 func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
-	w.taken, w.held = 0, nil
+	w.used, w.held = 0, nil
 	element := "float32"
 	if w.half {
 		name, element = name+"Half", "uint16"
@@ -126,9 +126,9 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 		MOVQ(param(n), pointers[i])
 	}
 	free := pointers[len(names):]
-	w.at, w.count, w.channel = free[0], free[1], free[2]
+	w.offset, w.count, w.channel = free[0], free[1], free[2]
 	MOVQ(param("count"), w.count)
-	XORQ(w.at, w.at)
+	XORQ(w.offset, w.offset)
 	if w.half {
 		w.constants()
 	}
@@ -159,7 +159,7 @@ func (w *walk) each(body func(column int)) {
 			body(column)
 		}
 		w.ahead()
-		ADDQ(step, w.at)
+		ADDQ(step, w.offset)
 		DECQ(w.count)
 		JNE(operand.LabelRef("position"))
 		w.write()
@@ -185,11 +185,11 @@ func (w *walk) eachColumn(body func(column int)) {
 	body(0)
 	w.write()
 	w.ahead()
-	ADDQ(operand.Imm(uint64(lanes*w.size())), w.at)
+	ADDQ(operand.Imm(uint64(lanes*w.size())), w.offset)
 	ADDQ(operand.Imm(uint64(w.bytes)), w.channel)
 	CMPQ(w.channel, run)
 	JNE(operand.LabelRef("column"))
-	ADDQ(skip, w.at)
+	ADDQ(skip, w.offset)
 	DECQ(w.count)
 	JNE(operand.LabelRef("position"))
 }
@@ -204,7 +204,7 @@ func (w *walk) ahead() {
 	}
 	for _, p := range w.rows {
 		for at := 0; at < w.columns*w.bytes/2; at += line {
-			PREFETCHT0(operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: page + at})
+			PREFETCHT0(operand.Mem{Base: p, Index: w.offset, Scale: 1, Disp: page + at})
 		}
 	}
 }
@@ -232,37 +232,37 @@ func (w *walk) last(name string) reg.VecPhysical {
 
 // row returns the address of a column in the row that begins at p.
 func (w *walk) row(p reg.GPPhysical, column int) operand.Mem {
-	return operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: column * w.bytes * w.size() / 4}
+	return operand.Mem{Base: p, Index: w.offset, Scale: 1, Disp: column * w.bytes * w.size() / 4}
 }
 
 // mask holds a bit for each channel of a masked walk.
 var mask = reg.K7
 
 // load writes a load of float32, masked in a masked walk.
-func (w *walk) load(from operand.Mem, to reg.VecPhysical) {
+func (w *walk) load(src operand.Mem, dst reg.VecPhysical) {
 	if w.masked {
-		VMOVUPS_Z(from, mask, to)
+		VMOVUPS_Z(src, mask, dst)
 		return
 	}
-	VMOVUPS(from, to)
+	VMOVUPS(src, dst)
 }
 
 // store writes a store of float32, masked in a masked walk.
-func (w *walk) store(from reg.VecPhysical, to operand.Mem) {
+func (w *walk) store(src reg.VecPhysical, dst operand.Mem) {
 	if w.masked {
-		VMOVUPS(from, mask, to)
+		VMOVUPS(src, mask, dst)
 		return
 	}
-	VMOVUPS(from, to)
+	VMOVUPS(src, dst)
 }
 
 // single writes the load of a column of a row, converted to float32.
-func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
+func (w *walk) single(p reg.GPPhysical, column int, dst reg.VecPhysical) {
 	if !w.half {
-		w.load(w.row(p, column), to)
+		w.load(w.row(p, column), dst)
 		return
 	}
-	w.widen(w.row(p, column), to)
+	w.widen(w.row(p, column), dst)
 }
 
 // put stores float32 values as a column of a row, and rounds them if the row is bfloat16. free is a

@@ -9,28 +9,28 @@ import (
 
 // held is a float32 value per channel that a walk keeps in registers.
 type held struct {
-	at   reg.GPPhysical
-	regs []reg.VecPhysical
-	sum  bool // the walk changes the value and writes it back
+	address reg.GPPhysical
+	regs    []reg.VecPhysical
+	sum     bool // the walk changes the value and writes it back
 }
 
 // take returns n free vector registers and reserves them.
 func (w *walk) take(n int) []reg.VecPhysical {
-	w.taken += n
-	if w.taken > len(w.regs)-len(w.scratch) {
-		panic(fmt.Sprintf("%s: %d vector registers", w.name, w.taken))
+	w.used += n
+	if w.used > len(w.regs)-len(w.scratch) {
+		panic(fmt.Sprintf("%s: %d vector registers", w.name, w.used))
 	}
-	return w.regs[w.taken-n : w.taken]
+	return w.regs[w.used-n : w.used]
 }
 
 // singles returns registers for the numbers at p, one for each column. fetch loads them.
 func (w *walk) singles(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(w.columns)})
+	return w.hold(held{address: p, regs: w.take(w.columns)})
 }
 
 // sum does the same as singles, for numbers that the walk also writes back.
 func (w *walk) sum(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(w.columns), sum: true})
+	return w.hold(held{address: p, regs: w.take(w.columns), sum: true})
 }
 
 func (w *walk) hold(h held) []reg.VecPhysical {
@@ -40,7 +40,7 @@ func (w *walk) hold(h held) []reg.VecPhysical {
 
 // memory returns the address from which register i of h is loaded.
 func (w *walk) memory(h held, i int) operand.Mem {
-	m := operand.Mem{Base: h.at, Disp: i * w.bytes}
+	m := operand.Mem{Base: h.address, Disp: i * w.bytes}
 	if w.wide {
 		m.Index, m.Scale = w.channel, 1
 	}

@@ -19,7 +19,7 @@ func (w *walk) sums() {
 // doubleSums writes the walk that adds in float64. The sums of a column then fill two adjacent vectors.
 func (w *walk) doubleSums() {
 	still, rows := w.begin("doubleSums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
-	sum, t := w.hold(held{at: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
+	sum, t := w.hold(held{address: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
 	w.each(func(column int) {
 		w.single(rows[0], column, t[0])
 		for h := range 2 {
@@ -65,8 +65,8 @@ func (w *walk) deviations() {
 // gradientSums has the registers of a gradient's sums, and the shifts.
 type gradientSums struct{ s1, s2, shift []reg.VecPhysical }
 
-func (w *walk) newGradientSums(still []reg.GPPhysical) gradientSums {
-	return gradientSums{w.sum(still[0]), w.sum(still[1]), w.singles(still[2])}
+func (w *walk) newGradientSums(fixed []reg.GPPhysical) gradientSums {
+	return gradientSums{w.sum(fixed[0]), w.sum(fixed[1]), w.singles(fixed[2])}
 }
 
 // add adds a column of the gradient g. x has the forward values of that column.
@@ -117,7 +117,7 @@ func (w *walk) maskedSums(plus bool) {
 
 // maskedWords computes and stores a column of the gradient of the activation. It works on words of
 // bfloat16, and also converts the column to float32 in g. The other registers are spare.
-func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most reg.VecPhysical) {
+func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, high reg.VecPhysical) {
 	words, y := free.AsY(), x.AsY()
 	if len(rows) > 4 {
 		w.single(rows[2], column, g)
@@ -129,7 +129,7 @@ func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most r
 	}
 	VMOVDQU32(w.row(rows[3], column), y)
 	VPTESTMW(y, y, reg.K1)
-	VPCMPUW(operand.Imm(notAbove), most.AsY(), y, reg.K1, reg.K1)
+	VPCMPUW(operand.Imm(notAbove), high.AsY(), y, reg.K1, reg.K1)
 	VMOVDQU16_Z(words, reg.K1, words)
 	VMOVDQU32(words, w.row(rows[1], column))
 	VPMOVZXWD(words, g)

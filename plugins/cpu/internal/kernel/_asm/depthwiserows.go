@@ -147,11 +147,11 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 
 // fetch prefetches the vectors of n pixels that are needed later. The first is at base plus index, or at
 // base if index is nil.
-func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
+func (b *rowBlock) fetch(name string, n int, base, index reg.GPPhysical) {
 	ahead := reg.R14
 	MOVQ(param("ahead"), ahead)
 	TESTQ(ahead, ahead)
-	JE(operand.LabelRef(what))
+	JE(operand.LabelRef(name))
 	ADDQ(base, ahead)
 	if index != nil {
 		ADDQ(index, ahead)
@@ -159,7 +159,7 @@ func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
 	for i := range n {
 		PREFETCHT1(along(ahead, i))
 	}
-	Label(what)
+	Label(name)
 }
 
 // along returns the address of the pixel that follows base by i pixels. Call it for increasing i without
@@ -206,21 +206,21 @@ func (b *rowBlock) loadEdges() {
 	}
 }
 
-// load loads column j, which is at address at, into r. A column outside the image is zeros: its load is
-// masked completely and has an address inside the image, because a masked load from an
-// unmapped page costs about 1000 cycles.
-func (b *rowBlock) load(j int, at operand.Mem, r reg.VecPhysical) {
+// load loads column j, which is at the given address, into r. A column outside the image is zeros: its load
+// is masked completely and has an address inside the image, because a masked load from an unmapped page costs
+// about 1000 cycles.
+func (b *rowBlock) load(j int, address operand.Mem, r reg.VecPhysical) {
 	k := b.edge(j)
 	if k < 0 {
-		VMOVUPS(at, r)
+		VMOVUPS(address, r)
 		return
 	}
 	MOVLQSX(operand.Mem{Base: edgeAt, Disp: 16 + 4*k}, reg.R14)
-	at = operand.Mem{Base: at.Base, Index: reg.R14, Scale: 1}
+	address = operand.Mem{Base: address.Base, Index: reg.R14, Scale: 1}
 	if b.bytes == 64 {
-		VMOVUPS_Z(at, masks[k], r)
+		VMOVUPS_Z(address, masks[k], r)
 		return
 	}
 	VBROADCASTSS(operand.Mem{Base: edgeAt, Disp: 4 * k}, r)
-	VMASKMOVPS(at, r, r)
+	VMASKMOVPS(address, r, r)
 }

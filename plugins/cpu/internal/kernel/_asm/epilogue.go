@@ -11,26 +11,26 @@ import (
 const epilogueParams = "plus *float32, most *float32"
 
 // epilogue writes the code between the bias and the label "write". add writes the code that adds the values
-// at plus; at is a register for their address. free are two free registers.
-func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
-	MOVQ(param("plus"), at)
-	TESTQ(at, at)
+// at plus; address is a register for their address. free are two free registers.
+func (i isa) epilogue(results, free []reg.VecPhysical, address reg.GPPhysical, add func()) {
+	MOVQ(param("plus"), address)
+	TESTQ(address, address)
 	JE(operand.LabelRef("bounds"))
 	add()
 	Label("bounds")
-	MOVQ(param("most"), at)
-	TESTQ(at, at)
+	MOVQ(param("most"), address)
+	TESTQ(address, address)
 	JE(operand.LabelRef("write"))
 	i.zero(free[0])
-	VBROADCASTSS(operand.Mem{Base: at}, free[1])
+	VBROADCASTSS(operand.Mem{Base: address}, free[1])
 	for _, r := range results {
 		bound(r, free[0], free[1])
 	}
 	Label("write")
 }
 
-// bound limits r to the range from zero to most. If r is NaN, the result is NaN.
-func bound(r, zero, most reg.VecPhysical) {
+// bound limits r to the range from zero to high. If r is NaN, the result is NaN.
+func bound(r, zero, high reg.VecPhysical) {
 	VMAXPS(r, zero, r)
-	VMINPS(r, most, r)
+	VMINPS(r, high, r)
 }

@@ -144,9 +144,9 @@ func (s isa) transpose(x, y []reg.VecPhysical) {
 	}
 }
 
-// storeScaled multiplies x by the float64 factors at address by, in float64, and stores the products as
+// storeScaled multiplies x by the float64 factors, in float64, and stores the products as
 // float32.
-func (s isa) storeScaled(x reg.VecPhysical, free []reg.VecPhysical, by reg.GPPhysical, out operand.Mem) {
+func (s isa) storeScaled(x reg.VecPhysical, free []reg.VecPhysical, factors reg.GPPhysical, out operand.Mem) {
 	low, high := free[0], free[1]
 	if s.bytes == 64 {
 		VEXTRACTF64X4(operand.Imm(1), x, high.AsY())
@@ -158,7 +158,7 @@ func (s isa) storeScaled(x reg.VecPhysical, free []reg.VecPhysical, by reg.GPPhy
 		VCVTPS2PD(high.AsX(), high)
 	}
 	for h, r := range []reg.VecPhysical{low, high} {
-		VMULPD(operand.Mem{Base: by, Disp: h * s.bytes}, r, r)
+		VMULPD(operand.Mem{Base: factors, Disp: h * s.bytes}, r, r)
 		to := out
 		to.Disp += h * s.bytes / 2
 		if s.bytes == 64 {

@@ -13,9 +13,9 @@ import (
 // first registers are sums, then come weights, then spare registers.
 type int8Tiler struct {
 	isa
-	name string
-	n, p int
-	by   int8Multiplier
+	name    string
+	n, p    int
+	factors int8Multiplier
 }
 
 // int8Multiplier is a way of multiplying four bytes of a position with four bytes of some
@@ -128,17 +128,17 @@ func (t *int8Tiler) write() {
 }
 
 // move copies a vector of integers.
-func (t *int8Tiler) move(from, to operand.Op) {
+func (t *int8Tiler) move(src, dst operand.Op) {
 	if t.bytes == 64 {
-		VMOVDQU32(from, to)
+		VMOVDQU32(src, dst)
 	} else {
-		VMOVDQU(from, to)
+		VMOVDQU(src, dst)
 	}
 }
 
 // constants makes the mask of even bytes, in the last register.
 func (t *int8Tiler) constants() {
-	if t.by != byWords {
+	if t.factors != byWords {
 		return
 	}
 	t.evenBytes(t.mask())
@@ -161,7 +161,7 @@ func (t *int8Tiler) quad(w, k reg.GPPhysical) {
 	accs, width := t.p*t.width(), t.width()
 	x := func(i int) operand.Mem { return operand.Mem{Base: pointers[i], Index: k, Scale: 4} }
 	y := func(v int) operand.Mem { return operand.Mem{Base: w, Disp: t.bytes * v} }
-	if t.by == byWords {
+	if t.factors == byWords {
 		t.quadWords(x, y)
 		return
 	}
@@ -180,7 +180,7 @@ func (t *int8Tiler) quad(w, k reg.GPPhysical) {
 
 // dot multiplies the unsigned bytes of x by the signed bytes of w and adds the products to dst.
 func (t *int8Tiler) dot(w, x, dst int) {
-	if t.by == evexDot {
+	if t.factors == evexDot {
 		Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Operands: []operand.Op{zmm[w], zmm[x], zmm[dst]}})
 		return
 	}

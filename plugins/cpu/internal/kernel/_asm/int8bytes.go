@@ -38,18 +38,18 @@ func (t *int8Tiler) order() operand.Mem {
 	return order
 }
 
-// spread loads a parameter into all elements of a vector. of is "W" for words, "B" for bytes, "D" for
+// spread loads a parameter into all elements of a vector. size is "W" for words, "B" for bytes, "D" for
 // double words.
-func spread(name, of string, to reg.VecPhysical) {
+func spread(name, size string, dst reg.VecPhysical) {
 	MOVQ(param(name), reg.RAX)
 	VMOVQ(reg.RAX, reg.X0)
-	switch of {
+	switch size {
 	case "W":
-		VPBROADCASTW(reg.X0, to)
+		VPBROADCASTW(reg.X0, dst)
 	case "B":
-		VPBROADCASTB(reg.X0, to)
+		VPBROADCASTB(reg.X0, dst)
 	default:
-		VPBROADCASTD(reg.X0, to)
+		VPBROADCASTD(reg.X0, dst)
 	}
 }
 
@@ -74,14 +74,14 @@ func (t *int8Tiler) eachVector(bases, wide []reg.GPPhysical, body func()) {
 }
 
 // end rounds registers 0 to 3, converts them to bytes and stores the bytes.
-func (t *int8Tiler) end(to reg.GPPhysical, most, zero, least, order reg.VecPhysical) {
+func (t *int8Tiler) end(out reg.GPPhysical, high, zero, low, order reg.VecPhysical) {
 	for v := range 4 {
-		VMINPS(most, t.regs[v], t.regs[v])
+		VMINPS(high, t.regs[v], t.regs[v])
 		VCVTPS2DQ(t.regs[v], t.regs[v])
 	}
-	t.pack(zero, least)
+	t.pack(zero, low)
 	VPERMD(t.regs[0], order, t.regs[0])
-	t.move(t.regs[0], operand.Mem{Base: to})
+	t.move(t.regs[0], operand.Mem{Base: out})
 }
 
 // addBytes writes sums of two maps of bytes. Each byte above its zero point is multiplied by the factor of

@@ -141,7 +141,7 @@ func (t *int8Tiler) depthwise() {
 
 // quadBytes returns the size in bytes of the weights of a quad of taps.
 func (t *int8Tiler) quadBytes() int {
-	if t.by == byWords {
+	if t.factors == byWords {
 		return 8 * t.bytes
 	}
 	return 4 * t.bytes
@@ -166,7 +166,7 @@ func (t *int8Tiler) interleave(x []reg.GPPhysical, c reg.GPPhysical) {
 // add multiplies the quads in register 4+j by their weights, and adds the products to the sums in register j.
 func (t *int8Tiler) add(j int, w reg.GPPhysical) {
 	v := t.regs
-	switch t.by {
+	switch t.factors {
 	case evexDot:
 		Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Operands: []operand.Op{
 			operand.Mem{Base: w, Disp: t.bytes * j}, v[4+j], v[j]}})
@@ -184,38 +184,38 @@ func (t *int8Tiler) add(j int, w reg.GPPhysical) {
 }
 
 // even keeps the even bytes of x.
-func (t *int8Tiler) even(x, to reg.VecPhysical) {
+func (t *int8Tiler) even(x, dst reg.VecPhysical) {
 	mask := t.regs[len(t.regs)-4]
 	if t.bytes == 64 {
-		VPANDD(x, mask, to)
+		VPANDD(x, mask, dst)
 	} else {
-		VPAND(x, mask, to)
+		VPAND(x, mask, dst)
 	}
 }
 
 // pack converts the integers in registers 0 to 3 to bytes in register 0.
-func (t *int8Tiler) pack(zero, least reg.VecPhysical) {
+func (t *int8Tiler) pack(zero, low reg.VecPhysical) {
 	v := t.regs
 	VPACKSSDW(v[1], v[0], v[0])
 	VPACKSSDW(v[3], v[2], v[2])
 	VPADDSW(zero, v[0], v[0])
 	VPADDSW(zero, v[2], v[2])
 	VPACKUSWB(v[2], v[0], v[0])
-	VPMAXUB(least, v[0], v[0])
+	VPMAXUB(low, v[0], v[0])
 }
 
-// put stores the first bytes of register 0. left is their number; if it is larger than the register, put
-// stores all.
-func (t *int8Tiler) put(out, c, left, at, value reg.GPPhysical) {
+// put stores the first bytes of register 0. remaining is their number; if it is larger than the register,
+// put stores all.
+func (t *int8Tiler) put(out, c, remaining, at, value reg.GPPhysical) {
 	to := operand.Mem{Base: out, Index: c, Scale: 1}
-	CMPQ(left, operand.Imm(uint64(t.bytes)))
+	CMPQ(remaining, operand.Imm(uint64(t.bytes)))
 	JLT(operand.LabelRef("few"))
 	t.move(t.regs[0], to)
 	JMP(operand.LabelRef("stored"))
 	Label("few")
 	if t.bytes == 64 {
 		MOVQ(operand.I32(-1), at)
-		BZHIQ(left, at, at)
+		BZHIQ(remaining, at, at)
 		KMOVQ(at, reg.K1)
 		VMOVDQU8(t.regs[0], reg.K1, to)
 	} else {
@@ -228,7 +228,7 @@ func (t *int8Tiler) put(out, c, left, at, value reg.GPPhysical) {
 		MOVBQZX(operand.Mem{Base: spare, Index: at, Scale: 1}, value)
 		MOVB(value.As8(), operand.Mem{Base: last, Index: at, Scale: 1})
 		INCQ(at)
-		CMPQ(at, left)
+		CMPQ(at, remaining)
 		JLT(operand.LabelRef("byte"))
 	}
 	Label("stored")

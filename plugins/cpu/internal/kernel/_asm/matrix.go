@@ -60,8 +60,8 @@ func tileShapes() operand.Mem {
 
 // matrixProduct writes the sums of m tiles of positions by n of channels. Tiles hold data only within the
 // function, which cannot be preempted.
-func matrixProduct(shapes operand.Mem, parts, m, n int) {
-	TEXT(fmt.Sprintf("matrixProduct%dx%dx%d", parts, m, n), NOSPLIT,
+func matrixProduct(shapes operand.Mem, terms, m, n int) {
+	TEXT(fmt.Sprintf("matrixProduct%dx%dx%d", terms, m, n), NOSPLIT,
 		"func(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)")
 	Pragma("noescape")
 	a, b, sums, left, wide := [2]reg.GPPhysical{reg.RSI, reg.R11}, reg.RDI, reg.RDX, reg.RCX, reg.R8
@@ -86,7 +86,7 @@ func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	JE(operand.LabelRef("store"))
 	Label("step")
 	held := [2]int{-1, -1}
-	for _, part := range partOrder[parts] {
+	for _, part := range partOrder[terms] {
 		if part[0] != held[0] {
 			for i := range m {
 				tileloadd(tilePosition+i, a[i], line, 2*part[0]*tileBytes)
@@ -107,7 +107,7 @@ func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	for i := range m {
 		ADDQ(step, a[i])
 	}
-	ADDQ(operand.U32(n*parts*tileBytes), b)
+	ADDQ(operand.U32(n*terms*tileBytes), b)
 	DECQ(left)
 	JNE(operand.LabelRef("step"))
 	Label("store")

@@ -207,9 +207,9 @@ func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 // round, and larger modes store two bytes each.
 const asRounded = 1
 
-// end scales the sums and adds the addends. It bounds and rounds the results, and stores them. half
-// prepares for storing them in two bytes each.
-func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half func()) {
+// end scales the sums and adds the addends. It bounds and rounds the results, and stores them. narrow writes
+// the code before they are stored in two bytes each.
+func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, narrow func()) {
 	accs, width := t.p*t.width(), t.width()
 	MOVQ(param("bias"), w)
 	MOVQ(param("scale"), k)
@@ -246,7 +246,7 @@ func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half f
 	results(k, t.bytes, func(r int, at operand.Mem) { VMOVUPS(t.regs[r], at) })
 	JMP(operand.LabelRef("stored"))
 	Label("narrow")
-	half()
+	narrow()
 	halves(k, t.bytes/2, func(r int, at operand.Mem) { t.narrow(r, accs, at) })
 	Label("stored")
 }

@@ -74,7 +74,7 @@ func (t *pairsGradient) at(v int, base, step, step3 reg.GPPhysical) operand.Mem 
 }
 
 // sums calls do for every sum and its address.
-func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, at operand.Mem)) {
+func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, address operand.Mem)) {
 	MOVQ(param("sum"), base)
 	width := t.width()
 	for i := range t.p {

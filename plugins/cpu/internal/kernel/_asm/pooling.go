@@ -26,27 +26,27 @@ func pooling() {
 // of a window.
 type pool struct {
 	isa
-	pixels, taps, left, offs, at, tap reg.GPPhysical
+	pixels, taps, remaining, offs, address, tap reg.GPPhysical
 }
 
 func newPool(set isa) *pool {
 	p := &pool{set, reg.RSI, reg.RDI, reg.R8, reg.R9, reg.R10, reg.R11}
 	MOVQ(param("pixels"), p.pixels)
 	MOVQ(param("taps"), p.taps)
-	MOVQ(param("channels"), p.left)
+	MOVQ(param("channels"), p.remaining)
 	return p
 }
 
 // eachVector writes the loop over channels; bases advance by a vector.
 func (p *pool) eachVector(bases []reg.GPPhysical, body func()) {
 	Label("vector")
-	CMPQ(p.left, operand.Imm(uint64(p.bytes/4)))
+	CMPQ(p.remaining, operand.Imm(uint64(p.bytes/4)))
 	JLT(operand.LabelRef("done"))
 	body()
 	for _, b := range bases {
 		ADDQ(operand.Imm(uint64(p.bytes)), b)
 	}
-	SUBQ(operand.Imm(uint64(p.bytes/4)), p.left)
+	SUBQ(operand.Imm(uint64(p.bytes/4)), p.remaining)
 	JMP(operand.LabelRef("vector"))
 	Label("done")
 	VZEROUPPER()
@@ -62,7 +62,7 @@ func (p *pool) eachTap(name string, first int, body func()) {
 	Label(name)
 	TESTQ(p.tap, p.tap)
 	JE(operand.LabelRef(name + "End"))
-	MOVLQSX(operand.Mem{Base: p.offs}, p.at)
+	MOVLQSX(operand.Mem{Base: p.offs}, p.address)
 	body()
 	ADDQ(operand.Imm(4), p.offs)
 	DECQ(p.tap)
@@ -72,7 +72,7 @@ func (p *pool) eachTap(name string, first int, body func()) {
 
 // pixel is the vector of channels of the current pixel.
 func (p *pool) pixel(base reg.GPPhysical) operand.Mem {
-	return operand.Mem{Base: base, Index: p.at, Scale: 1}
+	return operand.Mem{Base: base, Index: p.address, Scale: 1}
 }
 
 // maxPool writes several adjacent vectors of channels at once while enough are left,
@@ -87,9 +87,9 @@ func maxPool(set isa) {
 	for _, n := range []int{4, 2, 1} {
 		name := []string{"", "one", "two", "", "four"}[n]
 		Label(name)
-		CMPQ(p.left, operand.Imm(uint64(n*p.bytes/4)))
+		CMPQ(p.remaining, operand.Imm(uint64(n*p.bytes/4)))
 		JLT(operand.LabelRef(name + "Done"))
-		MOVLQSX(operand.Mem{Base: p.pixels}, p.at)
+		MOVLQSX(operand.Mem{Base: p.pixels}, p.address)
 		for i := range n {
 			VMOVUPS(p.pixel(x).Offset(i*p.bytes), set.regs[i])
 		}
@@ -103,7 +103,7 @@ func maxPool(set isa) {
 		}
 		ADDQ(operand.I32(n*p.bytes), y)
 		ADDQ(operand.I32(n*p.bytes), x)
-		SUBQ(operand.Imm(uint64(n*p.bytes/4)), p.left)
+		SUBQ(operand.Imm(uint64(n*p.bytes/4)), p.remaining)
 		JMP(operand.LabelRef(name))
 		Label(name + "Done")
 	}
@@ -112,8 +112,8 @@ func maxPool(set isa) {
 }
 
 // larger sets best to v where v is larger or NaN.
-func (p *pool) larger(best, v, mask reg.VecPhysical, from operand.Mem) {
-	VMOVUPS(from, v)
+func (p *pool) larger(best, v, mask reg.VecPhysical, address operand.Mem) {
+	VMOVUPS(address, v)
 	VMAXPS(best, v, best) // the second operand, best, wins if one is NaN
 	if p.bytes == 64 {
 		VCMPPS(operand.Imm(unordered), v, v, reg.K1)
@@ -139,7 +139,7 @@ func maxPoolGradient(set isa) {
 	MOVD(reg.EDX, reg.X5)
 	VPBROADCASTD(reg.X5, one)
 	p.eachVector([]reg.GPPhysical{dx, x, dy}, func() {
-		MOVLQSX(operand.Mem{Base: p.pixels}, p.at)
+		MOVLQSX(operand.Mem{Base: p.pixels}, p.address)
 		VMOVUPS(p.pixel(x), best)
 		clearInts(set, which, number)
 		p.eachTap("find", 1, func() {
@@ -166,16 +166,16 @@ func maxPoolGradient(set isa) {
 	})
 }
 
-// take replaces elements of best by larger elements of v, or by the first NaN. In the same places it sets
-// elements of which to number.
-func (p *pool) take(v, best, number, which reg.VecPhysical) {
+// take replaces elements of best by larger elements of v, or by the first NaN. It sets the same elements of
+// indices to number.
+func (p *pool) take(v, best, number, indices reg.VecPhysical) {
 	if p.bytes == 64 {
 		VCMPPS(operand.Imm(ordered), best, best, reg.K2)
 		VCMPPS(operand.Imm(unordered), v, v, reg.K2, reg.K2)
 		VCMPPS(operand.Imm(greater), best, v, reg.K1)
 		KORW(reg.K1, reg.K2, reg.K1)
 		VMOVAPS(v, reg.K1, best)
-		VMOVDQA32(number, reg.K1, which)
+		VMOVDQA32(number, reg.K1, indices)
 		return
 	}
 	a, b := p.regs[6], p.regs[7]
@@ -185,10 +185,10 @@ func (p *pool) take(v, best, number, which reg.VecPhysical) {
 	VCMPPS(operand.Imm(greater), best, v, b)
 	VORPS(a, b, a)
 	VBLENDVPS(a, v, best, best)
-	VBLENDVPS(a, number, which, which)
+	VBLENDVPS(a, number, indices, indices)
 }
 
-func (p *pool) add(one, number reg.VecPhysical) { VPADDD(one, number, number) }
+func (p *pool) add(increment, number reg.VecPhysical) { VPADDD(increment, number, number) }
 
 // clearInts zeroes registers.
 func clearInts(set isa, regs ...reg.VecPhysical) {

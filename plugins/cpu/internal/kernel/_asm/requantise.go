@@ -22,24 +22,24 @@ const requantiseParams = "func(out *byte, outs *int32, sums *int32, by *float32,
 // requantiser has the registers of a walk over positions and channels that converts sums to bytes.
 type requantiser struct {
 	isa
-	out, outs, sums, by, left, c reg.GPPhysical
-	most, zero, least            reg.VecPhysical
+	out, outs, sums, factors, remaining, c reg.GPPhysical
+	high, zero, low                        reg.VecPhysical
 }
 
 func newRequantiser(set isa) *requantiser {
 	n := len(set.regs)
 	r := &requantiser{set, reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI, set.regs[n-1], set.regs[n-2],
 		set.regs[n-3]}
-	VBROADCASTSS(param("most"), r.most)
+	VBROADCASTSS(param("most"), r.high)
 	MOVQ(param("zero"), r.c)
 	VMOVQ(r.c, reg.X0)
 	VPBROADCASTW(reg.X0, r.zero)
 	MOVQ(param("least"), r.c)
 	VMOVQ(r.c, reg.X0)
-	VPBROADCASTB(reg.X0, r.least)
+	VPBROADCASTB(reg.X0, r.low)
 	MOVQ(param("outs"), r.outs)
 	MOVQ(param("sums"), r.sums)
-	MOVQ(param("by"), r.by)
+	MOVQ(param("by"), r.factors)
 	return r
 }
 
@@ -49,7 +49,7 @@ func (r *requantiser) position() {
 	MOVLQSX(operand.Mem{Base: r.outs}, r.out)
 	SARQ(operand.Imm(2), r.out)
 	ADDQ(param("out"), r.out)
-	MOVQ(param("channels"), r.left)
+	MOVQ(param("channels"), r.remaining)
 	XORQ(r.c, r.c)
 }
 
@@ -63,12 +63,12 @@ func (r *requantiser) next() {
 	RET()
 }
 
-// round converts vector v of the sums from channel c on to the register to.
-func (r *requantiser) round(v int, to reg.VecPhysical) {
-	VCVTDQ2PS(operand.Mem{Base: r.sums, Index: r.c, Scale: 4, Disp: r.bytes * v}, to)
-	VMULPS(operand.Mem{Base: r.by, Index: r.c, Scale: 4, Disp: r.bytes * v}, to, to)
-	VMINPS(r.most, to, to)
-	VCVTPS2DQ(to, to)
+// round converts vector v of the sums from channel c on, and stores them in register dst.
+func (r *requantiser) round(v int, dst reg.VecPhysical) {
+	VCVTDQ2PS(operand.Mem{Base: r.sums, Index: r.c, Scale: 4, Disp: r.bytes * v}, dst)
+	VMULPS(operand.Mem{Base: r.factors, Index: r.c, Scale: 4, Disp: r.bytes * v}, dst, dst)
+	VMINPS(r.high, dst, dst)
+	VCVTPS2DQ(dst, dst)
 }
 
 // requantiseWide converts 64 channels at once, and the remaining channels 16 at a time.
@@ -87,7 +87,7 @@ func requantiseWide() {
 	VPXORD(zeros, zeros, zeros)
 	r.position()
 	Label("wide")
-	CMPQ(r.left, operand.Imm(64))
+	CMPQ(r.remaining, operand.Imm(64))
 	JLT(operand.LabelRef("some"))
 	for v := range 4 {
 		r.round(v, zmm[v])
@@ -97,30 +97,30 @@ func requantiseWide() {
 	VPADDSW(r.zero, zmm[0], zmm[0])
 	VPADDSW(r.zero, zmm[2], zmm[2])
 	VPACKUSWB(zmm[2], zmm[0], zmm[0])
-	VPMAXUB(r.least, zmm[0], zmm[0])
+	VPMAXUB(r.low, zmm[0], zmm[0])
 	VPERMD(zmm[0], turn, zmm[0])
 	VMOVDQU32(zmm[0], operand.Mem{Base: r.out, Index: r.c, Scale: 1})
 	ADDQ(operand.Imm(64), r.c)
-	SUBQ(operand.Imm(64), r.left)
+	SUBQ(operand.Imm(64), r.remaining)
 	JMP(operand.LabelRef("wide"))
 	Label("some")
-	TESTQ(r.left, r.left)
+	TESTQ(r.remaining, r.remaining)
 	JLE(operand.LabelRef("next"))
 	MOVL(operand.U32(0xffff), some.As32())
-	CMPQ(r.left, operand.Imm(16))
+	CMPQ(r.remaining, operand.Imm(16))
 	JGE(operand.LabelRef("full"))
-	BZHIL(r.left.As32(), some.As32(), some.As32())
+	BZHIL(r.remaining.As32(), some.As32(), some.As32())
 	Label("full")
 	KMOVW(some.As32(), mask)
 	r.round(0, zmm[0])
 	VPACKSSDW(zmm[0], zmm[0], zmm[0])
 	VPADDSW(r.zero, zmm[0], zmm[0])
 	VPACKUSWB(zmm[0], zmm[0], zmm[0])
-	VPMAXUB(r.least, zmm[0], zmm[0])
+	VPMAXUB(r.low, zmm[0], zmm[0])
 	VPERMD(zmm[0], turn, zmm[0])
 	VMOVDQU8(reg.X0, mask, operand.Mem{Base: r.out, Index: r.c, Scale: 1})
 	ADDQ(operand.Imm(16), r.c)
-	SUBQ(operand.Imm(16), r.left)
+	SUBQ(operand.Imm(16), r.remaining)
 	JMP(operand.LabelRef("some"))
 	r.next()
 }
@@ -134,7 +134,7 @@ func requantiseNarrow() {
 	spare := AllocLocal(16)
 	r.position()
 	Label("some")
-	TESTQ(r.left, r.left)
+	TESTQ(r.remaining, r.remaining)
 	JLE(operand.LabelRef("next"))
 	r.round(0, ymm[0])
 	r.round(1, ymm[1])
@@ -144,11 +144,11 @@ func requantiseNarrow() {
 	VEXTRACTI128(operand.Imm(1), ymm[0], reg.X1)
 	VPACKUSWB(reg.X1, reg.X0, reg.X0)
 	VPMAXUB(reg.X13, reg.X0, reg.X0)
-	CMPQ(r.left, operand.Imm(16))
+	CMPQ(r.remaining, operand.Imm(16))
 	JLT(operand.LabelRef("few"))
 	VMOVDQU(reg.X0, operand.Mem{Base: r.out, Index: r.c, Scale: 1})
 	ADDQ(operand.Imm(16), r.c)
-	SUBQ(operand.Imm(16), r.left)
+	SUBQ(operand.Imm(16), r.remaining)
 	JMP(operand.LabelRef("some"))
 	Label("few")
 	VMOVDQU(reg.X0, spare)
@@ -158,7 +158,7 @@ func requantiseNarrow() {
 	MOVBQZX(spare.Idx(at, 1), value)
 	MOVB(value.As8(), operand.Mem{Base: r.out, Index: at, Scale: 1})
 	INCQ(at)
-	CMPQ(at, r.left)
+	CMPQ(at, r.remaining)
 	JLT(operand.LabelRef("byte"))
 	r.next()
 }

@@ -23,7 +23,7 @@ func resampled(name, numbers string, average bool) {
 	Pragma("noescape")
 	m := &resampler{average: average,
 		y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
-		end: reg.R11, left: reg.R8, number: reg.R9, at: reg.R10, channel: reg.R12}
+		end: reg.R11, remaining: reg.R8, number: reg.R9, address: reg.R10, channel: reg.R12}
 	MOVQ(param("y"), m.y)
 	MOVQ(param("x"), m.x)
 	MOVQ(param("ends"), m.ends)
@@ -32,16 +32,16 @@ func resampled(name, numbers string, average bool) {
 	MOVQ(param(numbers), m.weights)
 	Label("pixel")
 	MOVLQSX(operand.Mem{Base: m.ends}, m.end)
-	MOVQ(param("channels"), m.left)
+	MOVQ(param("channels"), m.remaining)
 	XORQ(m.channel, m.channel)
 	m.blocks(8) // blocks of 4 channels
 	m.blocks(4)
 	m.blocks(1)
 	Comment("the last block begins where it ends with the last channel")
-	TESTQ(m.left, m.left)
+	TESTQ(m.remaining, m.remaining)
 	JE(operand.LabelRef("done"))
-	LEAQ(operand.Mem{Base: m.channel, Index: m.left, Scale: 4, Disp: -16}, m.channel)
-	MOVQ(operand.U32(4), m.left)
+	LEAQ(operand.Mem{Base: m.channel, Index: m.remaining, Scale: 4, Disp: -16}, m.channel)
+	MOVQ(operand.U32(4), m.remaining)
 	JMP(operand.LabelRef("blocks1"))
 	Label("done")
 	ADDQ(m.channel, m.y)
@@ -57,17 +57,17 @@ func resampled(name, numbers string, average bool) {
 }
 
 // resampler is the code around loops over pixels, over blocks of channels in a pixel, and over the terms of
-// a pixel. channel is the offset of a block in bytes, and left is the number of channels that are left.
+// a pixel. channel is the offset of a block in bytes, and remaining is the number of channels after it.
 type resampler struct {
-	average                                                            bool
-	y, x, pixels, weights, ends, first, end, left, number, at, channel reg.GPPhysical
+	average                                                                      bool
+	y, x, pixels, weights, ends, first, end, remaining, number, address, channel reg.GPPhysical
 }
 
 // blocks writes the loop over blocks of 4n channels.
 func (m *resampler) blocks(n int) {
 	name := fmt.Sprint("blocks", n)
 	Label(name)
-	CMPQ(m.left, operand.Imm(uint64(4*n)))
+	CMPQ(m.remaining, operand.Imm(uint64(4*n)))
 	JLT(operand.LabelRef(name + "End"))
 	weight, v := reg.Y15, []reg.VecPhysical{reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14}
 	avx2.clear(n)
@@ -75,14 +75,14 @@ func (m *resampler) blocks(n int) {
 	CMPQ(m.number, m.end)
 	JGE(operand.LabelRef(name + "Store"))
 	Label(name + "Part")
-	MOVLQSX(operand.Mem{Base: m.pixels, Index: m.number, Scale: 4}, m.at)
-	ADDQ(m.channel, m.at)
+	MOVLQSX(operand.Mem{Base: m.pixels, Index: m.number, Scale: 4}, m.address)
+	ADDQ(m.channel, m.address)
 	if !m.average {
 		VBROADCASTSD(operand.Mem{Base: m.weights, Index: m.number, Scale: 8}, weight)
 	}
 	for i := range n {
 		p := v[i%len(v)]
-		VCVTPS2PD(operand.Mem{Base: m.x, Index: m.at, Scale: 1, Disp: 16 * i}, p)
+		VCVTPS2PD(operand.Mem{Base: m.x, Index: m.address, Scale: 1, Disp: 16 * i}, p)
 		if !m.average {
 			VMULPD(weight, p, p)
 		}
@@ -104,7 +104,7 @@ func (m *resampler) blocks(n int) {
 		VMOVUPS(x, operand.Mem{Base: m.y, Index: m.channel, Scale: 1, Disp: 16 * i})
 	}
 	ADDQ(operand.Imm(uint64(16*n)), m.channel)
-	SUBQ(operand.Imm(uint64(4*n)), m.left)
+	SUBQ(operand.Imm(uint64(4*n)), m.remaining)
 	JMP(operand.LabelRef(name))
 	Label(name + "End")
 }

@@ -90,23 +90,23 @@ func (i isa) thirds(r reg.VecPhysical, first, lanes int) {
 }
 
 // loadInts loads a vector.
-func (i isa) loadInts(from operand.Mem, r reg.VecPhysical) {
+func (i isa) loadInts(src operand.Mem, r reg.VecPhysical) {
 	if i.bytes == 64 {
-		VMOVDQU32(from, r)
+		VMOVDQU32(src, r)
 	} else {
-		VMOVDQU(from, r)
+		VMOVDQU(src, r)
 	}
 }
 
 // threeVectors writes vector k of the result, which has the elements of the first three registers in turn.
-func (i isa) threeVectors(k int, to operand.Mem) {
+func (i isa) threeVectors(k int, dst operand.Mem) {
 	some, all := i.regs[3], i.regs[4]
 	if i.bytes == 64 {
 		VMOVDQA32(i.regs[8+k], some)
 		VPERMI2PS(i.regs[1], i.regs[0], some)
 		VMOVDQA32(i.regs[11+k], all)
 		VPERMI2PS(i.regs[2], some, all)
-		VMOVUPS(all, to)
+		VMOVUPS(all, dst)
 		return
 	}
 	VPERMPS(i.regs[0], i.regs[8+k], all)
@@ -120,7 +120,7 @@ func (i isa) threeVectors(k int, to operand.Mem) {
 		VPERMPS(i.regs[plane], i.regs[8+k], some)
 		VBLENDPS(operand.Imm(uint64(lanes)), some, all, all)
 	}
-	VMOVUPS(all, to)
+	VMOVUPS(all, dst)
 }
 
 func shuffleTwo(set isa) {

@@ -235,19 +235,20 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 // not wait for the writes (measured on Zen 3 and Zen 4). It assumes evenly spaced
 // positions. Tiles of 12 positions have no free registers for it.
 type early struct {
-	lines          int // cache lines of a position
-	positions      int
-	at, step, left reg.GPPhysical // address of the addends, distance between positions, number of positions left
-	to             reg.GPPhysical // address of the results; nil: results are not prefetched
+	lines                    int // cache lines of a position
+	positions                int
+	address, step, remaining reg.GPPhysical // of the addends; between positions; number of positions left
+	results                  reg.GPPhysical // address of the results; nil: results are not prefetched
 }
 
 func newEarly(set block, p int) *early {
 	if p == 1 || p+3 > len(pointers) {
 		return nil
 	}
-	e := &early{lines: set.lines(), positions: p, at: pointers[p], step: pointers[p+1], left: pointers[p+2]}
+	e := &early{lines: set.lines(), positions: p, address: pointers[p], step: pointers[p+1],
+		remaining: pointers[p+2]}
 	if set.bytes == avx2.bytes || set.channels == 64 {
-		e.to = pointers[p+3]
+		e.results = pointers[p+3]
 	}
 	return e
 }
@@ -257,26 +258,26 @@ func (e *early) begin() {
 	if e == nil {
 		return
 	}
-	if e.to == nil {
-		XORQ(e.left, e.left)
+	if e.results == nil {
+		XORQ(e.remaining, e.remaining)
 		CMPQ(param("plus"), operand.Imm(0))
 		JE(operand.LabelRef("nothing"))
 	}
-	MOVQ(operand.U32(uint32(e.positions)), e.left)
+	MOVQ(operand.U32(uint32(e.positions)), e.remaining)
 	MOVQ(param("outs"), e.step)
-	MOVLQSX(operand.Mem{Base: e.step}, e.at)
+	MOVLQSX(operand.Mem{Base: e.step}, e.address)
 	MOVLQSX(operand.Mem{Base: e.step, Disp: 4}, e.step)
-	SUBQ(e.at, e.step)
-	if e.to == nil {
-		ADDQ(param("plus"), e.at)
+	SUBQ(e.address, e.step)
+	if e.results == nil {
+		ADDQ(param("plus"), e.address)
 		Label("nothing")
 		return
 	}
-	MOVQ(e.at, e.to)
-	ADDQ(param("out"), e.to)
-	ADDQ(param("plus"), e.at)
+	MOVQ(e.address, e.results)
+	ADDQ(param("out"), e.results)
+	ADDQ(param("plus"), e.address)
 	CMPQ(param("plus"), operand.Imm(0))
-	CMOVQEQ(e.to, e.at)
+	CMOVQEQ(e.results, e.address)
 }
 
 // fetch prefetches one position if one is left.
@@ -284,19 +285,19 @@ func (e *early) fetch() {
 	if e == nil {
 		return
 	}
-	TESTQ(e.left, e.left)
+	TESTQ(e.remaining, e.remaining)
 	JE(operand.LabelRef("fetched"))
 	for line := range e.lines {
-		PREFETCHT0(operand.Mem{Base: e.at, Disp: 64 * line})
-		if e.to != nil {
-			PREFETCHT0(operand.Mem{Base: e.to, Disp: 64 * line})
+		PREFETCHT0(operand.Mem{Base: e.address, Disp: 64 * line})
+		if e.results != nil {
+			PREFETCHT0(operand.Mem{Base: e.results, Disp: 64 * line})
 		}
 	}
-	ADDQ(e.step, e.at)
-	if e.to != nil {
-		ADDQ(e.step, e.to)
+	ADDQ(e.step, e.address)
+	if e.results != nil {
+		ADDQ(e.step, e.results)
 	}
-	DECQ(e.left)
+	DECQ(e.remaining)
 	Label("fetched")
 }
 
@@ -304,8 +305,8 @@ func (e *early) fetch() {
 // prefetches as many 64-byte lines as memory can deliver in that time. Only tiles of many channels
 // prefetch: they have enough turns for all weights.
 type ahead struct {
-	at, left reg.GPPhysical
-	lines    int // number of lines that are prefetched at each turn
+	address, remaining reg.GPPhysical
+	lines              int // number of lines that are prefetched at each turn
 }
 
 func newAhead(set block, p int) *ahead {
@@ -325,8 +326,8 @@ func (a *ahead) begin() {
 	if a == nil {
 		return
 	}
-	MOVQ(param("next"), a.at)
-	MOVQ(param("turns"), a.left)
+	MOVQ(param("next"), a.address)
+	MOVQ(param("turns"), a.remaining)
 }
 
 // fetch prefetches some of the weights that are left.
@@ -334,13 +335,13 @@ func (a *ahead) fetch() {
 	if a == nil {
 		return
 	}
-	TESTQ(a.left, a.left)
+	TESTQ(a.remaining, a.remaining)
 	JE(operand.LabelRef("ahead"))
 	for line := range a.lines {
-		PREFETCHT1(operand.Mem{Base: a.at, Disp: 64 * line})
+		PREFETCHT1(operand.Mem{Base: a.address, Disp: 64 * line})
 	}
-	ADDQ(operand.Imm(uint64(64*a.lines)), a.at)
-	DECQ(a.left)
+	ADDQ(operand.Imm(uint64(64*a.lines)), a.address)
+	DECQ(a.remaining)
 	Label("ahead")
 }
 

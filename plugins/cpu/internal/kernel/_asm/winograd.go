@@ -12,16 +12,16 @@ import (
 type winogradForm struct{ form.Form }
 
 // winogradForms are the forms that have assembly.
-func winogradForms() (all []winogradForm) {
+func winogradForms() (forms []winogradForm) {
 	for _, f := range form.All {
-		all = append(all, winogradForm{f})
+		forms = append(forms, winogradForm{f})
 	}
-	return all
+	return forms
 }
 
 // name returns the name of a function on tiles of this form.
-func (f winogradForm) name(what string, set isa) string {
-	return fmt.Sprintf("winograd%s%sf%dx%d", what, set.name, f.Side, f.Kernel)
+func (f winogradForm) name(stage string, set isa) string {
+	return fmt.Sprintf("winograd%s%sf%dx%d", stage, set.name, f.Side, f.Kernel)
 }
 
 // winograd writes the transforms of tiles and weights, and the products between them.

@@ -215,8 +215,8 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 }
 
 // nextTaps ends the loop and advances to the next elements, step bytes further.
-func nextTaps(at []reg.GPPhysical, count reg.GPPhysical, step int) {
-	for _, p := range at {
+func nextTaps(addresses []reg.GPPhysical, count reg.GPPhysical, step int) {
+	for _, p := range addresses {
 		ADDQ(operand.Imm(uint64(step)), p)
 	}
 	SUBQ(operand.Imm(uint64(step/4)), count)
@@ -247,18 +247,18 @@ type values struct {
 }
 
 // element sets acc to element k.
-func (h heldTaps) element(k int, of values, acc reg.VecPhysical) {
+func (h heldTaps) element(k int, x values, acc reg.VecPhysical) {
 	f := h.form
 	switch k {
 	case 0:
-		VMULPD_BCST(h.c.double(f.Factor(0)), of.zero, acc)
+		VMULPD_BCST(h.c.double(f.Factor(0)), x.zero, acc)
 	case f.Kernel - 1:
-		VMOVAPD(of.last, acc)
+		VMOVAPD(x.last, acc)
 	}
 	for i, p := range f.Pairs {
-		part, v := of.sums[i], f.Factor(1+2*i)
+		part, v := x.sums[i], f.Factor(1+2*i)
 		if k%2 == 1 {
-			part = of.odds[i]
+			part = x.odds[i]
 		}
 		for range k {
 			v *= p
@@ -272,7 +272,7 @@ func (h heldTaps) element(k int, of values, acc reg.VecPhysical) {
 }
 
 // columns transforms the columns. load loads row i of column j.
-func (h heldTaps) columns(load func(i, j int, to reg.VecPhysical)) {
+func (h heldTaps) columns(load func(i, j int, dst reg.VecPhysical)) {
 	n := h.form.Tile()
 	free := h.regs[h.form.Kernel*n:]
 	of := values{free[0], free[1], free[2:4], free[4:6]}

@@ -20,23 +20,23 @@ func (f winogradForm) holdOutput(m *multiplier) {
 	}
 }
 
-// back sets acc to output j from the values at the points: at(k) is an operand for value k. s is a free
+// back sets acc to output j from the values at the points: value(k) is an operand for value k. s is a free
 // register.
-func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, acc reg.VecPhysical) {
+func (f winogradForm) back(m *multiplier, j int, value func(k int) operand.Op, s, acc reg.VecPhysical) {
 	move := func(k int, r reg.VecPhysical) {
-		if x, ok := at(k).(reg.VecPhysical); ok {
+		if x, ok := value(k).(reg.VecPhysical); ok {
 			VMOVAPS(x, r)
 		} else {
-			VMOVUPS(at(k), r)
+			VMOVUPS(value(k), r)
 		}
 	}
 	for i, p := range f.Pairs {
 		v := math.Pow(p, float64(j))
 		move(1+2*i, s)
 		if j%2 == 0 {
-			VADDPS(at(2+2*i), s, s)
+			VADDPS(value(2+2*i), s, s)
 		} else {
-			VSUBPS(at(2+2*i), s, s)
+			VSUBPS(value(2+2*i), s, s)
 		}
 		switch {
 		case i > 0:
@@ -160,13 +160,13 @@ func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
 }
 
 // winogradEpilogue applies the epilogue to result r, which is stored at address out. The value to add is
-// apart bytes after out. name makes the labels unique.
-func winogradEpilogue(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
+// stored distance bytes after out. name makes the labels unique.
+func winogradEpilogue(set isa, r, free reg.VecPhysical, out, distance operand.Mem, name string) {
 	at := reg.R15
 	CMPQ(param("plus"), operand.Imm(0))
 	JE(operand.LabelRef("bounds" + name))
 	LEAQ(out, at)
-	ADDQ(apart, at)
+	ADDQ(distance, at)
 	VADDPS(operand.Mem{Base: at}, r, r)
 	Label("bounds" + name)
 	MOVQ(param("most"), at)

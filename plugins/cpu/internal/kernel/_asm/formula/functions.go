@@ -52,9 +52,9 @@ func (f *Formula) holds(mask Value, yes, no string) Value {
 }
 
 // extreme returns the elements of a where the mask is true, and those of b elsewhere. The result is NaN if
-// either element is NaN. If both are zeros, the given operation determines the sign.
-func (f *Formula) extreme(a, b, mask Value, both Op) {
-	y := f.do(Select, f.do(Equal, a, b), f.do(both, a, b), f.do(Select, mask, a, b))
+// either element is NaN. If both are zeros, op determines the sign.
+func (f *Formula) extreme(a, b, mask Value, op Op) {
+	y := f.do(Select, f.do(Equal, a, b), f.do(op, a, b), f.do(Select, mask, a, b))
 	f.do(Select, f.do(Equal, a, a), y, a)
 }
 

@@ -1,8 +1,8 @@
 package formula
 
-// prelu returns above where x, operand 0, is at least 0, else below.
-func (f *Formula) prelu(above, below Value) Value {
-	return f.do(Select, f.do(AtLeast, f.operand(0), f.constant("zero")), above, below)
+// prelu returns positive where x, operand 0, is at least 0, else negative.
+func (f *Formula) prelu(positive, negative Value) Value {
+	return f.do(Select, f.do(AtLeast, f.operand(0), f.constant("zero")), positive, negative)
 }
 
 func (f *Formula) erf(x Value) Value {

@@ -5,24 +5,24 @@ import "slices"
 // Registers assigns a vector register to each value. Numbers and constants keep their registers. The
 // register of another value is free again after the last step that has the value as an argument.
 type Registers struct {
-	formula *Formula
-	last    []int
-	of      map[Value]int
-	kept    map[Value]bool
-	free    []int
+	formula  *Formula
+	last     []int
+	register map[Value]int
+	kept     map[Value]bool
+	free     []int
 }
 
 // Assign assigns registers to the values that a loop keeps. These are all numbers, and constants as long as
 // more than spare of the n registers are free. The first constants are those that wanted returns, because
 // instructions cannot read them from memory.
 func (f *Formula) Assign(n, spare int, wanted func(Step) []Value) *Registers {
-	r := &Registers{formula: f, last: f.Last(), of: map[Value]int{}, kept: map[Value]bool{}}
+	r := &Registers{formula: f, last: f.Last(), register: map[Value]int{}, kept: map[Value]bool{}}
 	for i := range n {
 		r.free = append(r.free, i)
 	}
 	keep := func(v Value, op Op) {
 		if f.Steps[v].Op == op && !r.kept[v] && (op == Number || len(r.free) > spare) {
-			r.of[v], r.kept[v] = r.Take(), true
+			r.register[v], r.kept[v] = r.Take(), true
 		}
 	}
 	for _, op := range []Op{Number, Constant} {
@@ -64,16 +64,16 @@ func (r *Registers) Free(i int) { r.free = append([]int{i}, r.free...) }
 
 // Of returns the register of a value. A constant may have no register.
 func (r *Registers) Of(v Value) (i int, ok bool) {
-	i, ok = r.of[v]
+	i, ok = r.register[v]
 	return i, ok
 }
 
 // Set records the register of a step's result.
-func (r *Registers) Set(v Value, i int) { r.of[v] = i }
+func (r *Registers) Set(v Value, i int) { r.register[v] = i }
 
 // Dies reports whether step is the last one that reads its argument v.
 func (r *Registers) Dies(v Value, step int) bool {
-	_, ok := r.of[v]
+	_, ok := r.register[v]
 	return ok && !r.kept[v] && r.last[v] == step
 }
 
@@ -84,10 +84,10 @@ func (r *Registers) End(step int, result int) {
 	slices.Sort(args)
 	for _, v := range slices.Compact(args) {
 		if r.Dies(v, step) {
-			if r.of[v] != result {
-				r.Free(r.of[v])
+			if r.register[v] != result {
+				r.Free(r.register[v])
 			}
-			delete(r.of, v)
+			delete(r.register, v)
 		}
 	}
 }

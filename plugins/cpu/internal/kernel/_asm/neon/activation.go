@@ -123,65 +123,65 @@ func again(args []formula.Value, i int) bool {
 }
 
 // operation writes the instruction of a step.
-func (e *evaluation) operation(s formula.Step, in []int, to int) {
+func (e *evaluation) operation(s formula.Step, operands []int, dst int) {
 	switch s.Op {
 	case formula.Operand:
-		e.op("VLD1.P 16(R%d), %s", 1+s.Index, vectors(to, 1))
+		e.op("VLD1.P 16(R%d), %s", 1+s.Index, vectors(dst, 1))
 	case formula.MultiplyAdd:
-		e.multiplyAdd(to, in[0], in[1])
+		e.multiplyAdd(dst, operands[0], operands[1])
 	case formula.MultiplySubtract:
-		e.three(0x4ea0cc00, "FMLS", "4S", to, in[0], in[1])
+		e.three(0x4ea0cc00, "FMLS", "4S", dst, operands[0], operands[1])
 	case formula.Add:
-		e.fadd(to, in[0], in[1])
+		e.fadd(dst, operands[0], operands[1])
 	case formula.Subtract:
-		e.fsub(to, in[0], in[1])
+		e.fsub(dst, operands[0], operands[1])
 	case formula.Multiply:
-		e.fmul(to, in[0], in[1])
+		e.fmul(dst, operands[0], operands[1])
 	case formula.Divide:
-		e.three(0x6e20fc00, "FDIV", "4S", to, in[0], in[1])
+		e.three(0x6e20fc00, "FDIV", "4S", dst, operands[0], operands[1])
 	case formula.Least:
-		e.fcmgt(to, in[0], in[1])
-		e.choose(to, in[1], in[0])
+		e.fcmgt(dst, operands[0], operands[1])
+		e.choose(dst, operands[1], operands[0])
 	case formula.Most:
-		e.fcmgt(to, in[1], in[0])
-		e.choose(to, in[1], in[0])
+		e.fcmgt(dst, operands[1], operands[0])
+		e.choose(dst, operands[1], operands[0])
 	case formula.Root:
-		e.two(0x6ea1f800, "FSQRT", to, in[0])
+		e.two(0x6ea1f800, "FSQRT", dst, operands[0])
 	case formula.Whole:
 		e.two([]uint32{0x4e218800, 0x4e219800, 0x4ea18800}[s.Index],
-			[]string{"FRINTN", "FRINTM", "FRINTP"}[s.Index], to, in[0])
+			[]string{"FRINTN", "FRINTM", "FRINTP"}[s.Index], dst, operands[0])
 	case formula.Select:
-		e.choose(to, in[1], in[2])
+		e.choose(dst, operands[1], operands[2])
 	case formula.Less:
-		e.fcmgt(to, in[1], in[0])
+		e.fcmgt(dst, operands[1], operands[0])
 	case formula.AtLeast:
-		e.fcmge(to, in[0], in[1])
+		e.fcmge(dst, operands[0], operands[1])
 	case formula.Equal:
-		e.fcmeq(to, in[0], in[1])
+		e.fcmeq(dst, operands[0], operands[1])
 	default:
-		e.bits(s, in, to)
+		e.bits(s, operands, dst)
 	}
 }
 
 // bits writes the instruction of a step that works on bits.
-func (e *evaluation) bits(s formula.Step, in []int, to int) {
+func (e *evaluation) bits(s formula.Step, operands []int, dst int) {
 	switch s.Op {
 	case formula.Without:
-		e.bic(to, in[0], in[1])
+		e.bic(dst, operands[0], operands[1])
 	case formula.And, formula.Both:
-		e.and(to, in[0], in[1])
+		e.and(dst, operands[0], operands[1])
 	case formula.Or:
-		e.or(to, in[0], in[1])
+		e.or(dst, operands[0], operands[1])
 	case formula.AddBits:
-		e.add(to, in[0], in[1])
+		e.add(dst, operands[0], operands[1])
 	case formula.SubtractBits:
-		e.three(0x6ea08400, "SUB", "4S", to, in[0], in[1])
+		e.three(0x6ea08400, "SUB", "4S", dst, operands[0], operands[1])
 	case formula.Left:
-		e.two(0x4f005400|uint32(32+s.Index)<<16, "SHL", to, in[0])
+		e.two(0x4f005400|uint32(32+s.Index)<<16, "SHL", dst, operands[0])
 	case formula.Right:
-		e.two(0x4f000400|uint32(64-s.Index)<<16, "SSHR", to, in[0])
+		e.two(0x4f000400|uint32(64-s.Index)<<16, "SSHR", dst, operands[0])
 	case formula.Float:
-		e.two(0x4e21d800, "SCVTF", to, in[0])
+		e.two(0x4e21d800, "SCVTF", dst, operands[0])
 	default:
 		panic(fmt.Sprint("neon: operation ", s.Op))
 	}

@@ -51,13 +51,13 @@ func gradientTile(f *file, m int) {
 	f.op("RET")
 }
 
-// few loads up to 4 of the values left, as many as one instruction can load, and returns their number.
-func (f *file) few(base, offset, v, left int) int {
+// few loads up to 4 of the remaining values, as many as one instruction can load, and returns their number.
+func (f *file) few(base, offset, v, remaining int) int {
 	switch {
-	case left >= 4:
+	case remaining >= 4:
 		f.op("FMOVQ %d(R%d), F%d", offset, base, v)
 		return 4
-	case left >= 2:
+	case remaining >= 2:
 		f.op("FMOVD %d(R%d), F%d", offset, base, v)
 		return 2
 	}

@@ -166,8 +166,8 @@ func (f *file) steps(v int) {
 func (f *file) float(v int) { f.unary(0x4e21d800, "SCVTF V%d.4S, V%d.4S", v, v) }
 
 // bytes loads 16 bytes as four vectors of float32, and subtracts a zero point.
-func (f *file) bytes(from, v, zero int) {
-	f.op("VLD1.P 16(R%d), [V%d.B16]", from, v+3)
+func (f *file) bytes(address, v, zero int) {
+	f.op("VLD1.P 16(R%d), [V%d.B16]", address, v+3)
 	f.unary(0x2f08a400, "UXTL V%d.8H, V%d.8B", v+1, v+3)
 	f.unary(0x6f08a400, "UXTL2 V%d.8H, V%d.16B", v+3, v+3)
 	f.unary(0x2f10a400, "UXTL V%d.4S, V%d.4H", v, v+1)

@@ -40,9 +40,9 @@ func (k kind) bits(v float64) uint64 {
 	return uint64(math.Float32bits(float32(v)))
 }
 
-// numbers writes the loads of constants into registers from first on. at is a register for the address of
-// the constants.
-func (f *file) numbers(k kind, first, at int, values ...float64) *numbers {
+// numbers writes the loads of constants into registers from first on. address is a register for the address
+// of the constants.
+func (f *file) numbers(k kind, first, address int, values ...float64) *numbers {
 	n := &numbers{file: f, kind: k, first: first}
 	table, size := f.name+"Numbers<>", k.size
 	for _, v := range values {
@@ -59,10 +59,10 @@ func (f *file) numbers(k kind, first, at int, values ...float64) *numbers {
 		panic("neon: too many numbers in " + f.name)
 	}
 	fmt.Fprintf(&f.tables, "\nGLOBL %s(SB), RODATA|NOPTR, $%d\n", table, 16*count)
-	f.op("MOVD $%s(SB), R%d", table, at)
+	f.op("MOVD $%s(SB), R%d", table, address)
 	for r := 0; r < count; r += 4 {
 		some := min(4, count-r)
-		f.op("VLD1.P %d(R%d), %s", 16*some, at, vectors(first+r, some))
+		f.op("VLD1.P %d(R%d), %s", 16*some, address, vectors(first+r, some))
 	}
 	return n
 }

@@ -26,9 +26,9 @@ func (w *walk) reg(name string, k int) int { return slices.Index(w.operands, nam
 // bound returns the register of bounds[i]. If i is len(bounds), it returns a register for a mask.
 func (w *walk) bound(i int) int { return len(w.operands)*w.v + i }
 
-// write writes the function. each writes the code for one vector of channels. r returns the register of an
+// write writes the function. body writes the code for one vector of channels. r returns the register of an
 // operand, by its name.
-func (w *walk) write(name string, each func(r func(name string) int)) {
+func (w *walk) write(name string, body func(r func(name string) int)) {
 	const step, count = 10, 11
 	pointers := slices.Concat(w.singles, w.rows)
 	w.operands = slices.DeleteFunc(slices.Clone(pointers), func(n string) bool { return n == w.result })
@@ -42,7 +42,7 @@ func (w *walk) write(name string, each func(r func(name string) int)) {
 		}
 	}
 	for k := range w.v {
-		each(func(n string) int { return w.reg(n, k) })
+		body(func(n string) int { return w.reg(n, k) })
 	}
 	if w.result != "" {
 		w.op("VST1.P %s, (R%d)(R%d)", vectors(w.reg(w.made, 0), w.v), slices.Index(pointers, w.result), step)

@@ -11,28 +11,28 @@ import (
 type winogradForm struct{ form.Form }
 
 // winogradForms are the forms that have assembly.
-func winogradForms() (all []winogradForm) {
+func winogradForms() (forms []winogradForm) {
 	for _, f := range form.All {
-		all = append(all, winogradForm{f})
+		forms = append(forms, winogradForm{f})
 	}
-	return all
+	return forms
 }
 
 // name returns the name of a function on tiles of this form.
-func (w winogradForm) name(what string) string {
-	return fmt.Sprintf("winograd%sNEONf%dx%d", what, w.Side, w.Kernel)
+func (w winogradForm) name(stage string) string {
+	return fmt.Sprintf("winograd%sNEONf%dx%d", stage, w.Side, w.Kernel)
 }
 
 // powers returns the powers p^0 to p^(n-1) of the point p of each pair, except for powers that are 1.
-func (w winogradForm) powers(n int) (all []float64) {
+func (w winogradForm) powers(n int) (list []float64) {
 	for _, p := range w.Pairs {
 		for k := range n {
 			if v := math.Pow(p, float64(k)); v != 1 {
-				all = append(all, v)
+				list = append(list, v)
 			}
 		}
 	}
-	return all
+	return list
 }
 
 // winograd writes the transforms of tiles and weights, and the products between them.

@@ -104,18 +104,18 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes some coefficients of kernels. which lists them. x has the values at the points, and is
-// changed. into returns the register for a coefficient; when it is written, done is called. spare is the
-// first of the free registers, one per pair.
-func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
+// elements computes the coefficients of kernels with the given indices. x has the values at the points, and
+// is changed. register returns the register for a coefficient; when it is written, done is called. spare is
+// the first of the free registers, one per pair.
+func (w winogradForm) elements(n *numbers, x, indices []int, spare int, register func(k int) int,
 	done func(r int)) {
 	last := w.Kernel - 1
 	for i := range w.Pairs {
 		n.plus(spare+i, x[1+2*i], x[2+2*i])
 		n.minus(x[1+2*i], x[1+2*i], x[2+2*i])
 	}
-	for _, k := range which {
-		acc := into(k)
+	for _, k := range indices {
+		acc := register(k)
 		for i := range w.Pairs {
 			of, v := spare+i, w.power(i, k)
 			if k%2 == 1 {

@@ -82,11 +82,11 @@ func (c Capacity) Check() error {
 	return nil
 }
 
-// With returns the capacity of an executable of capacity c after Grow(more). Each number
-// is the larger of the two.
-func (c Capacity) With(more Capacity) Capacity {
-	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas),
-		Slots: max(c.Slots, more.Slots), Leaves: max(c.Leaves, more.Leaves)}
+// With returns the capacity of an executable of capacity c after Grow(other). Each number is the larger of
+// the two.
+func (c Capacity) With(other Capacity) Capacity {
+	return Capacity{Rows: max(c.Rows, other.Rows), Replicas: max(c.Replicas, other.Replicas),
+		Slots: max(c.Slots, other.Slots), Leaves: max(c.Leaves, other.Leaves)}
 }
 
 // fits reports whether t has element type d and the given shape, and as many bytes as they need.

@@ -54,11 +54,11 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	return bounded(a, b) // graph.Relu, Relu6 or Clip
 }
 
-// Numbers returns the two parameters of the activation of. n is a node of this activation or of its
-// gradient. The parameters are bounds or factors from the attributes of n. For gelu they are the first
-// and the last factor.
-func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
-	switch of {
+// Numbers returns the two parameters of the activation op. n is a node of this activation or of its
+// gradient. The parameters are bounds or factors from the attributes of n. For gelu they are the first and
+// the last factor.
+func Numbers(n *graph.Node, op graph.Op) (a, b float32) {
+	switch op {
 	case graph.Relu:
 		return 0, float32(math.Inf(1))
 	case graph.Relu6:
@@ -75,7 +75,7 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 		}
 		return float32(n.Float("by")), float32(n.Float("add"))
 	case graph.Gelu, graph.GeluTanh:
-		if n.Op == of && n.Bool("halve_last") {
+		if n.Op == op && n.Bool("halve_last") {
 			return 1, 0.5
 		}
 		return 0.5, 1

@@ -31,8 +31,8 @@ func Arithmetic(n *graph.Node) func(a, b float64) float64 {
 }
 
 // comparison returns the function for the attribute "of" of Compare.
-func comparison(of string) func(a, b float64) bool {
-	switch of {
+func comparison(relation string) func(a, b float64) bool {
+	switch relation {
 	case "equal":
 		return func(a, b float64) bool { return a == b }
 	case "not_equal":

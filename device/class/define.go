@@ -48,13 +48,13 @@ type product struct {
 	x, w, bias []float32
 }
 
-// each returns a function that sets every element of the image y to the result of at for input x.
-func (p product) each(channels, height, width int, at func(p product, channel, y, x int) float32) func(y,
+// each returns a function that sets every element of the image y to the result of element for input x.
+func (p product) each(channels, height, width int, element func(p product, channel, y, x int) float32) func(y,
 	x []float32) {
 	return func(y, x []float32) {
 		p.x = x
 		for i := range channels * height * width {
-			y[i] = at(p, i/(height*width), i/width%height, i%width)
+			y[i] = element(p, i/(height*width), i/width%height, i%width)
 		}
 	}
 }

@@ -104,8 +104,8 @@ func (n Norm) By(gamma, variance float32) float64 {
 	return float64(gamma) / math.Sqrt(float64(variance)+n.Eps)
 }
 
-// Add returns the new bias of an output channel, beta + shift*by, rounded once. shift is
-// the old bias, if there is one, minus the mean. by is the result of By.
-func (n Norm) Add(beta float32, shift, by float64) float32 {
-	return float32(float64(beta) + float64(shift*by))
+// Add returns the new bias of an output channel, beta + shift*factor, rounded once. shift is the old bias,
+// if there is one, minus the mean. factor is the result of By.
+func (n Norm) Add(beta float32, shift, factor float64) float32 {
+	return float32(float64(beta) + float64(shift*factor))
 }

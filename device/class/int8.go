@@ -41,13 +41,13 @@ func (q Int8) To(v float32) uint8 {
 	}
 }
 
-// Requantise converts an int32 sum to a byte. The factor by is the size of one step of the sum, in steps
+// Requantise converts an int32 sum to a byte. The factor is the size of one step of the sum, in steps
 // of the result.
-func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
+func (q Int8) Requantise(sum int32, factor float32) uint8 { return q.To(float32(sum) * factor) }
 
 // Quantize converts x to a byte. scale is the step of the result.
 func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
 
-// MeanBy returns by/n, the factor that turns a sum of n elements into their mean. by is the factor for a
+// MeanBy returns factor/n, which turns a sum of n elements into their mean. factor is the factor for a
 // single element.
-func MeanBy(by float64, n int) float32 { return float32(by / float64(n)) }
+func MeanBy(factor float64, n int) float32 { return float32(factor / float64(n)) }

@@ -27,18 +27,18 @@ func MatricesOf(fn *graph.Function, n *graph.Node) Matrices {
 	return m
 }
 
-// repeated returns, for every element of the broadcast shape (to) in row-major order, the index of
-// the element of the original shape (from) that is copied there.
-func repeated(from, to []int) []int {
-	out := make([]int, tensor.Count(to))
+// repeated returns, for every element of the shape broadcast in row-major order, the index of the element of
+// the original shape that is copied there.
+func repeated(original, broadcast []int) []int {
+	out := make([]int, tensor.Count(broadcast))
 	for i := range out {
 		rest, stride := i, 1
-		for axis := len(to) - 1; axis >= 0; axis-- {
-			if at := axis - len(to) + len(from); at >= 0 && from[at] > 1 {
-				out[i] += rest % to[axis] * stride
-				stride *= from[at]
+		for axis := len(broadcast) - 1; axis >= 0; axis-- {
+			if at := axis - len(broadcast) + len(original); at >= 0 && original[at] > 1 {
+				out[i] += rest % broadcast[axis] * stride
+				stride *= original[at]
 			}
-			rest /= to[axis]
+			rest /= broadcast[axis]
 		}
 	}
 	return out

@@ -6,9 +6,9 @@ package class
 type Affine struct{ Hi, Lo, By, Add float32 }
 
 // NewAffine returns the parameters of a channel.
-func NewAffine(mean, by, add float64) Affine {
+func NewAffine(mean, factor, add float64) Affine {
 	hi := float32(mean)
-	return Affine{Hi: hi, Lo: float32(mean - float64(hi)), By: float32(by), Add: float32(add)}
+	return Affine{Hi: hi, Lo: float32(mean - float64(hi)), By: float32(factor), Add: float32(add)}
 }
 
 // Normalise returns ((x - hi) - lo)*by + add.

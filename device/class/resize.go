@@ -14,30 +14,30 @@ type Interpolation struct {
 	Weight    float64
 }
 
-// Interpolations returns the interpolation of every element of an axis that is resized. n is an
-// upsample or its gradient, from is the original length of the axis, and to the new length.
-func Interpolations(n *graph.Node, from, to int) []Interpolation {
-	m := make([]Interpolation, to)
+// Interpolations returns the interpolation of every element of an axis that is resized. n is an upsample or
+// its gradient, length is the original length of the axis, and resized the new length.
+func Interpolations(n *graph.Node, length, resized int) []Interpolation {
+	m := make([]Interpolation, resized)
 	for i := range m {
 		if n.Text("mode") == "nearest" {
-			m[i] = Interpolation{Low: i * from / to, High: i * from / to}
+			m[i] = Interpolation{Low: i * length / resized, High: i * length / resized}
 			continue
 		}
-		at := resizedFrom(n, i, from, to)
+		at := resizedFrom(n, i, length, resized)
 		low := int(math.Floor(at))
-		m[i] = Interpolation{low, min(low+1, from-1), at - float64(low)}
+		m[i] = Interpolation{low, min(low+1, length-1), at - float64(low)}
 	}
 	return m
 }
 
 // resizedFrom returns the position of element i of the resized axis on the original axis.
-func resizedFrom(n *graph.Node, i, from, to int) float64 {
+func resizedFrom(n *graph.Node, i, length, resized int) float64 {
 	switch {
 	case !n.Bool("align_corners"):
-		at := float64((float64(i)+0.5)*float64(from)/float64(to)) - 0.5
-		return min(max(at, 0), float64(from-1))
-	case to == 1:
+		at := float64((float64(i)+0.5)*float64(length)/float64(resized)) - 0.5
+		return min(max(at, 0), float64(length-1))
+	case resized == 1:
 		return 0
 	}
-	return float64(i) * float64(from-1) / float64(to-1)
+	return float64(i) * float64(length-1) / float64(resized-1)
 }

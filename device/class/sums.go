@@ -42,11 +42,11 @@ func blocks(from, to int, do func(from, to int)) {
 	}
 }
 
-// chain returns the float32 sum of the values at(from) to at(to-1), in order.
-func chain(from, to int, at func(i int) float32) float32 {
+// chain returns the float32 sum of element(from) to element(to-1), in order.
+func chain(from, to int, element func(i int) float32) float32 {
 	sum := float32(0)
 	for i := from; i < to; i++ {
-		sum += at(i)
+		sum += element(i)
 	}
 	return sum
 }

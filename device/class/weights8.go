@@ -22,19 +22,19 @@ const (
 	leastStep  = 0x1p-60
 )
 
-// Channel quantises the weights of an output channel. It stores the weights as int8 in q, and their values
-// q*by in back. It returns the bias in steps of the int32 sum (steps), and one step of the sum in steps of
-// the result (by). q and back have the length of weight.
-func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (steps int32, by float32) {
+// Channel quantises the weights of an output channel. It stores the weights as int8 in q, and q*factor, the
+// values that they represent, in values. It returns the bias in steps of the int32 sum (steps), and one step
+// of the sum in steps of the result (factor). q and values have the length of weight.
+func (s WeightsInt8) Channel(q []int8, values, weight []float32, bias float32) (steps int32, factor float32) {
 	step := float64(s.step(weight, bias))
-	by = float32(float64(float64(s.XScale)*step) / float64(s.Scale))
+	factor = float32(float64(float64(s.XScale)*step) / float64(s.Scale))
 	for i, w := range weight {
 		q[i] = int8(nearest(float64(w)/step, mostWeight))
-		if back[i] = by; by <= math.MaxFloat32 {
-			back[i] = float32(q[i]) * by
+		if values[i] = factor; factor <= math.MaxFloat32 {
+			values[i] = float32(q[i]) * factor
 		}
 	}
-	return int32(nearest(float64(bias)/float64(float64(s.XScale)*step), graph.MostBias)), by
+	return int32(nearest(float64(bias)/float64(float64(s.XScale)*step), graph.MostBias)), factor
 }
 
 // step returns the scale of the weights of a channel. The largest weight is 127 steps, unless the bias
@@ -53,10 +53,10 @@ func (s WeightsInt8) step(weight []float32, bias float32) float32 {
 	return float32(max(float64(math.Float32frombits(largest))/mostWeight, byBias, leastStep))
 }
 
-// nearest returns v clipped to [-most, most] and rounded to an integer, halves to even. NaN becomes 0.
-func nearest(v, most float64) float64 {
+// nearest returns v clipped to [-limit, limit] and rounded to an integer, halves to even. NaN becomes 0.
+func nearest(v, limit float64) float64 {
 	if v != v {
 		return 0
 	}
-	return math.RoundToEven(min(max(v, -most), most))
+	return math.RoundToEven(min(max(v, -limit), limit))
 }

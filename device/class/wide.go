@@ -25,11 +25,11 @@ func finiteOr(v float64, sum64 func() float64) float64 {
 
 func isFinite(v float64) bool { return v-v == 0 }
 
-// wideChain returns the sum of the values at(from) to at(to-1), added in float64 in this order.
-func wideChain(from, to int, at func(i int) float64) float64 {
+// wideChain returns the sum of element(from) to element(to-1), added in float64 in this order.
+func wideChain(from, to int, element func(i int) float64) float64 {
 	sum := 0.0
 	for i := from; i < to; i++ {
-		sum += at(i)
+		sum += element(i)
 	}
 	return sum
 }

@@ -37,12 +37,12 @@ func NewAssembly(leaves int, replicas [][]int) *Assembly {
 	return a
 }
 
-func assemble(n Node, at map[Node]*joint) *joint {
-	if j := at[n]; j != nil || n.Leaf() {
+func assemble(n Node, joints map[Node]*joint) *joint {
+	if j := joints[n]; j != nil || n.Leaf() {
 		return j
 	}
 	l, r := n.Children()
-	return &joint{left: assemble(l, at), right: assemble(r, at)}
+	return &joint{left: assemble(l, joints), right: assemble(r, joints)}
 }
 
 // Partials returns how many partial values a rank has.

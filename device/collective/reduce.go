@@ -132,8 +132,8 @@ func combineTo(o Op, nodes []Node, partials []Partial) ([]Partial, error) {
 	return out, nil
 }
 
-func complete(o Op, n Node, at map[Node]tensor.Tensor, used *int) (tensor.Tensor, error) {
-	if v, ok := at[n]; ok {
+func complete(o Op, n Node, values map[Node]tensor.Tensor, used *int) (tensor.Tensor, error) {
+	if v, ok := values[n]; ok {
 		*used++
 		return v, nil
 	}
@@ -141,11 +141,11 @@ func complete(o Op, n Node, at map[Node]tensor.Tensor, used *int) (tensor.Tensor
 		return tensor.Tensor{}, fmt.Errorf("collective: no part covers replica %d", n.From)
 	}
 	l, r := n.Children()
-	a, err := complete(o, l, at, used)
+	a, err := complete(o, l, values, used)
 	if err != nil {
 		return a, err
 	}
-	b, err := complete(o, r, at, used)
+	b, err := complete(o, r, values, used)
 	switch {
 	case err != nil || a.IsZero():
 		return b, err

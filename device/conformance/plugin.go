@@ -31,13 +31,13 @@ type Judgement struct {
 	Stopped string     // why some cases were not run; "" if all were run
 }
 
-// Plugin tests the plugin that cmd starts, and returns the number of faults. It calls each
-// after every case, and done after every level. It stops early if the device is lost
-// repeatedly. An error means that the test could not be run. It is a *Broken if the plugin
-// does not start or does not list its devices, and a *problem.Error if the plugin lacks
-// something that o requests.
-func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
-	done func(Judgement)) (faults int, err error) {
+// Plugin tests the plugin that cmd starts, and returns the number of faults. It calls onCase after every
+// case, and onLevel after every level. It stops early if the device is lost repeatedly. An error means that
+// the test could not be run. It is a *Broken if the plugin does not start or does not list its devices, and
+// a *problem.Error if the plugin lacks something that o requests.
+func Plugin(ctx context.Context, cmd remote.Command, o Options, onCase func(level string,
+	r devicetest.Result),
+	onLevel func(Judgement)) (faults int, err error) {
 	cases, err := o.cases()
 	if err != nil {
 		return 0, err
@@ -48,7 +48,7 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 	}
 	first := nameResult(cmd.Path, name)
 	for _, level := range levels {
-		j, err := o.judge(ctx, cmd, id, level, cases, first, each)
+		j, err := o.judge(ctx, cmd, id, level, cases, first, onCase)
 		if o.Case != "" && j.Stopped == "" { // a selection of cases may not show all missing operations
 			j.Faults -= len(j.Missing)
 			j.Missing = missingFrom(have)
@@ -58,7 +58,7 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 		if err != nil {
 			return 0, err
 		}
-		done(j)
+		onLevel(j)
 		faults += j.Faults
 		if j.Stopped != "" { // the next level would use the same device
 			break

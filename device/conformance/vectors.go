@@ -13,17 +13,17 @@ import (
 // Vectors runs golden vectors on a device of the plugin that cmd starts, at each level, and returns
 // the number of vectors that give other bits or no result. It runs the vectors of the device's
 // numbered classes. Options.Case selects vectors by a part of their names.
-func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vector,
+func Vectors(ctx context.Context, cmd remote.Command, o Options, vectors []*spec.Vector,
 	each func(level string, r spec.Outcome), done func(level string, s spec.Summary)) (faults int, err error) {
 	var some []*spec.Vector
-	for _, v := range all {
+	for _, v := range vectors {
 		if strings.Contains(v.Name, o.Case) {
 			some = append(some, v)
 		}
 	}
 	if len(some) == 0 {
 		return 0, problem.New("case", `"`+o.Case+`"`, "no vector has that in its name",
-			"give a part of one, such as "+all[0].Name)
+			"give a part of one, such as "+vectors[0].Name)
 	}
 	id, levels, _, _, err := o.device(ctx, cmd)
 	if err != nil {
@@ -49,7 +49,7 @@ func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vec
 }
 
 // vectorsAt runs vectors at one level, on one device.
-func vectorsAt(ctx context.Context, cmd remote.Command, id, level string, some []*spec.Vector,
+func vectorsAt(ctx context.Context, cmd remote.Command, id, level string, vectors []*spec.Vector,
 	each func(level string, r spec.Outcome)) (spec.Summary, error) {
 	cmd.Levels = []string{level}
 	p, err := remote.Start(ctx, cmd)
@@ -62,5 +62,5 @@ func vectorsAt(ctx context.Context, cmd remote.Command, id, level string, some [
 		return spec.Summary{}, &Broken{err}
 	}
 	defer d.Close()
-	return spec.JudgeAll(ctx, d, some, func(r spec.Outcome) { each(level, r) }), nil
+	return spec.JudgeAll(ctx, d, vectors, func(r spec.Outcome) { each(level, r) }), nil
 }

@@ -24,9 +24,9 @@ type candidates struct {
 	ok   bool // box has no NaN
 }
 
-// add adds a candidate if its score is greater than least.
-func (c *candidates) add(slot, class int, score, least float32) {
-	if !(score > least) {
+// add adds a candidate if its score is greater than limit.
+func (c *candidates) add(slot, class int, score, limit float32) {
+	if !(score > limit) {
 		return
 	}
 	if c.slot != slot {
@@ -40,15 +40,15 @@ func (c *candidates) add(slot, class int, score, least float32) {
 }
 
 // find finds the candidates of all slots.
-func (c *candidates) find(least float32) {
+func (c *candidates) find(limit float32) {
 	p := &c.prediction
 	fields := c.detector.Form.BoxRows()
 	slots, classes := len(p.Values)/p.Rows, p.Rows-fields
 	switch c.detector.Form {
 	case graph.YOLOXForm:
-		c.findBest(slots, classes, least)
+		c.findBest(slots, classes, limit)
 	case graph.FCOSForm:
-		low := leastLogit(float64(least) * math.Abs(float64(least)))
+		low := leastLogit(float64(limit) * math.Abs(float64(limit)))
 		for i := range slots {
 			centre := float64(p.at(4, i))
 			if centre < low {
@@ -57,24 +57,24 @@ func (c *candidates) find(least float32) {
 			of := probability(centre)
 			for k := range classes {
 				if logit := float64(p.at(fields+k, i)); !(logit < low) {
-					c.add(i, k, float32(math.Sqrt(float64(of*probability(logit)))), least)
+					c.add(i, k, float32(math.Sqrt(float64(of*probability(logit)))), limit)
 				}
 			}
 		}
 	case graph.SSDForm:
-		c.findFractions(slots, classes, least)
+		c.findFractions(slots, classes, limit)
 	case graph.CornersForm:
 		for i := range slots {
 			for k := range classes {
-				c.add(i, k, p.at(fields+k, i), least)
+				c.add(i, k, p.at(fields+k, i), limit)
 			}
 		}
 	default:
-		low := leastLogit(float64(least))
+		low := leastLogit(float64(limit))
 		for i := range slots {
 			for k := range classes {
 				if logit := float64(p.at(fields+k, i)); !(logit < low) {
-					c.add(i, k, float32(probability(logit)), least)
+					c.add(i, k, float32(probability(logit)), limit)
 				}
 			}
 		}
@@ -83,8 +83,8 @@ func (c *candidates) find(least float32) {
 
 // findBest does the same as find for graph.YOLOXForm. In this form only the class with the highest logit
 // can be a candidate of a slot, or the first of several classes with that logit.
-func (c *candidates) findBest(slots, classes int, least float32) {
-	p, low, fields := &c.prediction, leastLogit(float64(least)), c.detector.Form.BoxRows()
+func (c *candidates) findBest(slots, classes int, limit float32) {
+	p, low, fields := &c.prediction, leastLogit(float64(limit)), c.detector.Form.BoxRows()
 	for i := range slots {
 		object := float64(p.at(fields-1, i))
 		if object < low {
@@ -96,17 +96,17 @@ func (c *candidates) findBest(slots, classes int, least float32) {
 				best = k
 			}
 		}
-		c.add(i, best, float32(probability(object)*probability(float64(p.at(fields+best, i)))), least)
+		c.add(i, best, float32(probability(object)*probability(float64(p.at(fields+best, i)))), limit)
 	}
 }
 
 // findFractions does the same as find for graph.SSDForm. In this form the score of a class is its share
 // in a softmax over all classes and the background.
-func (c *candidates) findFractions(slots, classes int, least float32) {
+func (c *candidates) findFractions(slots, classes int, limit float32) {
 	p, first, fractions := &c.prediction, c.detector.Form.BoxRows()-1, make([]float64, 1+classes)
 	low := math.Inf(-1) // below this logarithm a fraction is too small
-	if least > 0 {
-		low = tensor.Log(float64(least)) - margin
+	if limit > 0 {
+		low = tensor.Log(float64(limit)) - margin
 	}
 	for i := range slots {
 		top, best := float64(p.at(first, i)), math.Inf(-1)
@@ -122,7 +122,7 @@ func (c *candidates) findFractions(slots, classes int, least float32) {
 			total += fractions[k]
 		}
 		for k, fraction := range fractions[1:] {
-			c.add(i, k, float32(fraction/total), least)
+			c.add(i, k, float32(fraction/total), limit)
 		}
 	}
 }

@@ -88,15 +88,15 @@ func (d *Detector) Run(y []float32, p Prediction, limits []float32) {
 
 // Boxes returns the boxes of a result of graph.Detect. ok is false if an element of the prediction was
 // infinite or NaN.
-func Boxes(y []float32) (all []Box, ok bool) {
+func Boxes(y []float32) (list []Box, ok bool) {
 	if y[0] != y[0] {
 		return nil, false
 	}
 	for i := range int(y[0]) {
 		row := y[(1+i)*boxFields:][:boxFields]
-		all = append(all, Box{suppress.Corners(row[:4]), int(row[5]), row[4]})
+		list = append(list, Box{suppress.Corners(row[:4]), int(row[5]), row[4]})
 	}
-	return all, true
+	return list, true
 }
 
 func isFinite(values []float32) bool {
@@ -115,13 +115,13 @@ func isFinite(values []float32) bool {
 
 // Detect returns the boxes of a picture, the highest score first. Of equal scores the lower slot is first,
 // then the lower class. Boxes with NaN are left out.
-func (d *Detector) Detect(p Prediction, l Limits) (all []Box) {
+func (d *Detector) Detect(p Prediction, l Limits) (list []Box) {
 	c := &candidates{detector: d, prediction: p, slot: -1}
 	c.find(l.Score)
 	c.limit()
 	for _, k := range suppress.Classwise(c.boxes, c.scores, c.classes, suppress.Options{Overlap: l.Overlap,
 		Score: l.Score, Most: d.Most}) {
-		all = append(all, Box{c.boxes[k], c.classes[k], c.scores[k]})
+		list = append(list, Box{c.boxes[k], c.classes[k], c.scores[k]})
 	}
-	return all
+	return list
 }

@@ -48,7 +48,7 @@ func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 // benchmark runs for about the given time. Bench returns an error if a call is longer than a
 // minute, or than the time set by WithPatience. done, if not nil, is called after every
 // benchmark.
-func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
+func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, duration time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)
 	open = open.timely(&clock{limit: patienceOf(ctx)})
@@ -57,7 +57,7 @@ func Bench(ctx context.Context, open Opener, precision string, list []Benchmark,
 		return err
 	}
 	for _, b := range list {
-		f, err := b.measure(ctx, open, info.Ops, each)
+		f, err := b.measure(ctx, open, info.Ops, duration)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Name, err)
 		}
@@ -69,11 +69,11 @@ func Bench(ctx context.Context, open Opener, precision string, list []Benchmark,
 }
 
 // measure runs the benchmark.
-func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, each time.Duration) (
+func (b Benchmark) measure(ctx context.Context, open Opener, supported []graph.Op, duration time.Duration) (
 	Figure, error) {
 	f := Figure{Benchmark: b}
 	for _, o := range b.Ops {
-		if !slices.Contains(have, o) {
+		if !slices.Contains(supported, o) {
 			f.Lacks = append(f.Lacks, o)
 		}
 	}
@@ -109,7 +109,7 @@ func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, ea
 			return time.Since(began), err
 		}
 		return o.Took, err
-	}, each)
+	}, duration)
 }
 
 // cost sets the cost of one run of the function of s.
@@ -120,11 +120,11 @@ func (f *Figure) cost(s *setting) {
 }
 
 // time calls run again and again and records how long it took.
-func (f *Figure) time(run func(number uint64) (time.Duration, error), each time.Duration) error {
+func (f *Figure) time(run func(number uint64) (time.Duration, error), duration time.Duration) error {
 	const warmUp = 2
 	var took []time.Duration
 	began := time.Now()
-	for n := uint64(0); len(took) == 0 || time.Since(began) < each; n++ {
+	for n := uint64(0); len(took) == 0 || time.Since(began) < duration; n++ {
 		t, err := run(n)
 		if err != nil {
 			return err

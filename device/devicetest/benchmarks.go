@@ -74,14 +74,16 @@ var timedOps = []timedOp{
 }
 
 // convOf returns a convolution that keeps the shape, or its gradient.
-func convOf(o graph.Op, channels, each, side, groups int) func(c *chainBuilder, x graph.Value) graph.Value {
+func convOf(o graph.Op, channels, channelsPerGroup, side, groups int) func(c *chainBuilder,
+	x graph.Value) graph.Value {
 	pad := side / 2
 	return func(c *chainBuilder, x graph.Value) graph.Value {
 		attributes := []any{"pad", []int{pad, pad, pad, pad}, "groups", groups}
 		if o == graph.ConvGradInput {
 			attributes = append(attributes, "size", c.Type(x).Shape[1:])
 		}
-		return c.do(o, values{x, c.operand(whole(channels, each, side, side).with(plain))}, attributes...)
+		return c.do(o, values{x, c.operand(whole(channels, channelsPerGroup, side, side).with(plain))},
+			attributes...)
 	}
 }
 

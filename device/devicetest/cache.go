@@ -30,17 +30,17 @@ type deviceCache struct {
 func (l *deviceCache) device(ctx context.Context, precision string) (device.Device, error) {
 	l.mu.Lock()
 	d := l.idle
-	if d != nil && d.at == precision {
+	if d != nil && d.precision == precision {
 		l.idle = nil
 		l.mu.Unlock()
-		return &cachedDevice{Device: d.Device, cache: l, used: d.used + 1, at: precision}, nil
+		return &cachedDevice{Device: d.Device, cache: l, used: d.used + 1, precision: precision}, nil
 	}
 	l.mu.Unlock()
 	fresh, err := l.open(ctx, precision)
 	if err != nil {
 		return nil, err
 	}
-	return &cachedDevice{Device: fresh, cache: l, at: precision}, nil
+	return &cachedDevice{Device: fresh, cache: l, precision: precision}, nil
 }
 
 // drop closes the idle device. It is called after a case has failed, and at the end.
@@ -65,10 +65,10 @@ func (l *deviceCache) end() {
 // cachedDevice is a device of the cache that a case uses.
 type cachedDevice struct {
 	device.Device
-	cache *deviceCache
-	used  int    // number of earlier cases that used the device
-	at    string // precision of the device
-	once  sync.Once
+	cache     *deviceCache
+	used      int    // number of earlier cases that used the device
+	precision string // precision of the device
+	once      sync.Once
 
 	mu     sync.Mutex
 	joined bool

@@ -32,9 +32,9 @@ func (c *chainBuilder) operand(o operand) graph.Value {
 }
 
 // do appends a node. pairs are attribute keys and values in turn.
-func (c *chainBuilder) do(o graph.Op, in []graph.Value, pairs ...any) graph.Value {
+func (c *chainBuilder) do(o graph.Op, operands []graph.Value, pairs ...any) graph.Value {
 	c.count++
-	return c.Op(o, fmt.Sprintf("y%d", c.count), in, pairs...)
+	return c.Op(o, fmt.Sprintf("y%d", c.count), operands, pairs...)
 }
 
 // out makes values outputs.

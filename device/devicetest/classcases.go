@@ -99,8 +99,8 @@ func definedProbes() []probe {
 			}
 			for _, p := range c.definedBy() {
 				p.name += ", " + v.name
-				for i := range p.in {
-					p.in[i] = p.in[i].with(v.values)
+				for i := range p.operands {
+					p.operands[i] = p.operands[i].with(v.values)
 				}
 				all = append(all, p)
 			}

@@ -85,9 +85,9 @@ func phase(image []float32, shape []int, dilation, q int, fill func(image []floa
 	}
 }
 
-// blocks gives every block of two by two pixels one nonzero value, in a random channel. If apart
+// blocks gives every block of two by two pixels one nonzero value, in a random channel. If uneven
 // is true, the sum of every second block is one ulp less than the largest value of the others.
-func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width int, apart bool) {
+func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width int, uneven bool) {
 	for y := range height {
 		for x := range width {
 			if !e.seen(y, height) || !e.seen(x, width) {
@@ -95,9 +95,9 @@ func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width 
 			}
 			c, v := d.Intn(channels), odd
 			switch {
-			case apart && (y+x)/2%2 == 0:
+			case uneven && (y+x)/2%2 == 0:
 				v = odd + ulpOf1 // one ulp less than the largest
-			case apart:
+			case uneven:
 				v = odd + 2*ulpOf1
 				image[((c+1)%channels*height+y)*width+x] = 1
 			}
@@ -195,16 +195,16 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 }
 
 // faint returns a filler for channels that make the products of the last tile too small for float32. Rows
-// [from, from+4) of an image are 1, the last four by four pixels are about 2^-80 with random signs, and
+// [first, first+4) of an image are 1, the last four by four pixels are about 2^-80 with random signs, and
 // all other pixels are 0. If the other operand has its ones in other rows, every product of the last tile
 // is a zero. Its sign depends on the order of the sum.
-func faint(from int) filler {
+func faint(first int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		height, width := t.Shape[2], t.Shape[3]
 		for i := range t.F32() {
 			y, x := i/width%height, i%width
 			switch {
-			case y >= from && y < from+4:
+			case y >= first && y < first+4:
 				t.F32()[i] = 1
 			case y >= height-4 && x >= width-4:
 				t.F32()[i] = float32(signed(d, d.Between(0x1p-81, 0x1p-79)))

@@ -95,7 +95,7 @@ func (s *setting) within(ctx context.Context, got, want []tensor.Tensor) error {
 }
 
 // sameBits compares the outputs of replica r alone with the same rows in a run of all replicas.
-func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
+func (s *setting) sameBits(single, joint []tensor.Tensor, r int) error {
 	i := 0
 	f := s.program.Function(s.function)
 	for _, o := range f.Outputs {
@@ -103,7 +103,7 @@ func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
 			continue
 		}
 		among := s.selectReplicas(f.Values[o.Value].Type.Kind, joint[i], []int{r})
-		if err := tensor.Close(alone[i], among, tensor.Tolerance{}); err != nil {
+		if err := tensor.Close(single[i], among, tensor.Tolerance{}); err != nil {
 			return fmt.Errorf("output %s has other bits than among the other replicas: %w", o.Name, err)
 		}
 		i++

@@ -71,7 +71,7 @@ func (m *member) changed(ctx context.Context, before []tensor.Tensor) error {
 
 // attempt is a call that must fail.
 type attempt struct {
-	what string
+	name string
 	kind device.Kind
 	do   func() error
 }
@@ -80,7 +80,7 @@ type attempt struct {
 func allFail(attempts []attempt) error {
 	for _, a := range attempts {
 		if err := wantKind(a.do(), a.kind); err != nil {
-			return fmt.Errorf("%s: %w", a.what, err)
+			return fmt.Errorf("%s: %w", a.name, err)
 		}
 	}
 	return nil

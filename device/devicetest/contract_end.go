@@ -48,7 +48,7 @@ func afterClose(ctx context.Context, m *member, s *setting) error {
 		{"Commit", 0, func() error { return m.x.Commit(ctx, 0, rate) }},
 	} {
 		if a.do() == nil {
-			return fmt.Errorf("%s of a closed device: no error", a.what)
+			return fmt.Errorf("%s of a closed device: no error", a.name)
 		}
 	}
 	return nil

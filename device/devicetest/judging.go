@@ -125,12 +125,12 @@ type progressKey struct{}
 
 // WithProgress returns a context in which a judgement calls tell when a case begins, with
 // the number of cases before it and the number of all cases.
-func WithProgress(ctx context.Context, tell func(c Case, before, all int)) context.Context {
+func WithProgress(ctx context.Context, tell func(c Case, before, total int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }
 
-func tellProgress(ctx context.Context, c Case, before, all int) {
+func tellProgress(ctx context.Context, c Case, before, total int) {
 	if tell, ok := ctx.Value(progressKey{}).(func(Case, int, int)); ok {
-		tell(c, before, all)
+		tell(c, before, total)
 	}
 }

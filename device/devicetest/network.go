@@ -11,8 +11,8 @@ import (
 // of package parallel.
 type network struct {
 	name       string
-	over       string // the values that batch norm normalises over: "batch" or "replica"
-	least      int    // replicas with fewer values use the running statistics
+	mode       string // the values that batch norm normalises over: "batch" or "replica"
+	minimum    int    // replicas with fewer values use the running statistics
 	input      []int  // (H, W, C)
 	classes    int
 	parameters []graph.State // the trained parameters
@@ -75,14 +75,14 @@ func (b *netBuilder) norm(name string, x graph.Value) graph.Value {
 	m := b.do(graph.Moments, name+".moments", values{x})
 	b.norms = append(b.norms, graph.Output{Name: name + ".moments", Value: m})
 	switch {
-	case b.over == "batch":
+	case b.mode == "batch":
 		m = b.do(graph.AllReduce, name+".merged", values{m}, "of", "moments")
-	case b.least > 0:
+	case b.minimum > 0:
 		running := b.do(graph.RunningMoments, name+".running", values{
 			b.statistic(name+".mean", x, graph.Mean), b.statistic(name+".var", x, graph.Variance)})
-		m = b.do(graph.SelectMoments, name+".selected", values{m, running}, "min", b.least)
+		m = b.do(graph.SelectMoments, name+".selected", values{m, running}, "min", b.minimum)
 	}
-	return b.do(graph.Normalise, name, values{x, m, gamma, beta}, "over", b.over)
+	return b.do(graph.Normalise, name, values{x, m, gamma, beta}, "over", b.mode)
 }
 
 // logits appends the layers of the network, from the input on, and returns the logits.

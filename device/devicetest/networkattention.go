@@ -15,7 +15,7 @@ const (
 // token, attention with two heads made of matmul and softmax, and dense layers at every token.
 func attention() network {
 	return network{
-		name: "attention", over: "batch", input: []int{8, 8, 3}, classes: 4,
+		name: "attention", mode: "batch", input: []int{8, 8, 3}, classes: 4,
 		parameters: []graph.State{
 			kernel("patch.weight", width, 3, 4, 4), shift("patch.bias", width),
 			kernel("class", 1, width), kernel("place", tokens, width),

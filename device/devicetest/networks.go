@@ -7,9 +7,9 @@ import (
 
 // small returns a network of a convolution, batch norm, relu, a pool and a dense layer, trained by SGD.
 // It uses no operation that lenet-bn does not need.
-func small(over string) network {
+func small(loss string) network {
 	return network{
-		name: "small, batch norm over " + over, over: over, input: []int{6, 6, 1}, classes: 4,
+		name: "small, batch norm over " + loss, mode: loss, input: []int{6, 6, 1}, classes: 4,
 		parameters: []graph.State{
 			kernel("conv.weight", 5, 1, 3, 3), scale("bn.gamma", 5), shift("bn.beta", 5),
 			kernel("fc.weight", 4, 45), shift("fc.bias", 4),
@@ -27,9 +27,9 @@ func small(over string) network {
 
 // residual returns a residual block that halves the image and doubles the
 // channels, trained by AdamW with an average of the weights.
-func residual(over string, least int) network {
+func residual(loss string, minimum int) network {
 	return network{
-		name: "residual, batch norm over " + over, over: over, least: least, input: []int{8, 8, 3}, classes: 5,
+		name: "residual, batch norm over " + loss, mode: loss, minimum: minimum, input: []int{8, 8, 3}, classes: 5,
 		parameters: []graph.State{
 			kernel("conv1.weight", 16, 3, 3, 3), scale("bn1.gamma", 16), shift("bn1.beta", 16),
 			kernel("conv2.weight", 32, 16, 3, 3), scale("bn2.gamma", 32), shift("bn2.beta", 32),

@@ -21,7 +21,7 @@ const (
 func momentsCases() []Case {
 	const rule = "docs/numerics.md, section 1: variance within 1e-6 relative up to mean/std = 1000"
 	p := probe{name: "far from zero", op: graph.Moments,
-		in: []operand{rows(momentChannels, momentSide, momentSide)}}
+		operands: []operand{rows(momentChannels, momentSide, momentSide)}}
 	var cases []Case
 	for _, mean := range offsets {
 		cases = append(cases, newCase(fmt.Sprintf("moments: mean/std %g", mean), rule,
@@ -33,7 +33,7 @@ func momentsCases() []Case {
 
 // momentsAt compares moments of values around a mean with the moments of ref.
 func momentsAt(ctx context.Context, open Opener, p probe, mean float64) error {
-	p.in[0] = p.in[0].with(func(d *tensor.Draws, t tensor.Tensor) {
+	p.operands[0] = p.operands[0].with(func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(int) float64 { return mean + d.Normal() })
 	})
 	s, err := p.setting()

@@ -10,11 +10,11 @@ import (
 
 // probe checks one operation with operands of awkward shapes.
 type probe struct {
-	name  string // name of its special property
-	op    graph.Op
-	attrs []any // keys and values in turn
-	in    []operand
-	tol   bound // the zero bound requires the bits of ref
+	name     string // name of its special property
+	op       graph.Op
+	attrs    []any // keys and values in turn
+	operands []operand
+	tol      bound // the zero bound requires the bits of ref
 }
 
 // replicaRows is the number of rows that the replicas of a probe have.
@@ -47,7 +47,7 @@ func (p probe) settingDrawn(rows []int, draws *tensor.Draws) (*setting, error) {
 	s.rows = rows
 	b := graph.NewBuilder(s.function, &s.program.State)
 	var in []graph.Value
-	for i, o := range p.in {
+	for i, o := range p.operands {
 		in = append(in, s.declare(b, fmt.Sprintf("x%d", i), o, draws))
 	}
 	var attrs graph.Attrs

@@ -12,8 +12,9 @@ func labelCases() []Case {
 	var cases []Case
 	for _, wrong := range []int32{5, -2} {
 		x, l := rows(5), labels(5, -1).with(listedInts(4, -1, 0, wrong))
-		for _, p := range []probe{{op: graph.SoftmaxXent, in: []operand{x, l}},
-			{op: graph.SoftmaxXentGrad, in: []operand{x, l, inverse}}, {op: graph.Correct, in: []operand{x, l}}} {
+		for _, p := range []probe{{op: graph.SoftmaxXent, operands: []operand{x, l}},
+			{op: graph.SoftmaxXentGrad, operands: []operand{x, l, inverse}}, {op: graph.Correct,
+				operands: []operand{x, l}}} {
 			p.name = map[bool]string{true: "a label above the classes", false: "a label below 0"}[wrong > 0]
 			cases = append(cases, newCase(p.title(), "Invalid: the caller's mistake: wrong program, input, version.",
 				p.program, p.isRefused))

@@ -36,9 +36,9 @@ var leadings = []struct {
 }{{[]int{5, 33}, 17}, {[]int{2, 3, 16}, 70}, {[]int{65, 64, 3}, 2}, {[]int{1, 40}, 1}}
 
 // matMulProbes returns the probes of both products.
-func matMulProbes() (all []probe) {
+func matMulProbes() (probes []probe) {
 	for _, m := range matmuls {
-		all = append(all, probe{m.name, graph.MatMul, []any{"transpose_a", m.turnA, "transpose_b", m.turnB},
+		probes = append(probes, probe{m.name, graph.MatMul, []any{"transpose_a", m.turnA, "transpose_b", m.turnB},
 			[]operand{m.a, m.b}, products(m.k)})
 	}
 	for _, l := range leadings {
@@ -50,10 +50,10 @@ func matMulProbes() (all []probe) {
 		for _, length := range l.in[:n] {
 			positions *= length
 		}
-		all = append(all,
+		probes = append(probes,
 			probe{name + ", bias", graph.Dense, attrs, []operand{x, w, whole(l.out)}, products(k + 1)},
 			probe{name, graph.DenseGradInput, attrs, []operand{dy, w}, products(l.out)},
 			probe{name, graph.DenseGradWeight, attrs, []operand{x, dy}, products(3 * positions)})
 	}
-	return all
+	return probes
 }

@@ -55,10 +55,10 @@ func (c convolution) window() graph.Window {
 		Groups: max(c.groups, 1)}
 }
 
-func (c convolution) attrs(more ...any) []any {
+func (c convolution) attrs(others ...any) []any {
 	w := c.window()
 	return append([]any{"stride", w.Stride[:], "pad", w.Pad[:], "dilation", w.Dilation[:], "groups",
-		w.Groups}, more...)
+		w.Groups}, others...)
 }
 
 // probes returns the convolution and both gradients.

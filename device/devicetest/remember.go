@@ -58,11 +58,11 @@ type zerosKey struct{}
 func WithZeros(ctx context.Context) context.Context { return context.WithValue(ctx, zerosKey{}, true) }
 
 // zeros returns outputs of zeros.
-func (s *setting) zeros() (all []tensor.Tensor) {
+func (s *setting) zeros() (outputs []tensor.Tensor) {
 	for _, t := range s.outputs() {
-		all = append(all, tensor.New(t.DType, s.shape(t)...))
+		outputs = append(outputs, tensor.New(t.DType, s.shape(t)...))
 	}
-	return all
+	return outputs
 }
 
 // remember keeps results up to maxRemembered.

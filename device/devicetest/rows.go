@@ -50,7 +50,10 @@ func rowProbes() []probe {
 
 // perRow reports whether a probe has an operand of rows or of replicas.
 func (p probe) perRow() bool {
-	return slices.ContainsFunc(p.in, func(o operand) bool { return o.fill != nil && o.typ.Kind != graph.Whole })
+	return slices.ContainsFunc(p.operands, func(o operand) bool {
+		return o.fill != nil &&
+			o.typ.Kind != graph.Whole
+	})
 }
 
 // subject returns the activation of a probe of an activation's derivative. It returns nil for other
@@ -65,7 +68,7 @@ func subject(p probe) any {
 // work counts the elements of a probe's operands per row.
 func (p probe) work() int {
 	n := 0
-	for _, o := range p.in {
+	for _, o := range p.operands {
 		n += tensor.Count(o.typ.Shape)
 	}
 	return n

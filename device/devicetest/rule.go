@@ -30,8 +30,8 @@ func inputs(names ...string) func(*netBuilder) map[string]graph.Value {
 }
 
 // updates appends a node, and makes its results the next values of the state tensors named in state.
-func updates(b *netBuilder, o graph.Op, attrs graph.Attrs, state []string, in ...graph.Value) {
-	for i, v := range b.Node(o, b.UniqueName("next"), attrs, in...) {
+func updates(b *netBuilder, o graph.Op, attrs graph.Attrs, state []string, operands ...graph.Value) {
+	for i, v := range b.Node(o, b.UniqueName("next"), attrs, operands...) {
 		b.Update(state[i], v)
 	}
 }

@@ -48,22 +48,22 @@ type recorder struct {
 	function string
 	step     uint64
 	came     [collective.Lanes]int
-	wrong    error
+	err      error
 }
 
-// due returns the tag that exchange number at of a lane must have.
-func (r *recorder) due(lane collective.Lane, at int) collective.Tag {
+// due returns the tag that exchange number index of a lane must have.
+func (r *recorder) due(lane collective.Lane, index int) collective.Tag {
 	kind := map[collective.Lane]string{collective.Moments: ".read", collective.Gradients: ".last"}[lane]
-	return collective.Tag{Generation: theGeneration, Step: r.step, Lane: lane, Sequence: uint64(at),
-		Name: fmt.Sprint(r.function, kind, at)}
+	return collective.Tag{Generation: theGeneration, Step: r.step, Lane: lane, Sequence: uint64(index),
+		Name: fmt.Sprint(r.function, kind, index)}
 }
 
 func (r *recorder) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
-	if r.wrong == nil {
-		r.wrong = r.check(tag, values)
+	if r.err == nil {
+		r.err = r.check(tag, values)
 	}
-	if r.wrong != nil {
-		return func() error { return r.wrong }
+	if r.err != nil {
+		return func() error { return r.err }
 	}
 	copy(values[0].Result.Bytes, values[0].Partials[0].Value.Bytes)
 	return func() error { return nil }
@@ -110,8 +110,8 @@ func checkSequence(ctx context.Context, open Opener) error {
 		*r = recorder{function: name, step: uint64(theStep + step)}
 		_, err := m.x.Run(ctx, device.Step{Function: name, Number: r.step, Rows: []int{2},
 			Inputs: []tensor.Tensor{tensor.Of(exchangeInput, 2, 3)}})
-		if r.wrong != nil {
-			return fmt.Errorf("run of %q: %w", name, r.wrong)
+		if r.err != nil {
+			return fmt.Errorf("run of %q: %w", name, r.err)
 		}
 		if err != nil {
 			return fmt.Errorf("run of %q: %w", name, err)

@@ -95,10 +95,10 @@ type stageRun struct {
 // stageNumbers returns.
 var stageRows = []int{2, 1, 0, 1}
 
-func stageNumbers(replica, from int) tensor.Tensor {
+func stageNumbers(replica, stage int) tensor.Tensor {
 	t := tensor.New(tensor.F32, stageRows[replica], 3)
 	for i := range t.F32() {
-		t.F32()[i] = float32((7*replica+3*i+from)%5 - 2)
+		t.F32()[i] = float32((7*replica+3*i+stage)%5 - 2)
 	}
 	return t
 }
@@ -116,8 +116,8 @@ func wantAcross(replica int) (y, dx, leaf []float32) {
 	return y, dx, leaf
 }
 
-func (s *stageRun) step(function string, slot, replica int, in ...tensor.Tensor) device.Step {
-	return device.Step{Function: function, Slot: slot, Replicas: []int{replica}, Inputs: in,
+func (s *stageRun) step(function string, slot, replica int, inputs ...tensor.Tensor) device.Step {
+	return device.Step{Function: function, Slot: slot, Replicas: []int{replica}, Inputs: inputs,
 		Rows: stageRows[replica : replica+1]}
 }
 
@@ -153,14 +153,14 @@ func (s *stageRun) reduce(ctx context.Context, replicas []int) error {
 }
 
 // numbersAre checks the only output of a run.
-func numbersAre(err error, o device.Outcome, what string, want []float32) error {
+func numbersAre(err error, o device.Outcome, name string, want []float32) error {
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", name, err)
 	case len(o.Outputs) != 1:
-		return fmt.Errorf("%s: %d outputs, want 1: kept ones stay on the device", what, len(o.Outputs))
+		return fmt.Errorf("%s: %d outputs, want 1: kept ones stay on the device", name, len(o.Outputs))
 	case !slices.Equal(o.Outputs[0].F32(), want):
-		return fmt.Errorf("%s yields %v, want %v", what, o.Outputs[0].F32(), want)
+		return fmt.Errorf("%s yields %v, want %v", name, o.Outputs[0].F32(), want)
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 // Send sends the concatenation of pieces to another rank. Receive with the same number returns it there.
 // Send does not wait for that call. Only one goroutine at a time may send to a rank, in the order of the
 // numbers. The caller may change the pieces when Send returns.
-func (p *Peers) Send(ctx context.Context, to int, number uint32, pieces ...[]byte) error {
+func (p *Peers) Send(ctx context.Context, rank int, number uint32, pieces ...[]byte) error {
 	h := header{kind: direct, round: p.round.Load(), sequence: number}
-	return p.send(ctx, to, collective.Gradients, append([][]byte{h.append(nil)}, pieces...)...)
+	return p.send(ctx, rank, collective.Gradients, append([][]byte{h.append(nil)}, pieces...)...)
 }
 
 // Receive returns the message that another rank sends in this round with the given number.
@@ -23,9 +23,9 @@ func (p *Peers) Send(ctx context.Context, to int, number uint32, pieces ...[]byt
 // at a time may receive from a rank, in the order of the numbers, and not during an exchange.
 // The error wraps collective.Aborted if a rank has called the round off, and Ended if the
 // other rank is gone.
-func (p *Peers) Receive(ctx context.Context, from int, number uint32) ([]byte, error) {
+func (p *Peers) Receive(ctx context.Context, rank int, number uint32) ([]byte, error) {
 	h := header{kind: direct, round: p.round.Load(), sequence: number}
-	m, err := p.receive(ctx, from, collective.Gradients, h)
+	m, err := p.receive(ctx, rank, collective.Gradients, h)
 	if err != nil {
 		return nil, err
 	}

@@ -68,8 +68,8 @@ type Lender interface {
 
 // Joined does the same as Receive for a Lender: it returns the borrowed pieces as one message that
 // belongs to the caller.
-func Joined(ctx context.Context, l Lender, from int, lane collective.Lane) ([]byte, error) {
-	pieces, lent, err := l.Borrow(ctx, from, lane)
+func Joined(ctx context.Context, l Lender, rank int, lane collective.Lane) ([]byte, error) {
+	pieces, lent, err := l.Borrow(ctx, rank, lane)
 	if err == nil && !lent {
 		return pieces[0], nil
 	}

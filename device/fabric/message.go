@@ -20,9 +20,9 @@ func (m *message) begin(h header) {
 
 // mark records whether a part (a partial value, or a range of one) is present. All marks precede all
 // values.
-func (m *message) mark(there bool) {
+func (m *message) mark(isPresent bool) {
 	b := byte(absent)
-	if there {
+	if isPresent {
 		b = present
 	}
 	m.head = append(m.head, b)
@@ -68,18 +68,18 @@ func padding(n int) int { return -n & (alignment - 1) }
 // been read.
 type received struct {
 	pieces [][]byte // the remaining pieces
-	at     int      // offset in the first piece
+	offset int      // offset in the first piece
 }
 
 // next moves to the piece with the next byte and returns the rest of that piece.
 func (r *received) next() []byte {
-	for len(r.pieces) > 0 && r.at == len(r.pieces[0]) {
-		r.pieces, r.at = r.pieces[1:], 0
+	for len(r.pieces) > 0 && r.offset == len(r.pieces[0]) {
+		r.pieces, r.offset = r.pieces[1:], 0
 	}
 	if len(r.pieces) == 0 {
 		return nil
 	}
-	return r.pieces[0][r.at:]
+	return r.pieces[0][r.offset:]
 }
 
 // marks reads n bytes that mark has written.
@@ -103,13 +103,13 @@ func (r *received) take(n int) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes are left of a message, want %d: the ranks do not do the same",
 			len(left), n)
 	}
-	r.at += n
+	r.offset += n
 	for pad := padding(n); pad > 0; {
 		skipped := min(pad, len(r.next()))
 		if skipped == 0 {
 			return nil, fmt.Errorf("a message ends behind a value of %d bytes: the ranks do not do the same", n)
 		}
-		r.at, pad = r.at+skipped, pad-skipped
+		r.offset, pad = r.offset+skipped, pad-skipped
 	}
 	return left[:n:n], nil
 }

@@ -121,26 +121,26 @@ func (p *Peers) heartbeat(ctx context.Context) {
 }
 
 // send sends a message and counts it.
-func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
-	_, err := p.sendBy(ctx, to, lane, pieces, func(ctx context.Context) (bool, error) {
-		return false, p.fabric.Send(ctx, to, lane, pieces...)
+func (p *Peers) send(ctx context.Context, rank int, lane collective.Lane, pieces ...[]byte) error {
+	_, err := p.sendBy(ctx, rank, lane, pieces, func(ctx context.Context) (bool, error) {
+		return false, p.fabric.Send(ctx, rank, lane, pieces...)
 	})
 	return err
 }
 
 // lend is like send, but the message may be lent: see Lender.
-func (p *Peers) lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (
+func (p *Peers) lend(ctx context.Context, rank int, lane collective.Lane, pieces ...[]byte) (
 	lent bool, err error) {
 	l, ok := p.fabric.(Lender)
 	if !ok {
-		return false, p.send(ctx, to, lane, pieces...)
+		return false, p.send(ctx, rank, lane, pieces...)
 	}
-	return p.sendBy(ctx, to, lane, pieces, func(ctx context.Context) (bool, error) {
-		return l.Lend(ctx, to, lane, pieces...)
+	return p.sendBy(ctx, rank, lane, pieces, func(ctx context.Context) (bool, error) {
+		return l.Lend(ctx, rank, lane, pieces...)
 	})
 }
 
-func (p *Peers) sendBy(ctx context.Context, to int, lane collective.Lane, pieces [][]byte,
+func (p *Peers) sendBy(ctx context.Context, rank int, lane collective.Lane, pieces [][]byte,
 	by func(ctx context.Context) (bool, error)) (lent bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -149,11 +149,11 @@ func (p *Peers) sendBy(ctx context.Context, to int, lane collective.Lane, pieces
 	defer stop()
 	switch lent, err = by(waiting); {
 	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
-		return false, p.end(p.gone(ctx, to, lane, p.patience()))
+		return false, p.end(p.gone(ctx, rank, lane, p.patience()))
 	case errors.Is(err, Ended):
 		return false, p.end(err)
 	case err != nil:
-		return false, fmt.Errorf("rank %d: %w", to, err)
+		return false, fmt.Errorf("rank %d: %w", rank, err)
 	}
 	for _, b := range pieces {
 		p.sent[lane].Add(int64(len(b)))
@@ -186,9 +186,9 @@ func (p *Peers) reuse(a arrival) {
 // header. It drops messages of earlier rounds, and, if a record is wanted, the remaining
 // messages of this round. The error wraps collective.Aborted if the peer has called the
 // round off.
-func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) (arrival, error) {
+func (p *Peers) receive(ctx context.Context, rank int, lane collective.Lane, want header) (arrival, error) {
 	for {
-		h, m, err := p.next(ctx, from, lane)
+		h, m, err := p.next(ctx, rank, lane)
 		switch {
 		case err != nil:
 			return arrival{}, err
@@ -196,9 +196,9 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 			p.reuse(m)
 			continue
 		case h.kind == callOff && h.round == want.round:
-			return arrival{}, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m.content())
+			return arrival{}, fmt.Errorf("%w: rank %d: %s", collective.Aborted, rank, m.content())
 		case h != want:
-			return arrival{}, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
+			return arrival{}, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", rank, h, want)
 		}
 		return m, nil
 	}
@@ -206,24 +206,24 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 
 // next returns the next message of a peer. Only time spent waiting counts as silence, not
 // time for which this process was suspended.
-func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, arrival, error) {
+func (p *Peers) next(ctx context.Context, rank int, lane collective.Lane) (header, arrival, error) {
 	for silent := time.Duration(0); ; {
 		wait := max(min(p.patience()/4, time.Second), time.Millisecond)
-		m, err := p.within(ctx, from, lane, wait)
+		m, err := p.within(ctx, rank, lane, wait)
 		silent += wait
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && silent < p.patience():
 			continue
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return header{}, m, p.end(p.gone(ctx, from, lane, silent))
+			return header{}, m, p.end(p.gone(ctx, rank, lane, silent))
 		case errors.Is(err, Ended):
 			return header{}, m, p.end(err)
 		case err != nil:
-			return header{}, m, fmt.Errorf("rank %d: %w", from, err)
+			return header{}, m, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		h, err := parse(m.pieces[0])
 		if err != nil {
-			return h, m, fmt.Errorf("rank %d: %w", from, err)
+			return h, m, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		return h, m, nil
 	}
@@ -231,10 +231,10 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 
 // gone returns an error that names the missing ranks. They are the rank that was waited for, or others
 // that were silent for the same time: a rank may be blocked by another one that is gone.
-func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent time.Duration) error {
-	text, it := fmt.Sprintf("rank %d is gone", from), "it"
+func (p *Peers) gone(ctx context.Context, rank int, lane collective.Lane, silent time.Duration) error {
+	text, it := fmt.Sprintf("rank %d is gone", rank), "it"
 	for r := range p.Size() {
-		if r == p.Rank() || r == from {
+		if r == p.Rank() || r == rank {
 			continue
 		}
 		if _, err := p.within(ctx, r, lane, time.Millisecond); errors.Is(err, context.DeadlineExceeded) {
@@ -244,15 +244,15 @@ func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent
 	return fmt.Errorf("%s: nothing was heard of %s for %v: %w", text, it, silent.Round(time.Second/10), Ended)
 }
 
-func (p *Peers) within(ctx context.Context, from int, lane collective.Lane, d time.Duration) (
+func (p *Peers) within(ctx context.Context, rank int, lane collective.Lane, d time.Duration) (
 	arrival, error) {
 	waiting, stop := context.WithTimeout(ctx, d)
 	defer stop()
 	if l, ok := p.fabric.(Lender); ok {
-		pieces, lent, err := l.Borrow(waiting, from, lane)
+		pieces, lent, err := l.Borrow(waiting, rank, lane)
 		return arrival{pieces, lent}, err
 	}
-	m, err := p.fabric.Receive(waiting, from, lane)
+	m, err := p.fabric.Receive(waiting, rank, lane)
 	return arrival{pieces: [][]byte{m}}, err
 }
 

@@ -192,13 +192,13 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 }
 
 // read finds the parts in a message that another rank has sent.
-func (e *exchange) read(from int, r *received) error {
-	n := len(e.nodes[from])
+func (e *exchange) read(rank int, r *received) error {
+	n := len(e.nodes[rank])
 	marks, err := r.marks(len(e.values) * n)
 	if err != nil {
 		return err
 	}
-	e.came[from] = make([]tensor.Tensor, len(marks))
+	e.came[rank] = make([]tensor.Tensor, len(marks))
 	for _, shared := range []bool{false, true} {
 		for i, mark := range marks {
 			v := &e.values[i/n]
@@ -210,7 +210,7 @@ func (e *exchange) read(from int, r *received) error {
 			if t.Bytes, err = r.take(b - a); err != nil {
 				return err
 			}
-			e.came[from][i] = t
+			e.came[rank][i] = t
 		}
 	}
 	return r.end()
@@ -290,22 +290,22 @@ func (e *exchange) shareResults(ctx context.Context) error {
 }
 
 // takeResults receives a rank's share of the results.
-func (e *exchange) takeResults(ctx context.Context, from int) error {
-	theirs, err := e.peers.receive(ctx, from, e.number, e.header(results))
+func (e *exchange) takeResults(ctx context.Context, rank int) error {
+	theirs, err := e.peers.receive(ctx, rank, e.number, e.header(results))
 	if err != nil {
 		return err
 	}
 	r := received{theirs.pieces, headerBytes}
-	err = e.eachShared(from, func(chunk []byte) error {
+	err = e.eachShared(rank, func(chunk []byte) error {
 		b, err := r.take(len(chunk))
 		copy(chunk, b)
 		return err
 	})
 	if err = cmp.Or(err, r.end()); err != nil {
-		return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
+		return fmt.Errorf("rank %d: exchange %d: %w", rank, e.sequence, err)
 	}
 	if theirs.lent {
-		return e.peers.send(ctx, from, e.number, e.header(taken).append(nil))
+		return e.peers.send(ctx, rank, e.number, e.header(taken).append(nil))
 	}
 	e.peers.reuse(theirs)
 	return nil

@@ -315,7 +315,7 @@ func (s *stage) hasAny(replicas []int) bool {
 }
 
 // reduce makes a run of Reduce.
-func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest Runner) (
+func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, runner Runner) (
 	device.Outcome, error) {
 	g, out := step.Group, device.Outcome{}
 	if g == nil {
@@ -360,7 +360,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 			sums[nodes[k].Out[0]] = values[k].Result
 		}
 	}
-	if err := s.afterSums(ctx, fn, step, rest, sums); err != nil {
+	if err := s.afterSums(ctx, fn, step, runner, sums); err != nil {
 		return out, err
 	}
 	for _, o := range fn.Outputs {
@@ -376,7 +376,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 }
 
 // afterSums computes the outputs of Reduce that depend on the sums, and adds them to sums.
-func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, rest Runner,
+func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, runner Runner,
 	sums map[graph.Value]tensor.Tensor) error {
 	if step.Func == nil { // Reduce has only all-reduces
 		return nil
@@ -385,7 +385,7 @@ func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, re
 	for _, v := range step.Func.Inputs {
 		step.Inputs = append(step.Inputs, sums[v])
 	}
-	done, err := rest.Run(ctx, step)
+	done, err := runner.Run(ctx, step)
 	if err != nil {
 		return err
 	}

@@ -56,9 +56,9 @@ type authority struct {
 	key         crypto.Signer
 }
 
-// openAuthority reads the authority in a folder. If there is none it makes one, and made has the new
+// openAuthority reads the authority in a folder. If there is none it makes one, and created has the new
 // folder.
-func openAuthority(folder string) (a *authority, made []string, err error) {
+func openAuthority(folder string) (a *authority, created []string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, nil, err
 	}

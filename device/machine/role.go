@@ -31,13 +31,13 @@ func (r Role) other() Role {
 func (r Role) uri() *url.URL { return &url.URL{Scheme: "bnctl", Host: "role", Path: "/" + string(r)} }
 
 // roles returns the roles that a certificate has.
-func roles(c *x509.Certificate) (all []string) {
+func roles(c *x509.Certificate) (list []string) {
 	for _, u := range c.URIs {
 		if u.Scheme == "bnctl" && u.Host == "role" {
-			all = append(all, strings.TrimPrefix(u.Path, "/"))
+			list = append(list, strings.TrimPrefix(u.Path, "/"))
 		}
 	}
-	return all
+	return list
 }
 
 // check returns an error unless a certificate is trusted in a role at the time now, by the rules of the
@@ -71,11 +71,11 @@ func check(c *x509.Certificate, intermediates []*x509.Certificate, r Role, f *fi
 	return nil
 }
 
-func roleText(all []string) string {
-	if len(all) == 0 {
+func roleText(roles []string) string {
+	if len(roles) == 0 {
 		return "of no side of bnctl"
 	}
-	return strings.Join(all, " and ")
+	return strings.Join(roles, " and ")
 }
 
 // serial returns the serial number of a certificate in hexadecimal, as in the file revoked.

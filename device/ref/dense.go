@@ -1,8 +1,8 @@
 package ref
 
-// lines divides a into lines of width elements. It returns a function for the elements of line i, and the
-// number of lines. A dense layer treats every position of its leading axes as a row, which is one line.
-func (a *array) lines(width int) (of func(i int) []float64, count int) {
+// lines divides a into lines of width elements. It returns a function line for the elements of line i, and
+// the number of lines. A dense layer treats every position of its leading axes as a row, which is one line.
+func (a *array) lines(width int) (line func(i int) []float64, count int) {
 	return func(i int) []float64 { return a.f[i*width : (i+1)*width] }, len(a.f) / width
 }
 

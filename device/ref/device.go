@@ -18,12 +18,12 @@ type backend struct {
 	class      string // class with the definitions that the device computes; "": the default
 }
 
-// New returns a reference device that uses name in errors and logs. It refuses the
-// operations of the list without, like a device that does not have them. Its only
-// precision is device.F32; the devices of Provider have all precisions.
-func New(name string, without ...graph.Op) device.Device {
+// New returns a reference device that uses name in errors and logs. It refuses the given operations, like a
+// device that does not have them. Its only precision is device.F32; the devices of Provider have all
+// precisions.
+func New(name string, refused ...graph.Op) device.Device {
 	b := backend{name: name, precisions: []string{device.F32}}
-	b.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })
+	b.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(refused, o) })
 	return b.device()
 }
 

@@ -4,42 +4,41 @@ import "github.com/bnctl/bnctl/tensor"
 
 // walk visits the elements of a shape in row-major order. visit gets the number
 // of the element and its coordinates, which are valid only during the call.
-func walk(shape []int, visit func(i int, at []int)) {
-	at := make([]int, len(shape))
+func walk(shape []int, visit func(i int, coordinates []int)) {
+	coordinates := make([]int, len(shape))
 	for i := range tensor.Count(shape) {
-		visit(i, at)
+		visit(i, coordinates)
 		for axis := len(shape) - 1; axis >= 0; axis-- {
-			if at[axis]++; at[axis] < shape[axis] {
+			if coordinates[axis]++; coordinates[axis] < shape[axis] {
 				break
 			}
-			at[axis] = 0
+			coordinates[axis] = 0
 		}
 	}
 }
 
-// flat returns the number of the element at coordinates at.
-func flat(shape, at []int) int {
+// flat returns the number of the element at the given coordinates.
+func flat(shape, coordinates []int) int {
 	i := 0
 	for axis, n := range shape {
-		i = i*n + at[axis]
+		i = i*n + coordinates[axis]
 	}
 	return i
 }
 
-// broadcastIndex returns, for every element of the broadcast shape (to), the index of its
-// source element in the original shape (from). Shapes are aligned at their last axes, and axes
-// of length 1 are repeated.
-func broadcastIndex(from, to []int) []int {
-	index := make([]int, tensor.Count(to))
-	source := make([]int, len(from))
-	walk(to, func(i int, at []int) {
-		for axis, n := range from {
-			source[axis] = at[len(to)-len(from)+axis]
+// broadcastIndex returns, for every element of the shape broadcast, the index of its source element in the
+// original shape. Shapes are aligned at their last axes, and axes of length 1 are repeated.
+func broadcastIndex(original, broadcast []int) []int {
+	index := make([]int, tensor.Count(broadcast))
+	source := make([]int, len(original))
+	walk(broadcast, func(i int, at []int) {
+		for axis, n := range original {
+			source[axis] = at[len(broadcast)-len(original)+axis]
 			if n == 1 {
 				source[axis] = 0
 			}
 		}
-		index[i] = flat(from, source)
+		index[i] = flat(original, source)
 	})
 	return index
 }

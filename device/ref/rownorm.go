@@ -72,15 +72,15 @@ func groupNorm(c *call) {
 	c.rowNorm(c.groupSets(), func(_, i int) int { return i / plane })
 }
 
-// rowNorm normalises each of the sets of elements in every row. of(k, i) is the index of the scale for
-// place k of a set, where i is the index of the element in the row.
-func (c *call) rowNorm(sets []set, of func(k, i int) int) {
+// rowNorm normalises each of the sets of elements in every row. scaleIndex(k, i) is the index of the scale
+// for element k of a set, where i is the index of this element in the row.
+func (c *call) rowNorm(sets []set, scaleIndex func(k, i int) int) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
 		for _, s := range sets {
 			mean, inverse := s.moments(x.at(n), c.Float("eps"))
 			for k, i := range s {
-				scale, bias := c.scaled(of(k, i))
+				scale, bias := c.scaled(scaleIndex(k, i))
 				y.at(n)[i] = float64(scale*((x.at(n)[i]-mean)*inverse)) + bias
 			}
 		}

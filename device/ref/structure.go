@@ -21,16 +21,15 @@ func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	}
 }
 
-// sliced returns, for every element of a slice, the index of its source element in the original
-// shape, from.
-func (c *call) sliced(from, shape []int) []int {
+// sliced returns, for every element of a slice, the index of its source element in the original shape.
+func (c *call) sliced(original, shape []int) []int {
 	begin, step := c.Ints("begin"), c.SliceStep()
-	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))
+	index, source := make([]int, tensor.Count(shape)), make([]int, len(original))
 	walk(shape, func(i int, at []int) {
-		for axis := range from {
+		for axis := range original {
 			source[axis] = begin[axis] + at[axis]*step[axis]
 		}
-		index[i] = flat(from, source)
+		index[i] = flat(original, source)
 	})
 	return index
 }
@@ -49,15 +48,15 @@ func sliceGrad(c *call) {
 	}
 }
 
-// taken returns, for every element of the result of a take, the index of its source element in the
-// original shape, from.
-func (c *call) taken(from, shape []int) []int {
+// taken returns, for every element of the result of a take, the index of its source element in the original
+// shape.
+func (c *call) taken(original, shape []int) []int {
 	axis, indices := c.Int("axis"), c.Ints("index")
-	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))
+	index, source := make([]int, tensor.Count(shape)), make([]int, len(original))
 	walk(shape, func(i int, at []int) {
 		copy(source, at)
 		source[axis] = indices[at[axis]]
-		index[i] = flat(from, source)
+		index[i] = flat(original, source)
 	})
 	return index
 }

@@ -38,7 +38,7 @@ func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capa
 		return nil, device.Errorf(d.info.Name, name, device.Invalid, "%w", err)
 	}
 	m := &pb.Message{Body: &pb.Message_Load{Load: &pb.Load{Capacity: wire.EncodeCapacity(c)}}}
-	m, _, err = d.session.do(ctx, &call{name: name, body: m, in: []tensor.Tensor{tensor.Of(b, len(b))}})
+	m, _, err = d.session.do(ctx, &call{name: name, body: m, tensors: []tensor.Tensor{tensor.Of(b, len(b))}})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (s *session) close() {
 
 // callDone makes a call with the answer Done, without a tensor.
 func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in ...tensor.Tensor) error {
-	m, _, err := s.do(ctx, &call{name: name, body: m, in: in})
+	m, _, err := s.do(ctx, &call{name: name, body: m, tensors: in})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // this process allocates.
 type limits struct {
 	value    int64 // bytes of the largest value
-	all      int64 // bytes of all values together
+	total    int64 // bytes of all values together
 	schedule *wire.Schedule
 	counts   wire.Counts // counts of the outputs
 }
@@ -33,7 +33,7 @@ func limitsOf(f *graph.Function) limits {
 		if n := &f.Nodes[i]; n.Op == graph.AllReduce {
 			t := f.Values[n.Out[0]].Type
 			b := wire.Bytes([]tensor.Tensor{{DType: t.DType, Shape: t.Shape}})
-			l.value, l.all = max(l.value, b), l.all+b
+			l.value, l.total = max(l.value, b), l.total+b
 		}
 	}
 	return l
@@ -79,10 +79,10 @@ func (s *session) allocatePartials(c *call, m *pb.Message, heads []tensor.Tensor
 // countPartials counts the bytes of the partial values that have arrived in this run. It returns an
 // error if they exceed the bytes that all exchanges of the run can have.
 func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
-	if c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
+	if c.limits.total == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return errAlone
 	}
-	most := c.limits.all * int64(len(s.group.Exchanged()))
+	most := c.limits.total * int64(len(s.group.Exchanged()))
 	n := wire.Bytes(partials)
 	if n > most-c.exchangedBytes {
 		return fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
@@ -104,7 +104,7 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
 	}
 	done := m.GetOutcome() != nil && m.GetOutcome().Error == nil
-	if !done || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
+	if !done || c.limits.total == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return nil
 	}
 	if c.exchanges > 0 {

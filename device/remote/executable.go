@@ -94,7 +94,7 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
-	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function], rows: s.Rows,
+	c := &call{name: "Run " + s.Function, tensors: s.Inputs, limits: x.limits[s.Function], rows: s.Rows,
 		free: &x.free}
 	c.progress = c.limits.schedule.Begin(s.Number)
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{

@@ -40,7 +40,7 @@ type Fabric struct {
 	binary  *binary
 	pipe    wire.Pipe
 	rank    int
-	about   string
+	name    string
 	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // boxes by rank and lane
 	left    []chan struct{}                          // closed when a rank has left; for this rank: when all have
 	over    chan struct{}                            // closed when the fabric has ended
@@ -106,7 +106,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 		return c.fail("join", device.Unavailable, "it says that this is rank %d of %d", reply.GetRank(),
 			reply.GetSize())
 	}
-	f.rank, f.about = int(reply.GetRank()), reply.GetAbout()
+	f.rank, f.name = int(reply.GetRank()), reply.GetAbout()
 	f.sending = make([][collective.Lanes]sync.Mutex, reply.GetSize())
 	f.coming = make([][collective.Lanes]incoming, reply.GetSize())
 	f.got = make([][collective.Lanes]atomic.Uint64, reply.GetSize())
@@ -158,7 +158,7 @@ func (f *Fabric) read() {
 			in := &f.coming[m.Peer][m.Lane]
 			f.got[m.Peer][m.Lane].Add(1)
 			f.boxes[m.Peer][m.Lane].Put(in.message)
-			*in = incoming{most: max(in.most, len(in.message))}
+			*in = incoming{largest: max(in.largest, len(in.message))}
 		case wire.FrameLeft:
 			if !isClosed(f.left[m.Peer]) {
 				close(f.left[m.Peer])
@@ -171,7 +171,7 @@ func (f *Fabric) read() {
 // with the size of the largest message so far.
 type incoming struct {
 	message []byte
-	most    int // bytes of the largest message so far; the next one is probably as large
+	largest int // bytes of the largest message so far; the next one is probably as large
 }
 
 // bufferFor returns the memory for the content of a frame, which follows the earlier frames of the same
@@ -191,7 +191,7 @@ func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if in.message == nil {
 		most := n
 		if m.Kind == wire.FramePart {
-			most = max(in.most, n)
+			most = max(in.largest, n)
 		}
 		in.message = f.free.get(most)
 	}
@@ -229,7 +229,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // About returns the name of the network or library.
-func (f *Fabric) About() string { return f.about }
+func (f *Fabric) About() string { return f.name }
 
 // Rank implements fabric.Fabric.
 func (f *Fabric) Rank() int { return f.rank }

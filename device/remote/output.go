@@ -27,10 +27,10 @@ type output struct {
 	line []byte
 	log  func(string)
 
-	begun []byte        // an unfinished line, which may be death
-	death string        // the line that explains why the program ends, or ""
-	since int           // bytes written since death
-	end   chan struct{} // closed when the plugin can no longer write
+	begun   []byte        // an unfinished line, which may be death
+	death   string        // the line that explains why the program ends, or ""
+	written int           // bytes written since death
+	end     chan struct{} // closed when the plugin can no longer write
 }
 
 const (
@@ -83,7 +83,7 @@ func (w *output) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(w.tail)), "\n")
-	if w.death == "" || w.since > deathExpires {
+	if w.death == "" || w.written > deathExpires {
 		return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 	}
 	for at, line := range slices.Backward(lines) {
@@ -127,7 +127,7 @@ var memoryDeaths = []string{"out of memory", "cannot allocate memory", "bad_allo
 func (w *output) ranOutOfMemory() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.since <= deathExpires && slices.ContainsFunc(memoryDeaths, func(d string) bool {
+	return w.written <= deathExpires && slices.ContainsFunc(memoryDeaths, func(d string) bool {
 		return strings.Contains(w.death, d)
 	})
 }
@@ -138,7 +138,7 @@ const deathExpires = 256 << 10
 
 // noticeDeath stores the last line that explains why the program ends.
 func (w *output) noticeDeath(p []byte) {
-	w.since += len(p)
+	w.written += len(p)
 	for len(p) > 0 {
 		line, rest, whole := bytes.Cut(p, []byte{'\n'})
 		if free := lineBytes - len(w.begun); len(line) <= free {
@@ -149,7 +149,7 @@ func (w *output) noticeDeath(p []byte) {
 		}
 		text := strings.TrimRight(string(w.begun), "\r")
 		if thrown(text) || slices.ContainsFunc(deaths, func(d string) bool { return strings.HasPrefix(text, d) }) {
-			w.death, w.since = text, len(rest)
+			w.death, w.written = text, len(rest)
 		}
 		p, w.begun = rest, w.begun[:0]
 	}
@@ -161,13 +161,13 @@ func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w}
 // outputReader passes on the output that go-plugin reads and keeps a copy. It notes the
 // end of the output.
 type outputReader struct {
-	from   io.ReadCloser
+	r      io.ReadCloser
 	output *output
 }
 
 // Read implements io.Reader.
 func (e *outputReader) Read(p []byte) (int, error) {
-	n, err := e.from.Read(p)
+	n, err := e.r.Read(p)
 	_, _ = e.output.Write(p[:n])
 	if err != nil {
 		e.output.close()
@@ -175,7 +175,7 @@ func (e *outputReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (e *outputReader) Close() error { return e.from.Close() }
+func (e *outputReader) Close() error { return e.r.Close() }
 
 // close records that the plugin can no longer write. It may be called twice.
 func (w *output) close() {

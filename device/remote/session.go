@@ -92,7 +92,7 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 type call struct {
 	name           string // name in errors: "Run train"
 	body           *pb.Message
-	in             []tensor.Tensor
+	tensors        []tensor.Tensor
 	result         []tensor.Tensor // types of the returned tensors
 	free           *messagePool    // memory for the returned tensors; nil: new memory
 	limits         limits          // limits of exchanges; zero: exchanges are errors
@@ -160,17 +160,17 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 // wait until the device has finished another call, perhaps in a system call, and could not be cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
-	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
+	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.total > 0 {
 		return false
 	}
 	const head = 4 << 10 // an upper bound on the message without its tensors
-	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Available())
+	return s.host == nil || wire.Bytes(c.tensors)+head <= int64(s.host.Available())
 }
 
 // send sends calls, each with its tensors. It waits while the connection is full.
 func (s *session) send(calls []*call) error {
 	for _, c := range calls {
-		if err := s.conn.Send(c.body, c.in); err != nil {
+		if err := s.conn.Send(c.body, c.tensors); err != nil {
 			return err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *session) check(ctx context.Context, c *call) error {
 	case ctx.Err() != nil:
 		return device.Errorf(s.name, c.name, device.Canceled, "%w", ctx.Err())
 	}
-	for i, t := range c.in {
+	for i, t := range c.tensors {
 		if n, err := tensor.Size(t.DType, t.Shape); err != nil || n != len(t.Bytes) {
 			return device.Errorf(s.name, c.name, device.Invalid, "tensor %d is %v with %d bytes", i, t, len(t.Bytes))
 		}

@@ -54,9 +54,10 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	for i, c := range calls {
 		m := c.answer
 		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
-		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // the plugin runs as another user, or in a VM
+		if errors.Is(err, device.Unavailable) &&
+			len(c.tensors) == 0 { // the plugin runs as another user, or in a VM
 			c = x.writeCall(names[i], state[names[i]], false)
-			err = x.session.callDone(ctx, c.name, c.body, c.in...)
+			err = x.session.callDone(ctx, c.name, c.body, c.tensors...)
 		}
 		if err != nil {
 			return err
@@ -74,7 +75,7 @@ func (x *executable) writeCall(name string, t tensor.Tensor, fileParts bool) *ca
 		in.Part = wire.EncodeFilePart(t)
 	}
 	if in.Part == nil {
-		c.in = []tensor.Tensor{t}
+		c.tensors = []tensor.Tensor{t}
 	}
 	return c
 }

@@ -23,9 +23,10 @@ func exitWithHost(end func(), servers <-chan *grpc.Server) {
 // muteUnary redirects standard output to standard error at the first call. Before the first call,
 // standard output is needed for the line of the handshake. Afterwards the host does not read it any
 // more, and a library that prints would block.
-func muteUnary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func muteUnary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
+	error) {
 	mute()
-	return next(ctx, in)
+	return next(ctx, request)
 }
 
 var mute = sync.OnceFunc(outputToError)

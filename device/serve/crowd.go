@@ -18,7 +18,7 @@ import (
 //	             +-- too many wait --> closed
 type crowd struct {
 	net.Listener
-	most int // maximum number of waiting connections
+	limit int // maximum number of waiting connections
 
 	mu      sync.Mutex
 	waiting []*comer // connections without a handshake, the oldest first
@@ -28,8 +28,8 @@ type crowd struct {
 // comer is a connection of a crowd.
 type comer struct {
 	net.Conn
-	crowd *crowd
-	from  string // address without the port
+	crowd   *crowd
+	address string // address without the port
 
 	trusted bool // guarded by crowd.mu
 }
@@ -41,7 +41,7 @@ const (
 	maxStrangers   = 128 // limit for connections without a handshake
 )
 
-func newCrowd(l net.Listener, most int) *crowd { return &crowd{Listener: l, most: most} }
+func newCrowd(l net.Listener, limit int) *crowd { return &crowd{Listener: l, limit: limit} }
 
 // Accept implements net.Listener.
 func (c *crowd) Accept() (net.Conn, error) {
@@ -50,7 +50,7 @@ func (c *crowd) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	from, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
-	n := &comer{Conn: conn, crowd: c, from: from}
+	n := &comer{Conn: conn, crowd: c, address: from}
 	if old := c.add(n); old != nil {
 		_ = old.Conn.Close()
 	}
@@ -62,16 +62,16 @@ func (c *crowd) add(n *comer) (old *comer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, n)
-	if len(c.waiting) <= c.most {
+	if len(c.waiting) <= c.limit {
 		return nil
 	}
 	count, worst := map[string]int{}, ""
 	for _, w := range c.waiting {
-		if count[w.from]++; count[w.from] > count[worst] {
-			worst = w.from
+		if count[w.address]++; count[w.address] > count[worst] {
+			worst = w.address
 		}
 	}
-	i := slices.IndexFunc(c.waiting, func(w *comer) bool { return w.from == worst })
+	i := slices.IndexFunc(c.waiting, func(w *comer) bool { return w.address == worst })
 	old = c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	return old

@@ -9,7 +9,7 @@ import (
 func TestCrowd(t *testing.T) {
 	c := newCrowd(nil, 3)
 	add := func(from string) (*comer, *comer) {
-		n := &comer{Conn: noConn{}, crowd: c, from: from}
+		n := &comer{Conn: noConn{}, crowd: c, address: from}
 		return n, c.add(n)
 	}
 	first, _ := add("a")

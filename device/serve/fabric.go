@@ -218,12 +218,12 @@ func (h *host) handle(e Endpoint, f wire.Frame) error {
 	return nil
 }
 
-func (h *host) Message(from int, lane uint8, content []byte, more bool) {
+func (h *host) Message(rank int, lane uint8, content []byte, more bool) {
 	kind := wire.FrameMessage
 	if more {
 		kind = wire.FramePart
 	}
-	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: kind, Lane: lane, Peer: from, Content: content})
+	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: kind, Lane: lane, Peer: rank, Content: content})
 }
 
 func (h *host) Left(rank int) {

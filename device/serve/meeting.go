@@ -23,13 +23,13 @@ import (
 
 // meetings has the current meetings of a machine, by run and generation.
 type meetings struct {
-	mu  sync.Mutex
-	all map[string]*meeting
+	mu     sync.Mutex
+	byName map[string]*meeting
 }
 
 // meeting is the devices of one group on this machine.
 type meeting struct {
-	of       *meetings
+	registry *meetings
 	key      string
 	hub      *collective.Hub
 	group    device.Group // group of the first member
@@ -57,18 +57,18 @@ func (m *meetings) join(g device.Group, x collective.Exchanger) (*meeting, colle
 	key := fmt.Sprintf("%x/%d", g.Rendezvous, g.Generation)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.all[key]
+	t := m.byName[key]
 	if t == nil {
 		u := &hostUplink{nodes: collective.Cover(g.Leaves(), first.Exchanged())}
-		t = &meeting{of: m, key: key, group: g, uplink: u,
+		t = &meeting{registry: m, key: key, group: g, uplink: u,
 			hub: collective.NewHubBelow(u, g.Leaves(), len(g.Machine))}
 		if len(first.Exchanged()) == g.Leaves() { // the sums are complete without the host
 			t.hub = collective.NewHub(g.Leaves(), len(g.Machine))
 		}
-		if m.all == nil {
-			m.all = map[string]*meeting{}
+		if m.byName == nil {
+			m.byName = map[string]*meeting{}
 		}
-		m.all[key] = t
+		m.byName[key] = t
 	}
 	if !slices.Equal(t.group.Machine, g.Machine) || t.group.Tree != g.Tree ||
 		!slices.EqualFunc(t.group.Replicas, g.Replicas, slices.Equal[[]int]) {
@@ -87,10 +87,10 @@ func (t *meeting) leave() {
 		return
 	}
 	t.abort(fmt.Errorf("a device of the machine has left"))
-	t.of.mu.Lock()
-	defer t.of.mu.Unlock()
+	t.registry.mu.Lock()
+	defer t.registry.mu.Unlock()
 	if t.sessions--; t.sessions == 0 {
-		delete(t.of.all, t.key)
+		delete(t.registry.byName, t.key)
 	}
 }
 

@@ -131,8 +131,8 @@ func TestMeetingEnds(t *testing.T) {
 		if name == "a run fails" {
 			second.leave()
 		}
-		if len(all.all) != 0 {
-			t.Errorf("%s: %d meetings are left", name, len(all.all))
+		if len(all.byName) != 0 {
+			t.Errorf("%s: %d meetings are left", name, len(all.byName))
 		}
 	}
 }

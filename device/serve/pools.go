@@ -73,20 +73,20 @@ func (h *host) Alloc(n int) []byte {
 }
 
 // WholeMessage implements Host.
-func (h *host) WholeMessage(from int, lane uint8, message []byte) {
+func (h *host) WholeMessage(rank int, lane uint8, message []byte) {
 	if len(h.pools) > 0 {
 		if at, ok := h.pools[0].Offset(message); ok {
 			v := wire.View{Pool: 1, Offset: int64(at), Length: int64(len(message))}
-			_ = wire.WriteFrame(h.pipe, wire.Views(from, lane, []wire.View{v}))
+			_ = wire.WriteFrame(h.pipe, wire.Views(rank, lane, []wire.View{v}))
 			return
 		}
 	}
 	for len(message) > MaxContent {
-		h.Message(from, lane, message[:MaxContent], true)
+		h.Message(rank, lane, message[:MaxContent], true)
 		message = message[MaxContent:]
 	}
-	h.Message(from, lane, message, false)
+	h.Message(rank, lane, message, false)
 }
 
 // Sent implements Host.
-func (h *host) Sent(to int, lane uint8) { _ = wire.WriteFrame(h.pipe, wire.Back(to, lane, 0)) }
+func (h *host) Sent(rank int, lane uint8) { _ = wire.WriteFrame(h.pipe, wire.Back(rank, lane, 0)) }

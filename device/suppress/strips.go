@@ -7,9 +7,9 @@ type strips struct {
 	scale float64
 	low   int32 // left edge of the first strip
 	bits  int   // the width of a strip is 1<<bits
-	of    [][]neighbour
+	near  [][]neighbour
 	broad []neighbour // boxes that touch more than mostTouched strips
-	all   []neighbour
+	kept  []neighbour
 }
 
 // neighbour is a chosen box: its cell and its index.
@@ -34,52 +34,52 @@ func newStrips(sorted []int, boxes []Corners) *strips {
 			low, high = min(low, at[0]), max(high, at[2])
 		}
 	}
-	s.low, s.of = low, make([][]neighbour, max(1, min(mostStrips, len(sorted)/perStrip)))
-	for int(high-low)>>s.bits >= len(s.of) {
+	s.low, s.near = low, make([][]neighbour, max(1, min(mostStrips, len(sorted)/perStrip)))
+	for int(high-low)>>s.bits >= len(s.near) {
 		s.bits++
 	}
 	return s
 }
 
 // touched returns the range of the strips that a cell touches.
-func (s *strips) touched(at cell) (from, to int) {
-	return int(at[0]-s.low) >> s.bits, int(at[2]-s.low)>>s.bits + 1
+func (s *strips) touched(c cell) (from, to int) {
+	return int(c[0]-s.low) >> s.bits, int(c[2]-s.low)>>s.bits + 1
 }
 
 func (s *strips) add(n neighbour) {
-	s.all = append(s.all, n)
+	s.kept = append(s.kept, n)
 	from, to := s.touched(n.cell)
 	if to-from > mostTouched {
 		s.broad = append(s.broad, n)
 		return
 	}
-	for i := range s.of[from:to] {
-		s.of[from+i] = append(s.of[from+i], n)
+	for i := range s.near[from:to] {
+		s.near[from+i] = append(s.near[from+i], n)
 	}
 }
 
-// overlap reports whether the overlap of box c, which has the cell at, with one of the kept
+// overlap reports whether the overlap of box c, which touches the cells, with one of the kept
 // boxes exceeds limit. The overlap is the area in common divided by the area of the union.
 // All boxes have an area.
-func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) bool {
-	from, to := s.touched(at)
+func (s *strips) overlap(c Corners, cells cell, boxes []Corners, limit float32) bool {
+	from, to := s.touched(cells)
 	if to-from > mostTouched {
-		return overlapsAny(c, at, s.all, boxes, limit)
+		return overlapsAny(c, cells, s.kept, boxes, limit)
 	}
-	for _, near := range s.of[from:to] {
-		if overlapsAny(c, at, near, boxes, limit) {
+	for _, near := range s.near[from:to] {
+		if overlapsAny(c, cells, near, boxes, limit) {
 			return true
 		}
 	}
-	return overlapsAny(c, at, s.broad, boxes, limit)
+	return overlapsAny(c, cells, s.broad, boxes, limit)
 }
 
 // overlapsAny does the same as strips.overlap for some of the kept boxes.
-func overlapsAny(b Corners, at cell, others []neighbour, boxes []Corners, limit float32) bool {
+func overlapsAny(b Corners, cells cell, others []neighbour, boxes []Corners, limit float32) bool {
 	area := b.area()
 	for i := range others {
 		o := &others[i].cell
-		if (o[2]-at[0])|(at[2]-o[0])|(o[3]-at[1])|(at[3]-o[1]) < 0 {
+		if (o[2]-cells[0])|(cells[2]-o[0])|(o[3]-cells[1])|(cells[3]-o[1]) < 0 {
 			continue
 		}
 		a := boxes[others[i].box]

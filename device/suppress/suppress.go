@@ -62,14 +62,14 @@ func sortByScore(indices []int, scores []float32) {
 
 // choose visits sorted candidates and returns those that no chosen one overlaps by more than limit, up to a
 // maximum count.
-func choose(sorted []int, most int, boxes []Corners, limit float32) []int {
+func choose(sorted []int, maxCount int, boxes []Corners, limit float32) []int {
 	if limit < 0 { // every overlap is greater than a negative limit
-		return slices.Clone(sorted[:min(1, most, len(sorted))])
+		return slices.Clone(sorted[:min(1, maxCount, len(sorted))])
 	}
 	var chosen []int
 	strips := newStrips(sorted, boxes)
 	for _, c := range sorted {
-		if len(chosen) == most {
+		if len(chosen) == maxCount {
 			break
 		}
 		if boxes[c].isSolid() {

@@ -82,10 +82,10 @@ func newConn(segment []byte, out, in int) (*Conn, error) {
 }
 
 // SetWaitPolicy sets how this side and the other side wait for bytes.
-func (c *Conn) SetWaitPolicy(here, there WaitPolicy) {
+func (c *Conn) SetWaitPolicy(local, peer WaitPolicy) {
 	_ = c.use(func() error {
-		c.in.waitPolicy.Store(uint32(here))
-		c.out.waitPolicy.Store(uint32(there))
+		c.in.waitPolicy.Store(uint32(local))
+		c.out.waitPolicy.Store(uint32(peer))
 		return nil
 	})
 }

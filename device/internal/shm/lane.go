@@ -183,7 +183,7 @@ func (r *record) String() string {
 
 // area returns the memory of partial value i in a slot. The first result has a byte for each
 // piece, which marks the piece as present or absent. The second result has the pieces.
-func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
+func (l *lane) area(rank int, slot uint64, i int) (present, pieces []byte) {
 	n := maxSegments + l.partialBytes()
 	b := l.slots[rank][slot][i*n:][:n]
 	return b[:maxSegments], b[maxSegments:]

@@ -15,13 +15,13 @@ import (
 // Member is a device's side of the segment of its group: a collective.Exchanger. The members combine
 // their values without the host: each member combines one range of a large value.
 type Member struct {
-	rank    int
-	head    *groupHead
-	lanes   [collective.Lanes]*lane
-	before  chan struct{} // closed when the earlier exchanges of gradients have ended
-	segment []byte
-	closed  atomic.Bool
-	inUse   sync.RWMutex // held for reading by exchanges
+	rank     int
+	head     *groupHead
+	lanes    [collective.Lanes]*lane
+	previous chan struct{} // closed when the earlier exchanges of gradients have ended
+	segment  []byte
+	closed   atomic.Bool
+	inUse    sync.RWMutex // held for reading by exchanges
 }
 
 // Join maps the segment of a group at the path that the host's Group returned. replicas are the
@@ -36,8 +36,8 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{rank: rank, segment: segment, before: make(chan struct{})}
-	close(m.before)
+	m := &Member{rank: rank, segment: segment, previous: make(chan struct{})}
+	close(m.previous)
 	head, lanes := layout(segment, len(replicas))
 	m.head = head
 	for i := range lanes {
@@ -67,8 +67,8 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 		x := m.begin(l, tag, values)
 		return func() error { return m.end(ctx, l, x) }
 	}
-	before, done := m.before, make(chan struct{})
-	m.before = done
+	before, done := m.previous, make(chan struct{})
+	m.previous = done
 	l.awake.Store(false)
 	var err error
 	go func() { // the returned function waits for this goroutine

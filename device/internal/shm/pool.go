@@ -81,29 +81,28 @@ func (p *Pool) Alloc(n int) []byte {
 	return p.memory[from : from+n : from+n]
 }
 
-// gap returns the lowest offset with n free bytes (from), and the index of the chunk after this gap
-// (before).
-func (p *Pool) gap(n int) (before, from int) {
+// gap returns the lowest offset with n free bytes, and the index of the chunk after this gap (next).
+func (p *Pool) gap(n int) (next, offset int) {
 	for i, s := range p.allocated {
-		if s.from-from >= n {
-			return i, from
+		if s.from-offset >= n {
+			return i, offset
 		}
-		from = s.to
+		offset = s.to
 	}
-	return len(p.allocated), from
+	return len(p.allocated), offset
 }
 
-// reserve allocates memory up to an offset. Otherwise, if the system runs out of memory, an
-// access would cause a fault that kills the process.
-func (p *Pool) reserve(to int) bool {
-	if to <= p.reserved {
+// reserve allocates memory up to the offset end. Otherwise, if the system runs out of memory, an access
+// would cause a fault that kills the process.
+func (p *Pool) reserve(end int) bool {
+	if end <= p.reserved {
 		return true
 	}
-	to = min((to+reserveBytes-1)&^(reserveBytes-1), PoolBytes)
-	if Reserve(p.file, to) != nil {
+	end = min((end+reserveBytes-1)&^(reserveBytes-1), PoolBytes)
+	if Reserve(p.file, end) != nil {
 		return false
 	}
-	p.reserved = to
+	p.reserved = end
 	return true
 }
 

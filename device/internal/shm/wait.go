@@ -66,11 +66,11 @@ func (r *ring) await() error {
 
 // awakeFor returns two times for a reader with the given usual waiting time, both from the start of the
 // wait. The reader sleeps until the first time, if that is not 0, and then spins until the second time.
-func awakeFor(usual time.Duration) (asleep, until time.Duration) {
+func awakeFor(usual time.Duration) (sleepUntil, spinUntil time.Duration) {
 	if before := min(early+usual/16, maxEarly); usual > 2*before {
-		asleep = usual - before
+		sleepUntil = usual - before
 	}
-	return asleep, usual + min(overdue+usual/4, maxOverdue)
+	return sleepUntil, usual + min(overdue+usual/4, maxOverdue)
 }
 
 // peek reports whether there are bytes. It waits for bytes for at most d.
@@ -166,10 +166,10 @@ func napOf(a WaitPolicy, n int) time.Duration {
 }
 
 // nap is sleep number n of a wait. It sleeps until the bell has been rung since count returned seen, but
-// at most for the time most.
-func (b *bell) nap(seen uint32, n int, most time.Duration) {
+// at most for the time limit.
+func (b *bell) nap(seen uint32, n int, limit time.Duration) {
 	if n > 0 {
 		runtime.Gosched() // Go's monitor sees that the P is not blocked
 	}
-	b.sleep(seen, most)
+	b.sleep(seen, limit)
 }

@@ -44,7 +44,7 @@ func (b backend) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, er
 }
 
 // relu is a kernel for one operation. If a kernel returns false, the reference computes the node.
-func relu(c *ref.Call) (done bool, err error) {
+func relu(c *ref.Call) (ok bool, err error) {
 	y := c.Out[0].F32()
 	for i, x := range c.In[0].F32() {
 		y[i] = max(x, 0)

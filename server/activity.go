@@ -37,8 +37,8 @@ type totals struct {
 }
 
 // now returns the slot that contains a time. The caller holds mu.
-func (a *activity) now(at time.Time) *slot {
-	number := at.UnixNano() / int64(slotTime)
+func (a *activity) now(t time.Time) *slot {
+	number := t.UnixNano() / int64(slotTime)
 	s := &a.ring[number%slots]
 	if s.number != number {
 		*s = slot{number: number}
@@ -46,11 +46,11 @@ func (a *activity) now(at time.Time) *slot {
 	return s
 }
 
-// count counts a request that ended at a time.
-func (a *activity) count(at time.Time, r *record, failed bool) {
+// count counts a request that ended at the time end.
+func (a *activity) count(end time.Time, r *record, failed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.now(at)
+	s := a.now(end)
 	t := &a.total
 	if failed {
 		s.failed++
@@ -58,16 +58,16 @@ func (a *activity) count(at time.Time, r *record, failed bool) {
 		return
 	}
 	s.answered++
-	t.answered, t.rows, t.last = t.answered+1, t.rows+r.rows, at
+	t.answered, t.rows, t.last = t.answered+1, t.rows+r.rows, end
 	t.queued, t.computed, t.encoded = t.queued+r.queued, t.computed+r.computed, t.encoded+r.encoded
 	s.rows += r.rows
 	s.queued, s.computed = s.queued+r.queued, s.computed+r.computed
 	s.slowest = max(s.slowest, r.queued+r.computed)
 }
 
-// batch counts a batch that ended at a time, and records the number of rows that waited then.
-func (a *activity) batch(at time.Time, waiting int) {
-	a.wait(at, waiting)
+// batch counts a batch that ended at the time end, and records the number of rows that waited then.
+func (a *activity) batch(end time.Time, waiting int) {
+	a.wait(end, waiting)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.total.batches++
@@ -80,19 +80,19 @@ func (a *activity) totals() totals {
 	return a.total
 }
 
-// wait records the number of rows that wait at a time.
-func (a *activity) wait(at time.Time, rows int) {
+// wait records the number of rows that wait at the time t.
+func (a *activity) wait(t time.Time, rows int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.now(at)
+	s := a.now(t)
 	s.waiting = max(s.waiting, rows)
 }
 
 // last returns the slots up to a time, the oldest first, including empty ones.
-func (a *activity) last(at time.Time) []slot {
+func (a *activity) last(t time.Time) []slot {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	end := a.now(at).number
+	end := a.now(t).number
 	var all []slot
 	for number := end - slots + 1; number <= end; number++ {
 		if s := a.ring[number%slots]; s.number == number {
@@ -106,8 +106,8 @@ func (a *activity) last(at time.Time) []slot {
 
 // activities has the activity of each model version. A version keeps its activity when its file is replaced.
 type activities struct {
-	mu  sync.Mutex
-	all map[[2]string]*activity // activities by model and version
+	mu      sync.Mutex
+	byModel map[[2]string]*activity // activities by model and version
 }
 
 // of returns the activity of a version.
@@ -115,18 +115,18 @@ func (a *activities) of(model, version string) *activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := [2]string{model, version}
-	if a.all == nil {
-		a.all = map[[2]string]*activity{}
+	if a.byModel == nil {
+		a.byModel = map[[2]string]*activity{}
 	}
-	if a.all[key] == nil {
-		a.all[key] = &activity{}
+	if a.byModel[key] == nil {
+		a.byModel[key] = &activity{}
 	}
-	return a.all[key]
+	return a.byModel[key]
 }
 
 // forget removes the activity of a version that is no longer served.
 func (a *activities) forget(model, version string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.all, [2]string{model, version})
+	delete(a.byModel, [2]string{model, version})
 }

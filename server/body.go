@@ -54,15 +54,15 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 
 // readAll reads to the end, at most limit bytes. expected is the length, or -1 if it is unknown.
 // times is the number of bytes of memory that readAll reserves for each byte.
-func readAll(from io.Reader, expected, limit int64, res *reservation, times int64) ([]byte, error) {
+func readAll(r io.Reader, expected, limit int64, res *reservation, times int64) ([]byte, error) {
 	if expected < 0 {
-		return readChunks(from, limit, res, times)
+		return readChunks(r, limit, res, times)
 	}
 	if err := res.grow(times * expected); err != nil {
 		return nil, err
 	}
 	body := newBuffer(int(expected))
-	_, err := io.ReadFull(from, body)
+	_, err := io.ReadFull(r, body)
 	return body, unreadable(err, limit)
 }
 
@@ -74,7 +74,7 @@ const (
 )
 
 // readChunks reads to the end in chunks, and joins them.
-func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]byte, error) {
+func readChunks(r io.Reader, limit int64, res *reservation, times int64) ([]byte, error) {
 	var chunks [][]byte
 	total := 0
 	for size := firstChunk; ; size = min(2*size, maxChunk) {
@@ -82,7 +82,7 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 			return nil, err
 		}
 		chunk := newBuffer(size)
-		n, err := readChunk(from, chunk)
+		n, err := readChunk(r, chunk)
 		chunks, total = append(chunks, chunk[:n]), total+n
 		if int64(total) > limit {
 			return nil, tooLarge(limit)
@@ -109,10 +109,10 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 // readChunk fills b, unless the reader ends first. It returns io.EOF at the regular end of the reader, and
 // io.ErrUnexpectedEOF if a compressed or chunked body is cut off. io.ReadFull would return
 // io.ErrUnexpectedEOF in both cases.
-func readChunk(from io.Reader, b []byte) (n int, err error) {
+func readChunk(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var more int
-		more, err = from.Read(b[n:])
+		more, err = r.Read(b[n:])
 		n += more
 	}
 	return n, err

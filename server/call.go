@@ -108,19 +108,19 @@ func (k *call) setReadDeadline(size int64) {
 	}
 }
 
-// decompress reads a compressed message. The compressed data must end where from ends.
-func (k *call) decompress(from *io.LimitedReader) error {
+// decompress reads a compressed message. The compressed data must end where src ends.
+func (k *call) decompress(src *io.LimitedReader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)
 	}
 	if err := k.reservation.grow(decompressorBytes); err != nil {
 		return err
 	}
-	z, err := newDecompressor("gzip", from)
+	z, err := newDecompressor("gzip", src)
 	if err == nil {
 		k.body, err = readChunks(z, k.maxMessage, k.reservation, 1)
 	}
-	if err == nil && from.N > 0 {
+	if err == nil && src.N > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	k.reservation.shrink(decompressorBytes)

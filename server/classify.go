@@ -39,7 +39,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer q.done()
+	defer q.release()
 	return q.model.writeClasses(w, recordOf(r.Context()), answers, q.answer)
 }
 
@@ -73,7 +73,7 @@ func noClass(err error) error {
 }
 
 // writeClasses writes the classes with the highest scores.
-func (s *modelVersion) writeClasses(w http.ResponseWriter, rec *record, how *predict.Answers,
+func (s *modelVersion) writeClasses(w http.ResponseWriter, rec *record, answers *predict.Answers,
 	a *protocol.Answer) error {
 	outs := make([]tensor.Tensor, len(a.Outputs))
 	for i, o := range a.Outputs {
@@ -82,7 +82,7 @@ func (s *modelVersion) writeClasses(w http.ResponseWriter, rec *record, how *pre
 	}
 	c := classes{Model: s.name, Version: s.label(), SHA256: s.sha256,
 		QueueMS: 1000 * rec.queued.Seconds(), DeviceMS: 1000 * rec.computed.Seconds()}
-	if err := c.fill(how, outs); err != nil {
+	if err := c.fill(answers, outs); err != nil {
 		return noClass(err)
 	}
 	writeJSON(w, http.StatusOK, c)
@@ -97,18 +97,18 @@ type value struct {
 }
 
 // fill sets the classes or values from the outputs of the model.
-func (c *classes) fill(how *predict.Answers, outs []tensor.Tensor) error {
-	if how.Numbers() {
-		values, err := how.Values(outs)
+func (c *classes) fill(answers *predict.Answers, outs []tensor.Tensor) error {
+	if answers.Numbers() {
+		values, err := answers.Values(outs)
 		for _, v := range values {
 			c.Values = append(c.Values, value(v))
 		}
 		return err
 	}
-	best, err := how.Best(outs)
+	best, err := answers.Best(outs)
 	c.Top = topClasses(best)
-	if err == nil && how.Decides() {
-		holding, _ := how.Holding(outs)
+	if err == nil && answers.Decides() {
+		holding, _ := answers.Holding(outs)
 		labels := topClasses(holding)
 		c.Labels = &labels
 	}

@@ -23,8 +23,8 @@ type decompressor struct {
 
 // newDecompressor returns a decompressor for an encoding of HTTP. Deflate of HTTP is zlib (RFC 9110,
 // 8.4.1.2).
-func newDecompressor(encoding string, from io.Reader) (*decompressor, error) {
-	d := &decompressor{packed: bufio.NewReader(from)}
+func newDecompressor(encoding string, src io.Reader) (*decompressor, error) {
+	d := &decompressor{packed: bufio.NewReader(src)}
 	var err error
 	switch encoding {
 	case "gzip":

@@ -35,7 +35,7 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer q.done()
+	defer q.release()
 	m, rec := q.model, recordOf(r.Context())
 	var outs []tensor.Tensor
 	for _, o := range q.answer.Outputs {

@@ -41,13 +41,13 @@ type framedConn struct {
 	written atomic.Int64 // bytes that the server has sent
 
 	// Only the goroutine that reads uses the fields below.
-	read   int64                  // bytes, up to the end of the preface
-	plain  bool                   // the connection does not use HTTP/2
-	header [frameHeaderBytes]byte // header of the frame that is arriving
-	have   int                    // bytes of header that have arrived
-	left   int                    // bytes of the frame's payload that have not arrived yet
-	excess float64                // number of control frames, minus controlRate for each second
-	last   time.Time              // time of the last change of excess
+	read      int64                  // bytes, up to the end of the preface
+	plain     bool                   // the connection does not use HTTP/2
+	header    [frameHeaderBytes]byte // header of the frame that is arriving
+	have      int                    // bytes of header that have arrived
+	remaining int                    // bytes of the frame's payload that have not arrived yet
+	excess    float64                // number of control frames, minus controlRate for each second
+	last      time.Time              // time of the last change of excess
 }
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -91,9 +91,9 @@ func (c *framedConn) count(b []byte) bool {
 			}
 			c.read++
 			b = b[1:]
-		case c.left > 0:
-			n := min(c.left, len(b))
-			c.left -= n
+		case c.remaining > 0:
+			n := min(c.remaining, len(b))
+			c.remaining -= n
 			b = b[n:]
 		default:
 			n := copy(c.header[c.have:], b)
@@ -111,9 +111,9 @@ func (c *framedConn) count(b []byte) bool {
 
 // frame checks the header of a frame, and reports whether the connection may stay open.
 func (c *framedConn) frame() bool {
-	c.left = int(binary.BigEndian.Uint32(c.header[:4]) >> 8)
+	c.remaining = int(binary.BigEndian.Uint32(c.header[:4]) >> 8)
 	switch kind := c.header[3]; {
-	case kind == frameHeaders, kind == frameData && c.left > 0:
+	case kind == frameHeaders, kind == frameData && c.remaining > 0:
 		return true
 	case kind == frameWindowUpdate && c.written.Add(-controlShare) >= 0:
 		return true

@@ -86,8 +86,8 @@ func TestFrameCountOfOrdinaryTraffic(t *testing.T) {
 	for total := 0; ; {
 		n, err := c.Read(make([]byte, 1+random.IntN(700)))
 		if total += n; err == io.EOF {
-			if total < 5000*9 || c.have != 0 || c.left != 0 {
-				t.Errorf("%d bytes; in the middle of a frame: %d, %d", total, c.have, c.left)
+			if total < 5000*9 || c.have != 0 || c.remaining != 0 {
+				t.Errorf("%d bytes; in the middle of a frame: %d, %d", total, c.have, c.remaining)
 			}
 			return
 		}

@@ -140,10 +140,10 @@ func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error 
 // for a limited time, until clients have closed their connections. This includes connections without a
 // request: clients open connections in advance, and the first request on such a connection must be refused,
 // not cut off.
-func (f *frontend) drain(ctx context.Context, most time.Duration) {
+func (f *frontend) drain(ctx context.Context, limit time.Duration) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	end := time.Now().Add(most)
+	end := time.Now().Add(limit)
 	for f.active.Load() > 0 || f.budget.conns.count() > 0 && time.Now().Before(end) {
 		select {
 		case <-tick.C:

@@ -56,19 +56,20 @@ func (s signature) message() *pb.ModelMetadataResponse_TensorMetadata {
 	return &pb.ModelMetadataResponse_TensorMetadata{Name: s.Name, Datatype: s.Datatype, Shape: toInt64s(s.Shape)}
 }
 
-func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+func (s service) ModelInfer(ctx context.Context, message *pb.ModelInferRequest) (*pb.ModelInferResponse,
+	error) {
 	done, err := s.beginInference()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	rec := recordOf(ctx)
-	if err := s.admit(rec, in.ModelName, in.ModelVersion); err != nil {
+	if err := s.admit(rec, message.ModelName, message.ModelVersion); err != nil {
 		rec.bodyUnused = true
 		return nil, err
 	}
-	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
-		func(*modelVersion) (*protocol.Request, error) { return requestOf(in) })
+	a, err := s.infer(ctx, message.ModelName, message.ModelVersion,
+		func(*modelVersion) (*protocol.Request, error) { return requestOf(message) })
 	if err != nil {
 		return nil, err
 	}

@@ -178,12 +178,12 @@ type requestedOutput struct {
 }
 
 // requestedOutputs returns the outputs that a request names, or all outputs if it names none.
-func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOutput, err error) {
+func (s *modelVersion) requestedOutputs(r *protocol.Request) (list []requestedOutput, err error) {
 	if len(r.Outputs) == 0 {
 		for i, o := range s.outputs {
-			all = append(all, requestedOutput{protocol.Output{Name: o.Name}, i})
+			list = append(list, requestedOutput{protocol.Output{Name: o.Name}, i})
 		}
-		return all, nil
+		return list, nil
 	}
 	for _, o := range r.Outputs {
 		i := slices.IndexFunc(s.outputs, func(known signature) bool { return known.Name == o.Name })
@@ -193,12 +193,12 @@ func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOut
 		if i < 0 {
 			return nil, invalid("model %s has no output %.80q", s.name, o.Name)
 		}
-		if slices.ContainsFunc(all, func(w requestedOutput) bool { return w.number == i }) {
+		if slices.ContainsFunc(list, func(w requestedOutput) bool { return w.number == i }) {
 			return nil, invalid("output %.80q is asked for twice", o.Name)
 		}
-		all = append(all, requestedOutput{o, i})
+		list = append(list, requestedOutput{o, i})
 	}
-	return all, nil
+	return list, nil
 }
 
 // output returns an output in the form that the request asks for.

@@ -49,17 +49,17 @@ func (s *modelVersion) packed(ctx context.Context, r *protocol.Request) (tensor.
 	return x, nil
 }
 
-// inputOf returns the number of the model's input that the request's input in belongs to.
-func (s *modelVersion) inputOf(in *protocol.Input) (int, error) {
-	k := slices.IndexFunc(s.inputs, func(known signature) bool { return known.Name == in.Name })
+// inputOf returns the number of the model's input that an input of the request belongs to.
+func (s *modelVersion) inputOf(input *protocol.Input) (int, error) {
+	k := slices.IndexFunc(s.inputs, func(known signature) bool { return known.Name == input.Name })
 	switch {
 	case k < 0:
-		return 0, invalid("there is no input %.80q; model %s takes %s", in.Name, s.name, s.listInputs())
-	case in.Datatype != s.inputs[k].Datatype:
-		return 0, invalid("input %.80q: datatype %.80q; model %s takes %s", in.Name, in.Datatype, s.name,
+		return 0, invalid("there is no input %.80q; model %s takes %s", input.Name, s.name, s.listInputs())
+	case input.Datatype != s.inputs[k].Datatype:
+		return 0, invalid("input %.80q: datatype %.80q; model %s takes %s", input.Name, input.Datatype, s.name,
 			s.inputs[k])
-	case len(in.Shape) == 0 || in.Shape[0] < 1 || !slices.Equal(in.Shape[1:], s.inputs[k].Shape[1:]):
-		return 0, invalid("input %.80q: shape %v; model %s takes %s", in.Name, in.Shape, s.name, s.inputs[k])
+	case len(input.Shape) == 0 || input.Shape[0] < 1 || !slices.Equal(input.Shape[1:], s.inputs[k].Shape[1:]):
+		return 0, invalid("input %.80q: shape %v; model %s takes %s", input.Name, input.Shape, s.name, s.inputs[k])
 	}
 	return k, nil
 }

@@ -12,18 +12,19 @@ import (
 )
 
 // requestOf converts a request of gRPC.
-func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
-	if err := checkParameters(in.Parameters); err != nil {
+func requestOf(message *pb.ModelInferRequest) (*protocol.Request, error) {
+	if err := checkParameters(message.Parameters); err != nil {
 		return nil, err
 	}
-	r := &protocol.Request{ID: in.Id, Binary: true,
-		Timeout: time.Duration(max(0, number(in.Parameters["timeout"]))) * time.Microsecond}
-	r.Limits = limitsOf(in.Parameters)
-	raw := in.RawInputContents
-	if len(raw) > 0 && len(raw) != len(in.Inputs) {
-		return nil, invalid("%s, and raw_input_contents has %d", problem.Plural(len(in.Inputs), "input"), len(raw))
+	r := &protocol.Request{ID: message.Id, Binary: true,
+		Timeout: time.Duration(max(0, number(message.Parameters["timeout"]))) * time.Microsecond}
+	r.Limits = limitsOf(message.Parameters)
+	raw := message.RawInputContents
+	if len(raw) > 0 && len(raw) != len(message.Inputs) {
+		return nil, invalid("%s, and raw_input_contents has %d", problem.Plural(len(message.Inputs), "input"),
+			len(raw))
 	}
-	for i, t := range in.Inputs {
+	for i, t := range message.Inputs {
 		if err := checkParameters(t.Parameters); err != nil {
 			return nil, err
 		}
@@ -42,7 +43,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 		}
 		r.Inputs = append(r.Inputs, input)
 	}
-	for _, o := range in.Outputs {
+	for _, o := range message.Outputs {
 		if err := checkParameters(o.Parameters); err != nil {
 			return nil, err
 		}
@@ -63,17 +64,17 @@ func checkParameters(p map[string]*pb.InferParameter) error {
 }
 
 // limitsOf returns protocol.Request.Limits from parameters of gRPC, which may have any type.
-func limitsOf(all map[string]*pb.InferParameter) map[string]string {
+func limitsOf(parameters map[string]*pb.InferParameter) map[string]string {
 	limits := map[string]string{}
 	for _, name := range []string{"score", "overlap"} {
-		switch p := all[name].GetParameterChoice().(type) {
+		switch p := parameters[name].GetParameterChoice().(type) {
 		case *pb.InferParameter_DoubleParam:
 			limits[name] = strconv.FormatFloat(p.DoubleParam, 'g', -1, 64)
 		case *pb.InferParameter_StringParam:
 			limits[name] = p.StringParam
 		case nil:
 		default:
-			limits[name] = strconv.FormatInt(number(all[name]), 10)
+			limits[name] = strconv.FormatInt(number(parameters[name]), 10)
 		}
 	}
 	return limits

@@ -70,12 +70,12 @@ type queueCollector struct{ s *Server }
 var waitingRows = prometheus.NewDesc("bnctl_queue_rows", "Rows that wait.", []string{"model", "version"}, nil)
 
 // Describe implements prometheus.Collector.
-func (w queueCollector) Describe(to chan<- *prometheus.Desc) { to <- waitingRows }
+func (w queueCollector) Describe(ch chan<- *prometheus.Desc) { ch <- waitingRows }
 
 // Collect implements prometheus.Collector.
-func (w queueCollector) Collect(to chan<- prometheus.Metric) {
+func (w queueCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, m := range w.s.all() {
-		to <- prometheus.MustNewConstMetric(waitingRows, prometheus.GaugeValue, float64(m.queue.Waiting()), m.name,
+		ch <- prometheus.MustNewConstMetric(waitingRows, prometheus.GaugeValue, float64(m.queue.Waiting()), m.name,
 			m.label())
 	}
 }

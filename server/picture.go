@@ -25,7 +25,7 @@ type pictureAnswer struct {
 
 	height, width int // size of the picture in the request, after its orientation is applied
 
-	done func() // must be called when the response is written
+	release func() // must be called when the response is written
 }
 
 // askPicture sends the picture file of a request to a model. check returns an error for a model that does not
@@ -77,7 +77,7 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return nil, err
 	}
-	return &pictureAnswer{model: m, pixels: x, answer: a, height: height, width: width, done: done}, nil
+	return &pictureAnswer{model: m, pixels: x, answer: a, height: height, width: width, release: done}, nil
 }
 
 // picture returns the picture file in the body of a request.

@@ -22,7 +22,7 @@ func (s *Server) predictHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer q.done()
+	defer q.release()
 	return s.writeAnswer(w, q.model.predictions(q.answer))
 }
 

@@ -23,7 +23,7 @@ type pending[T any] struct {
 	noted  bool // the note about the slow read was written
 	mu     sync.Mutex
 	undo   func(T) // nil until the read is abandoned
-	over   bool
+	ended  bool
 }
 
 // background calls read in a new goroutine.
@@ -33,7 +33,7 @@ func background[T any](read func() T) *pending[T] {
 		v := read()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.over = true; a.undo != nil {
+		if a.ended = true; a.undo != nil {
 			a.undo(v)
 			return
 		}
@@ -73,25 +73,25 @@ func (a *pending[T]) overdue() bool {
 func (a *pending[T]) abandon(undo func(T)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.undo = undo; a.over {
+	if a.undo = undo; a.ended {
 		undo(<-a.answer)
 	}
 }
 
 // scanResult is the result of a scan of the models' files.
 type scanResult struct {
-	files   []repository.File
-	still   []bool
-	skipped []string
-	unread  []string
-	err     error
+	files     []repository.File
+	unchanged []bool
+	skipped   []string
+	unread    []string
+	err       error
 }
 
 // scan scans the paths of the models. ok is false if the scan does not end within limit.
 func (k *updater) scan(ctx context.Context, limit time.Duration) (l scanResult, ok bool) {
 	if k.scanning == nil {
 		k.scanning = background(func() (l scanResult) {
-			l.files, l.still, l.err = k.watch.Scan()
+			l.files, l.unchanged, l.err = k.watch.Scan()
 			l.skipped, l.unread = k.watch.Skipped, k.watch.Unread
 			return l
 		})

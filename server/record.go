@@ -138,15 +138,15 @@ func (s *Server) recordGRPC(r *http.Request, rec *record, began time.Time, err e
 }
 
 // log writes a line about a request if Options.Access is set.
-func (s *Server) log(of *http.Request, r *record, began time.Time, protocol, code, what string) {
+func (s *Server) log(request *http.Request, r *record, began time.Time, protocol, code, detail string) {
 	if s.o.Access == nil {
 		return
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	s.o.Access.LogAttrs(of.Context(), slog.LevelInfo, "request", slog.String("protocol", protocol),
-		slog.String("what", what), slog.String("code", code), slog.String("from", of.RemoteAddr),
+	s.o.Access.LogAttrs(request.Context(), slog.LevelInfo, "request", slog.String("protocol", protocol),
+		slog.String("what", detail), slog.String("code", code), slog.String("from", request.RemoteAddr),
 		slog.String("model", r.model), slog.String("version", r.version), slog.Int("rows", r.rows),
 		slog.Float64("queue_ms", ms(r.queued)), slog.Float64("device_ms", ms(r.computed)),
 		slog.Float64("encode_ms", ms(r.encoded)), slog.Float64("ms", ms(time.Since(began))),
-		slog.String("request_id", r.requestID(of.Header)), slog.String("trace_id", traceID(of.Header)))
+		slog.String("request_id", r.requestID(request.Header)), slog.String("trace_id", traceID(request.Header)))
 }

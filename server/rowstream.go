@@ -173,10 +173,10 @@ func (u *unread) read(res *reservation) ([]byte, error) {
 	if u.left < u.head || u.left > int64(u.k.s.o.Request) {
 		return nil, tooLarge(int64(u.k.s.o.Request))
 	}
-	_ = u.k.conn.SetReadDeadline(u.k.s.deadline(u.left))
-	body, err := readAll(u.k.conn, u.left, u.left, res, 1)
+	_ = u.k.conn.SetReadDeadline(u.k.s.deadline(u.remaining))
+	body, err := readAll(u.k.conn, u.remaining, u.remaining, res, 1)
 	if err == nil {
-		u.left = 0
+		u.remaining = 0
 		_ = u.k.conn.SetReadDeadline(time.Time{})
 	}
 	return body, err
@@ -289,9 +289,9 @@ func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
 		return http.StatusOK, why
 	}
 	status = statusOf(why)
-	if u.left >= 0 && u.left <= int64(k.s.o.Request) {
-		_ = k.conn.SetReadDeadline(k.s.deadline(u.left))
-		if _, err = io.CopyN(io.Discard, k.conn, u.left); err != nil {
+	if u.remaining >= 0 && u.remaining <= int64(k.s.o.Request) {
+		_ = k.conn.SetReadDeadline(k.s.deadline(u.remaining))
+		if _, err = io.CopyN(io.Discard, k.conn, u.remaining); err != nil {
 			return status, err
 		}
 		_ = k.conn.SetReadDeadline(time.Time{})

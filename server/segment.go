@@ -47,7 +47,7 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer q.done()
+	defer q.release()
 	m, rec := q.model, recordOf(r.Context())
 	output, err := m.maskOutput()
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *modelVersion) maskOutput() (int, error) {
 }
 
 // pixelClasses counts the classes of pixels.
-func (s *modelVersion) pixelClasses(pixels []byte) (all []pixelClass) {
+func (s *modelVersion) pixelClasses(pixels []byte) (list []pixelClass) {
 	var counts [256]int
 	for _, k := range pixels {
 		counts[k]++
@@ -108,12 +108,12 @@ func (s *modelVersion) pixelClasses(pixels []byte) (all []pixelClass) {
 	for k, n := range counts {
 		if n > 0 {
 			c := data.MaskPalette[k].(color.RGBA)
-			all = append(all, pixelClass{predict.Label(s.model, k), k, float64(n) / float64(len(pixels)),
+			list = append(list, pixelClass{predict.Label(s.model, k), k, float64(n) / float64(len(pixels)),
 				fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pixelClass) int { return cmp.Compare(b.Fraction, a.Fraction) })
-	return all
+	slices.SortStableFunc(list, func(a, b pixelClass) int { return cmp.Compare(b.Fraction, a.Fraction) })
+	return list
 }
 
 // seen returns a row of a model's input, u8 [1,H,W,1 or 3], as an image.

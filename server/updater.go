@@ -124,7 +124,7 @@ func (k *updater) poll(ctx context.Context) {
 	}
 	k.noteSkipped(l.skipped)
 	k.abandon(l.files)
-	files, still := l.files, l.still
+	files, still := l.files, l.unchanged
 	serving := map[repository.File]bool{}
 	for _, m := range k.all() {
 		serving[m.file] = true

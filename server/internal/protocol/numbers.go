@@ -10,25 +10,26 @@ import (
 
 // numbers converts a JSON array to a tensor. The array is either flat, or nested as the tensor's shape is. It
 // has already been checked that the text is valid JSON.
-func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
-	s := scanner{text: in.Numbers, shape: in.Shape, want: tensor.Count(in.Shape)}
+func (input *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
+	s := scanner{text: input.Numbers, shape: input.Shape, want: tensor.Count(input.Shape)}
 	put := putters[d]
 	if put == nil {
-		return tensor.Tensor{}, invalid("input %.80q: %s is taken as bytes only: give binary_data_size", in.Name,
-			in.Datatype)
+		return tensor.Tensor{}, invalid("input %.80q: %s is taken as bytes only: give binary_data_size", input.Name,
+			input.Datatype)
 	}
-	if len(in.Numbers) < s.want { // each number has at least one character in the text
-		return tensor.Tensor{}, invalid("input %.80q: %d characters of data, and shape %v has %d elements", in.Name,
-			len(in.Numbers), in.Shape, s.want)
+	if len(input.Numbers) < s.want { // each number has at least one character in the text
+		return tensor.Tensor{}, invalid("input %.80q: %d characters of data, and shape %v has %d elements",
+			input.Name,
+			len(input.Numbers), input.Shape, s.want)
 	}
-	t := tensor.New(d, in.Shape...)
+	t := tensor.New(d, input.Shape...)
 	size := d.Size()
 	n, err := s.each(func(i int, word []byte) error { return put(t.Bytes[i*size:], word) })
 	if err == nil && n != s.want {
-		err = invalid("%d numbers, and shape %v has %d elements", n, in.Shape, s.want)
+		err = invalid("%d numbers, and shape %v has %d elements", n, input.Shape, s.want)
 	}
 	if err != nil {
-		return tensor.Tensor{}, invalid("input %.80q: %v", in.Name, err)
+		return tensor.Tensor{}, invalid("input %.80q: %v", input.Name, err)
 	}
 	return t, nil
 }
@@ -71,9 +72,9 @@ func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	return n, nil
 }
 
-// wordEnd returns the position after the word that begins at position at.
-func wordEnd(text []byte, at int) int {
-	for end := at; end < len(text); end++ {
+// wordEnd returns the position after the word that begins at start.
+func wordEnd(text []byte, start int) int {
+	for end := start; end < len(text); end++ {
 		switch text[end] {
 		case ',', ']', '[', ' ', '\t', '\r', '\n':
 			return end

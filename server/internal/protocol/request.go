@@ -41,21 +41,22 @@ type Output struct {
 
 // Tensor returns the input as a tensor. It may share memory with the request,
 // and its memory may be unaligned.
-func (in *Input) Tensor() (tensor.Tensor, error) {
-	d, ok := dtypeOf(in.Datatype)
+func (input *Input) Tensor() (tensor.Tensor, error) {
+	d, ok := dtypeOf(input.Datatype)
 	if !ok {
-		return tensor.Tensor{}, invalid("input %.80q: datatype %.80q does not exist", in.Name, in.Datatype)
+		return tensor.Tensor{}, invalid("input %.80q: datatype %.80q does not exist", input.Name, input.Datatype)
 	}
-	size, err := tensor.Size(d, in.Shape)
+	size, err := tensor.Size(d, input.Shape)
 	if err != nil {
-		return tensor.Tensor{}, invalid("input %.80q: %v", in.Name, err)
+		return tensor.Tensor{}, invalid("input %.80q: %v", input.Name, err)
 	}
-	if in.Raw == nil {
-		return in.numbers(d)
+	if input.Raw == nil {
+		return input.numbers(d)
 	}
-	if len(in.Raw) != size {
-		return tensor.Tensor{}, invalid("input %.80q has %d bytes, and %s of shape %v has %d", in.Name, len(in.Raw),
-			in.Datatype, in.Shape, size)
+	if len(input.Raw) != size {
+		return tensor.Tensor{}, invalid("input %.80q has %d bytes, and %s of shape %v has %d", input.Name,
+			len(input.Raw),
+			input.Datatype, input.Shape, size)
 	}
-	return tensor.Tensor{DType: d, Shape: in.Shape, Bytes: in.Raw}, nil
+	return tensor.Tensor{DType: d, Shape: input.Shape, Bytes: input.Raw}, nil
 }

@@ -9,16 +9,16 @@ import (
 
 // Policy selects versions of a model. The zero value selects the highest.
 type Policy struct {
-	latest int // number of highest versions; 0: 1
-	all    bool
-	only   []int // only these versions; nil: any
+	latest   int // number of highest versions; 0: 1
+	every    bool
+	versions []int // only these versions; nil: any
 }
 
 // ParsePolicy returns the policy for the text "latest:N", "all", or a list of versions like "1,3". "" means
 // "latest:1".
 func ParsePolicy(text string) (Policy, error) {
 	if text == "" || text == "all" {
-		return Policy{all: text == "all"}, nil
+		return Policy{every: text == "all"}, nil
 	}
 	wrong := fmt.Errorf("%q: want latest:N, all, or versions, 1,3", text)
 	if n, ok := strings.CutPrefix(text, "latest:"); ok {
@@ -34,7 +34,7 @@ func ParsePolicy(text string) (Policy, error) {
 		if k == 0 {
 			return Policy{}, wrong
 		}
-		p.only = append(p.only, k)
+		p.versions = append(p.versions, k)
 	}
 	return p, nil
 }
@@ -43,10 +43,10 @@ func ParsePolicy(text string) (Policy, error) {
 func (p Policy) take(files []File) []File {
 	slices.SortFunc(files, func(a, b File) int { return b.Version - a.Version })
 	switch {
-	case p.all:
+	case p.every:
 		return files
-	case p.only != nil:
-		return slices.DeleteFunc(files, func(f File) bool { return !slices.Contains(p.only, f.Version) })
+	case p.versions != nil:
+		return slices.DeleteFunc(files, func(f File) bool { return !slices.Contains(p.versions, f.Version) })
 	}
 	return files[:min(max(p.latest, 1), len(files))]
 }

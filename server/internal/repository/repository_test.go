@@ -113,7 +113,7 @@ func TestTritonLayout(t *testing.T) {
 func TestScanRefuses(t *testing.T) {
 	folder := lay(t, "a/1/model.bnm", "a.bnm")
 	for path, want := range map[string]string{folder: "both version 1 of the model a", folder + "/b": "no such file"} {
-		if _, err := scan([]string{path}, Policy{all: true}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := scan([]string{path}, Policy{every: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}

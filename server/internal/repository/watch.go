@@ -16,9 +16,9 @@ type Watch struct {
 func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, policy: p} }
 
 // Scan returns the files of the versions that the policy selects, the highest version of each model first.
-// still has an element for each file, which is true if the file's size and time are the same as in the
+// unchanged has an element for each file, which is true if the file's size and time are the same as in the
 // previous scan. The error names the paths that cannot be read.
-func (w *Watch) Scan() (files []File, still []bool, err error) {
+func (w *Watch) Scan() (files []File, unchanged []bool, err error) {
 	all, err := scan(w.paths, w.policy)
 	if err != nil {
 		return nil, nil, err
@@ -27,8 +27,8 @@ func (w *Watch) Scan() (files []File, still []bool, err error) {
 	now := map[File]bool{}
 	for _, f := range files {
 		now[f] = true
-		still = append(still, w.last[f])
+		unchanged = append(unchanged, w.last[f])
 	}
 	w.last = now
-	return files, still, nil
+	return files, unchanged, nil
 }

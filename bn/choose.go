@@ -10,7 +10,7 @@ import (
 // chooser turns the moments of R replicas, f64 [R,1+2C], into the mean and
 // the variance of every channel; nil if there are fewer than two values.
 type chooser struct {
-	of     func(l *Layer, m tensor.Tensor) (mean, variance []float64)
+	choose func(l *Layer, m tensor.Tensor) (mean, variance []float64)
 	counts func(r int, n float64) bool // reports whether replica r, which has n values, counts
 }
 
@@ -35,22 +35,22 @@ func choice(mode Mode, rule Rule) (chooser, error) {
 
 // pooled merges the replicas exactly, along the canonical tree. It leaves out replicas with fewer values
 // than the given number, because they normalised with other statistics.
-func pooled(least float64) chooser {
+func pooled(minimum float64) chooser {
 	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
-		return l.split(Pool(m, least))
-	}, atLeast(least)}
+		return l.split(Pool(m, minimum))
+	}, atLeast(minimum)}
 }
 
 // atLeast returns a filter for replicas that have at least this number of values.
-func atLeast(least float64) func(r int, n float64) bool {
-	return func(_ int, n float64) bool { return n >= least }
+func atLeast(minimum float64) func(r int, n float64) bool {
+	return func(_ int, n float64) bool { return n >= minimum }
 }
 
 // Pool merges moments f64 [R,1+2C] along the canonical tree over R. The result has the same bits as
 // the all-reduce of mode Sync. Replicas with fewer values than the given number count as empty. The
 // result is (n, means, Q), with n = 0 if all replicas are empty.
-func Pool(m tensor.Tensor, least float64) []float64 {
-	return pool(m, atLeast(least))
+func Pool(m tensor.Tensor, minimum float64) []float64 {
+	return pool(m, atLeast(minimum))
 }
 
 // pool merges the moments of the replicas that have values and that the filter accepts.

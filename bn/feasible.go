@@ -69,9 +69,9 @@ func single(l Layer, rows []int) int {
 	return -1
 }
 
-func advice(what string, mode Mode, syncHelps bool) string {
+func advice(batch string, mode Mode, syncHelps bool) string {
 	var ways []string
-	if strings.Contains(what, "tail") {
+	if strings.Contains(batch, "tail") {
 		ways = append(ways, "{tail} drop", "{tail} repeat")
 	}
 	if syncHelps {

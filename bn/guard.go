@@ -91,9 +91,9 @@ func (l *Layer) check(replica int, m []float64) error {
 	return first
 }
 
-// rounded returns statistics as they are stored. bad describes the first channel with a mean that
+// rounded returns statistics as they are stored. nonFinite describes the first channel with a mean that
 // float32 cannot represent or, otherwise, the first with a variance that it cannot represent.
-func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonFinite) {
+func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, nonFinite *NonFinite) {
 	m, v = tensor.New(tensor.F32, len(mean)), tensor.New(tensor.F32, len(variance))
 	for _, s := range []struct {
 		what string
@@ -104,14 +104,14 @@ func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonF
 			s.to[c] = float32(x)
 			switch {
 			case tensor.IsFinite(float64(s.to[c])):
-			case bad == nil:
-				bad = &NonFinite{Layer: l.Name, Replica: -1, Channel: c, What: s.what, Value: x, Channels: 1}
-			case bad.What == s.what:
-				bad.Channels++
+			case nonFinite == nil:
+				nonFinite = &NonFinite{Layer: l.Name, Replica: -1, Channel: c, What: s.what, Value: x, Channels: 1}
+			case nonFinite.What == s.what:
+				nonFinite.Channels++
 			}
 		}
 	}
-	return m, v, bad
+	return m, v, nonFinite
 }
 
 // farthest returns the replica with the largest mean of squares in a channel, and this mean.

@@ -87,7 +87,7 @@ func (n *Norm) examine(trained bool) []Finding {
 	}
 	var found []Finding
 	for _, s := range symptoms {
-		if at := where(s.of(n), s.has); len(at) > 0 {
+		if at := where(s.values(n), s.has); len(at) > 0 {
 			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.remedy.advice, s.remedy.reestimate})
 		}
 	}

@@ -50,9 +50,9 @@ func listed[T ~string](names []T) string {
 	return s
 }
 
-func parse[T ~string](what string, v T, all []T) (T, error) {
-	if !slices.Contains(all, v) {
-		return "", fmt.Errorf("unknown %s %q, want %s", what, v, listed(all))
+func parse[T ~string](kind string, v T, values []T) (T, error) {
+	if !slices.Contains(values, v) {
+		return "", fmt.Errorf("unknown %s %q, want %s", kind, v, listed(values))
 	}
 	return v, nil
 }

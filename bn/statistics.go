@@ -63,7 +63,7 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	next := s.clone()
 	for i := range s.layers {
 		l := &s.layers[i]
-		mean, variance := s.choose.of(l, moments[i])
+		mean, variance := s.choose.choose(l, moments[i])
 		err := next.update(i, mean, variance, func(channel int) int {
 			replica, _ := l.farthest(moments[i], channel, s.choose.counts)
 			return replica

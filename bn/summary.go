@@ -45,9 +45,9 @@ func (n *Norm) Dead(channel int) bool {
 }
 
 // Summarise returns the summary of n, which must be complete (see Examine). moments, f64 [R,1+2C],
-// holds the moments of a batch by replica, and before is n at an earlier time. Both may be zero
+// holds the moments of a batch by replica, and earlier is n at an earlier time. Both may be zero
 // values.
-func Summarise(n Norm, moments tensor.Tensor, before Norm) Summary {
+func Summarise(n Norm, moments tensor.Tensor, earlier Norm) Summary {
 	mean, variance := n.Mean.F32(), n.Variance.F32()
 	s := Summary{Layer: n.Name, Channels: len(mean)}
 	var alive []int
@@ -69,8 +69,8 @@ func Summarise(n Norm, moments tensor.Tensor, before Norm) Summary {
 			slices.Max(variances)
 	}
 	deviation := func(c int) float64 { return math.Sqrt(float64(variance[c]) + n.Eps) }
-	if !before.Mean.IsZero() {
-		was := before.Mean.F32()
+	if !earlier.Mean.IsZero() {
+		was := earlier.Mean.F32()
 		s.Drift = meanOver(alive, func(c int) float64 {
 			return math.Abs(float64(mean[c])-float64(was[c])) / deviation(c)
 		})
@@ -139,7 +139,7 @@ func meanOver(channels []int, f func(c int) float64) *float32 {
 }
 
 // median returns the middle value of a list, or the larger of the two middle values.
-func median(of []float32) float32 {
-	sorted := slices.Sorted(slices.Values(of))
+func median(values []float32) float32 {
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }

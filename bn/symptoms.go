@@ -28,7 +28,7 @@ var (
 
 // symptom is a condition of a channel, with its finding.
 type symptom struct {
-	of       func(*Norm) []float32
+	values   func(*Norm) []float32
 	has      func(float32) bool
 	severity Severity
 	problem  string

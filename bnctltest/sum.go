@@ -31,13 +31,13 @@ func Sum(ctx context.Context, p *inprocess.Predictor) (string, error) {
 // 1442695040888963407 modulo 2^64 for each element, and its upper bits are the element. It is the
 // upper 8 bits for integers (7 for int8, so that it is not negative, and 1 for booleans), and the
 // upper 24 bits times 2^-23, minus 1, for floats.
-func Inputs(p *inprocess.Predictor) (all []tensor.Tensor) {
+func Inputs(p *inprocess.Predictor) (list []tensor.Tensor) {
 	for _, in := range p.Inputs() {
 		x := tensor.New(in.Type.DType, append([]int{rows}, in.Type.Shape...)...)
 		fill(x)
-		all = append(all, x)
+		list = append(list, x)
 	}
-	return all
+	return list
 }
 
 // fill writes the numbers of the generator to x.

@@ -25,9 +25,9 @@ func lesserClass(a, b string) (string, bool) {
 // "auto" it is the best class that all targets have and that gives the same results on each of
 // them; without a common class, each target uses its best class. The best class at float32 is
 // "fma", because matrix units are slower for float32.
-func commonClass(asked, precision string, targets []target) string {
-	if asked != "" && asked != "auto" {
-		return asked
+func commonClass(requested, precision string, targets []target) string {
+	if requested != "" && requested != "auto" {
+		return requested
 	}
 	least := slices.Index(classes, class.FMA)
 	if precision == device.BF16 {
@@ -39,11 +39,11 @@ func commonClass(asked, precision string, targets []target) string {
 	for _, t := range targets {
 		rank := slices.Index(classes, t.info.Kernels)
 		if rank < 0 || rank < least && !t.isCPU() {
-			return asked
+			return requested
 		}
 	}
 	if len(targets) == 0 {
-		return asked
+		return requested
 	}
 	return classes[least]
 }

@@ -49,8 +49,8 @@ type Fleet struct {
 	options   Options
 	device    device.Options
 	targets   map[string]target // targets of the members, by name
-	wrong     map[string]error  // errors of devices on other machines that failed tryVectors, by name
-	mu        sync.Mutex        // guards providers and wrong
+	failed    map[string]error  // errors of devices on other machines that failed tryVectors, by name
+	mu        sync.Mutex        // guards providers and failed
 	providers map[string]Provider
 	visitors  *visitors // nil without Options.Machines
 	closed    bool      // guarded by mu, like lent
@@ -101,7 +101,7 @@ func prepare(o Options) (*Fleet, []spec, error) {
 	}
 	return &Fleet{options: o, device: device.Options{Kernels: o.Kernels, Precision: precision},
 		providers: map[string]Provider{}, targets: map[string]target{},
-		wrong: map[string]error{}}, specs, nil
+		failed: map[string]error{}}, specs, nil
 }
 
 // specs parses Options.Devices.

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Lend lends the devices to one run, which returns them with the function back. Further calls of back do
-// nothing. Lend returns a *problem.Error if the fleet is closed or lent to another run.
-func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
+// Lend lends the devices to one run. The run must call giveBack when it does not need them any more; further
+// calls do nothing. Lend returns a *problem.Error if the fleet is closed or lent to another run.
+func (f *Fleet) Lend() (devices []parallel.Member, giveBack func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {

@@ -44,13 +44,13 @@ func reasonOf(err error) string {
 	return text + "; " + advice
 }
 
-func listed(name string, about device.Plugin, list []device.Info, reason string) []Listed {
+func listed(name string, plugin device.Plugin, list []device.Info, reason string) []Listed {
 	if len(list) == 0 {
-		return []Listed{{Name: name, Plugin: about, Reason: reason}}
+		return []Listed{{Name: name, Plugin: plugin, Reason: reason}}
 	}
 	var all []Listed
 	for i, d := range list {
-		l := Listed{Name: shortName(name, i, len(list)), Plugin: about, Device: d}
+		l := Listed{Name: shortName(name, i, len(list)), Plugin: plugin, Device: d}
 		if onMachine(name) {
 			l.Name = name + "/" + d.ID
 		}

@@ -51,14 +51,14 @@ func parse(text string) ([]spec, error) {
 
 // threadsFor returns the threads of each CPU device. This is the requested number if the machine
 // has enough cores, and otherwise an equal share of the cores.
-func threadsFor(asked, devices int) (int, error) {
+func threadsFor(requested, devices int) (int, error) {
 	cores := runtime.NumCPU()
-	if asked == 0 {
+	if requested == 0 {
 		return max(launcher.Cores()/max(devices, 1), 1), nil
 	}
-	if asked < 1 || asked > cores {
-		return 0, problem.New("threads", fmt.Sprint(asked),
+	if requested < 1 || requested > cores {
+		return 0, problem.New("threads", fmt.Sprint(requested),
 			"this machine has "+problem.Plural(cores, "logical CPU"), fmt.Sprintf("use 1 to %d", cores))
 	}
-	return asked, nil
+	return requested, nil
 }

@@ -29,7 +29,7 @@ func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t targe
 		return p.OpenAs(ctx, name, t.id, f.device)
 	}
 	f.mu.Lock()
-	err := f.wrong[name]
+	err := f.failed[name]
 	f.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t targe
 	d, err := f.openTried(ctx, p, name, t)
 	if errors.Is(err, parallel.Withdrawn) {
 		f.mu.Lock()
-		f.wrong[name] = err
+		f.failed[name] = err
 		f.mu.Unlock()
 	}
 	return d, err

@@ -37,9 +37,9 @@ type visitors struct {
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
 
-	mu    sync.Mutex
-	known map[string]*visitor // visitors by address
-	said  map[string]string   // last note about each address; key "": about the list
+	mu        sync.Mutex
+	byAddress map[string]*visitor // visitors by address
+	notes     map[string]string   // last note about each address; key "": about the list
 }
 
 // visitor is a machine that is listed, or has open devices.
@@ -50,8 +50,8 @@ type visitor struct {
 }
 
 func newVisitors(f *Fleet) *visitors {
-	v := &visitors{fleet: f, joins: make(chan parallel.Member), known: map[string]*visitor{},
-		said: map[string]string{}}
+	v := &visitors{fleet: f, joins: make(chan parallel.Member), byAddress: map[string]*visitor{},
+		notes: map[string]string{}}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }
@@ -142,7 +142,7 @@ func (v *visitors) watch() {
 func (v *visitors) miss(list []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for address, m := range v.known {
+	for address, m := range v.byAddress {
 		if slices.Contains(list, address) {
 			m.missed = 0
 			continue
@@ -154,9 +154,9 @@ func (v *visitors) miss(list []string) {
 // welcome connects to a new machine, and passes its devices to the run.
 func (v *visitors) welcome(address string) {
 	v.mu.Lock()
-	known := v.known[address] != nil
+	known := v.byAddress[address] != nil
 	if !known {
-		v.known[address] = &visitor{}
+		v.byAddress[address] = &visitor{}
 	}
 	v.mu.Unlock()
 	if known {
@@ -207,10 +207,10 @@ func (v *visitors) setOpen(address string, devices int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if devices == 0 {
-		delete(v.known, address)
+		delete(v.byAddress, address)
 		return
 	}
-	v.known[address] = &visitor{devices: devices}
+	v.byAddress[address] = &visitor{devices: devices}
 }
 
 // openMember opens a device of a machine as a member of the run, if it has the run's kernel class.
@@ -241,7 +241,7 @@ func (v *visitors) openMember(ctx context.Context, t target) (parallel.Member, e
 func (v *visitors) mayReopen(name string) bool {
 	address := addressOf(name)
 	v.mu.Lock()
-	m := v.known[address]
+	m := v.byAddress[address]
 	gone := m != nil && (m.leaving || m.missed >= missedVisits)
 	v.mu.Unlock()
 	if gone {
@@ -254,14 +254,14 @@ func (v *visitors) mayReopen(name string) bool {
 func (v *visitors) withdraw(name string) {
 	address := addressOf(name)
 	v.mu.Lock()
-	m := v.known[address]
+	m := v.byAddress[address]
 	last := false
 	if m != nil {
 		m.devices--
 		m.leaving, last = true, m.devices == 0
 	}
 	if last {
-		delete(v.known, address)
+		delete(v.byAddress, address)
 	}
 	v.mu.Unlock()
 	f := v.fleet
@@ -283,9 +283,9 @@ func (v *visitors) giveBack() {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for address, m := range v.known {
+	for address, m := range v.byAddress {
 		if m.devices > 0 && !first[address] {
-			delete(v.known, address)
+			delete(v.byAddress, address)
 		}
 	}
 }
@@ -300,8 +300,8 @@ func addressOf(name string) string {
 func (v *visitors) say(address string, err error) {
 	text, _ := problem.Split(err)
 	v.mu.Lock()
-	same := v.said[address] == text
-	v.said[address] = text
+	same := v.notes[address] == text
+	v.notes[address] = text
 	v.mu.Unlock()
 	switch {
 	case same:

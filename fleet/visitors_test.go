@@ -19,10 +19,10 @@ func TestAMachineLeavesWhole(t *testing.T) {
 		t.Error("it has left, and a device may be opened")
 	}
 	v.miss([]string{"a:1"})
-	if v.known["a:1"] == nil {
+	if v.byAddress["a:1"] == nil {
 		t.Error("it is new, and has another device")
 	}
-	if v.mayReopen("a:1/cpu:1") || v.known["a:1"] != nil {
-		t.Errorf("its other device stays: %+v", v.known["a:1"])
+	if v.mayReopen("a:1/cpu:1") || v.byAddress["a:1"] != nil {
+		t.Errorf("its other device stays: %+v", v.byAddress["a:1"])
 	}
 }

@@ -77,11 +77,11 @@ func (p *Predictor) Run(ctx context.Context, inputs ...tensor.Tensor) ([]tensor.
 }
 
 // space returns new tensors with the types and shapes of outputs, but with another number of rows.
-func space(outputs []tensor.Tensor, rows int) (all []tensor.Tensor) {
+func space(outputs []tensor.Tensor, rows int) (list []tensor.Tensor) {
 	for _, out := range outputs {
-		all = append(all, tensor.New(out.DType, append([]int{rows}, out.Shape[1:]...)...))
+		list = append(list, tensor.New(out.DType, append([]int{rows}, out.Shape[1:]...)...))
 	}
-	return all
+	return list
 }
 
 // input checks the inputs of a call, and returns them as the one input of the graph.

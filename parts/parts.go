@@ -63,11 +63,11 @@ func Number(name string) string {
 }
 
 // All returns all parts with their numbers, sorted.
-func All() (all []string) {
+func All() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
-		all = append(all, Number(name))
+		list = append(list, Number(name))
 	}
-	return all
+	return list
 }
 
 // Has reports whether this release has a numbered part.

@@ -48,14 +48,14 @@ func (d *Details) Against(ctx context.Context, other *models.Model, src data.Sou
 
 // compare compares the answers of two evaluations of the same samples, in the order of the samples. It
 // returns an error if the evaluations have different numbers of answers.
-func (d *Details) compare(its *Details) (*Comparison, error) {
-	if len(its.answers) != len(d.answers) {
+func (d *Details) compare(other *Details) (*Comparison, error) {
+	if len(other.answers) != len(d.answers) {
 		return nil, fmt.Errorf("the other model answered %s, this one %d",
-			problem.Plural(len(its.answers), "sample"), len(d.answers))
+			problem.Plural(len(other.answers), "sample"), len(d.answers))
 	}
 	c, right, rightToo := &Comparison{Samples: len(d.answers)}, 0, 0
 	for i, a := range d.answers {
-		b := its.answers[i]
+		b := other.answers[i]
 		if a.predicted == b.predicted {
 			c.Agreeing++
 		}

@@ -64,7 +64,7 @@ func (d *Details) worstBoxes(m *models.Model, src data.Source, x *Mistakes) *Det
 	x.Order = fmt.Sprintf("the most faults first, with detections of at least %g, annotations on the left and "+
 		"detections on the right", average.ConfusedScore)
 	x.Wrong, x.Key, x.Pairs = len(all), d.Boxes.key(), true
-	for _, j := range all[:min(len(all), x.most)] {
+	for _, j := range all[:min(len(all), x.limit)] {
 		missed, invented, confused := j.Faults(&d.Boxes.Set.Pictures[j.Picture])
 		right := -confused // crowds and difficult objects are not counted
 		for _, o := range j.Objects {
@@ -166,7 +166,7 @@ func PrecisionRecall(v *average.VOCFigures) template.HTML {
 
 // writeBoxes implements WriteCSV for boxes: a line for each object and each detection. An object without a
 // detection has no predicted class, and a detection without an object has no label.
-func (d *Details) writeBoxes(to io.Writer, m *models.Model, src data.Source) error {
+func (d *Details) writeBoxes(w io.Writer, m *models.Model, src data.Source) error {
 	judged := d.judged
 	if judged == nil {
 		judged = average.Judge(d.Boxes.Set, d.Boxes.Found, average.ConfusedScore, average.ConfusedOverlap)
@@ -196,5 +196,5 @@ func (d *Details) writeBoxes(to io.Writer, m *models.Model, src data.Source) err
 			line(j.Picture, classes[truth[g].Class], "", "", truth[g].Box)
 		}
 	}
-	return csv.NewWriter(to).WriteAll(lines)
+	return csv.NewWriter(w).WriteAll(lines)
 }

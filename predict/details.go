@@ -120,17 +120,17 @@ func (d *Details) mistakes() []answered {
 // for each label: the known value, and the predicted probability or number. For masks it
 // has the number of pixels with a label, and the number of these that are wrong. For boxes it has
 // a line for each object and each detection. The error is from the writer.
-func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
+func (d *Details) WriteCSV(dst io.Writer, m *models.Model, src data.Source) error {
 	if d.Boxes != nil {
-		return d.writeBoxes(to, m, src)
+		return d.writeBoxes(dst, m, src)
 	}
 	if i := src.Info(); i.MultiLabel || i.Targets != nil {
-		return d.writeElements(to, m, src)
+		return d.writeElements(dst, m, src)
 	}
 	if src.Info().Masks {
-		return d.writeMasks(to, src)
+		return d.writeMasks(dst, src)
 	}
-	w := csv.NewWriter(to)
+	w := csv.NewWriter(dst)
 	lines := [][]string{{"sample", "label", "predicted", "probability", "probability_of_label"}}
 	for _, a := range d.answers {
 		lines = append(lines, []string{src.Name(a.sample), Label(m, a.label), Label(m, a.predicted),

@@ -114,7 +114,7 @@ func (d *Details) sorted(badness func(e elements) float64, x *Mistakes) *Details
 	out := &Details{}
 	for i, j := range all {
 		out.elements = append(out.elements, j.elements)
-		if i < x.most {
+		if i < x.limit {
 			x.First = append(x.First, Mistake{Sample: j.sample})
 		}
 	}

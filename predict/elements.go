@@ -25,20 +25,20 @@ func (d *Details) observeAll(sample int, label []int32, answer []float64) {
 }
 
 // scoresOf returns the scores of label k in the samples that have a known label k.
-func (d *Details) scoresOf(k int) (all []scored) {
+func (d *Details) scoresOf(k int) (scores []scored) {
 	for _, e := range d.elements {
 		if e.label[k] >= 0 {
-			all = append(all, scored{e.answer[k], e.label[k] == 1})
+			scores = append(scores, scored{e.answer[k], e.label[k] == 1})
 		}
 	}
-	return all
+	return scores
 }
 
 // writeElements implements WriteCSV for samples with several labels, or numbers. It writes two columns for
 // each label: its name with the known value (empty if unknown), and with the predicted probability or
 // number.
-func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) error {
-	w, numbers := csv.NewWriter(to), src.Info().Targets != nil
+func (d *Details) writeElements(dst io.Writer, m *models.Model, src data.Source) error {
+	w, numbers := csv.NewWriter(dst), src.Info().Targets != nil
 	says, head := ".p", []string{"sample"}
 	if numbers {
 		says = ".predicted"

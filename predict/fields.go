@@ -45,7 +45,7 @@ func openFields(m *models.Model, inputs []string, note func(format string, args 
 }
 
 // readFields reads the arrays that inputs name.
-func readFields(m *models.Model, inputs []string) (given []data.Named, err error) {
+func readFields(m *models.Model, inputs []string) (arrays []data.Named, err error) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(m.Fields, func(p models.Field) bool { return p.Name == name })
 	}
@@ -59,16 +59,16 @@ func readFields(m *models.Model, inputs []string) (given []data.Named, err error
 			return nil, fieldsProblem(m, fmt.Sprintf("%.80q names no input of the model", input))
 		case !ok:
 			return nil, fieldsProblem(m, fmt.Sprintf("%.80q does not say which input it is", input))
-		case slices.ContainsFunc(given, func(n data.Named) bool { return n.Name == name }):
+		case slices.ContainsFunc(arrays, func(n data.Named) bool { return n.Name == name }):
 			return nil, fieldsProblem(m, "input "+name+" is given twice")
 		}
 		x, err := data.ReadNPYFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}
-		given = append(given, data.Named{Name: name, Array: x})
+		arrays = append(arrays, data.Named{Name: name, Array: x})
 	}
-	return given, nil
+	return arrays, nil
 }
 
 // cutField divides NAME=FILE, where the name of an input may have an equals sign in it.

@@ -68,7 +68,7 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 	x.Order = "the largest share of wrong pixels first, labels on the left and answers on the right"
 	all := slices.DeleteFunc(slices.Clone(d.masks), func(a masked) bool { return a.wrong == 0 })
 	slices.SortStableFunc(all, func(a, b masked) int { return cmp.Compare(b.fraction(), a.fraction()) })
-	worst := d.stored[:min(len(d.stored), x.most)]
+	worst := d.stored[:min(len(d.stored), x.limit)]
 	for _, a := range worst {
 		x.First = append(x.First, Mistake{Sample: a.sample, draw: a.drawn(m, src), Rows: []MistakeRow{
 			{"wrong", fmt.Sprintf("%d of %s", a.wrong, problem.Plural(a.pixels, "pixel")),
@@ -162,10 +162,10 @@ func unpacked(mask []int16) []int32 {
 
 // writeMasks implements WriteCSV for masks: how many pixels of a sample have a label, and how many of these
 // are wrong.
-func (d *Details) writeMasks(to io.Writer, src data.Source) error {
+func (d *Details) writeMasks(w io.Writer, src data.Source) error {
 	lines := [][]string{{"sample", "pixels", "wrong"}}
 	for _, a := range d.masks {
 		lines = append(lines, []string{src.Name(a.sample), strconv.Itoa(a.pixels), strconv.Itoa(a.wrong)})
 	}
-	return csv.NewWriter(to).WriteAll(lines)
+	return csv.NewWriter(w).WriteAll(lines)
 }

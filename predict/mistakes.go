@@ -17,7 +17,7 @@ type Mistakes struct {
 	Key   []MaskClass // the classes of masks or boxes that First draws
 	Pairs bool        // each picture is two pictures side by side: label and answer
 
-	most int // maximum length of First
+	limit int // maximum length of First
 }
 
 // Mistake is a sample that was answered wrongly.
@@ -54,8 +54,8 @@ func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.R
 //   - numbers: by the squared error in units of their deviations
 //   - masks: by the share of wrong pixels; there are at most Details.Masks of them
 //   - boxes: by the number of objects that are missed, of detections without an object, and of wrong classes
-func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes {
-	x := &Mistakes{most: most}
+func (d *Details) Mistakes(m *models.Model, src data.Source, limit int) *Mistakes {
+	x := &Mistakes{limit: limit}
 	d.worst(m, src, x)
 	return x
 }
@@ -74,7 +74,7 @@ func (d *Details) worst(m *models.Model, src data.Source, x *Mistakes) *Details 
 	}
 	x.Order = "the surest first"
 	wrong := &Details{answers: d.mistakes()}
-	for _, a := range wrong.answers[:min(len(wrong.answers), x.most)] {
+	for _, a := range wrong.answers[:min(len(wrong.answers), x.limit)] {
 		rows := []MistakeRow{{"said", Label(m, a.predicted), percent(a.probability), true},
 			{"is", Label(m, a.label), percent(a.ofLabel), false}}
 		if a.probability != a.probability {

@@ -17,7 +17,7 @@ import (
 // Samples with a wrong label are sorted by their loss; one that is not finite comes first.
 // A sample without an error in its known labels is left out.
 func TestWorstLabels(t *testing.T) {
-	d, page := &Details{}, &Mistakes{most: 500}
+	d, page := &Details{}, &Mistakes{limit: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
 	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // one label is wrong by a small margin
 	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // one label is wrong by a large margin
@@ -38,7 +38,7 @@ func TestWorstLabels(t *testing.T) {
 
 // A model with thresholds makes the mistakes that eval counts: cat holds from 0.2 on, dog from 0.99 on.
 func TestWorstLabelsByThresholds(t *testing.T) {
-	d, page := &Details{}, &Mistakes{most: 500}
+	d, page := &Details{}, &Mistakes{limit: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{-1, 3}) // right, with probabilities 0.27 and 0.95
 	d.observeAll(1, []int32{0, 1}, []float64{-1, 3}) // both labels are wrong
 	m := &models.Model{Labels: []string{"cat", "dog"}, Thresholds: []float64{0.2, 0.99}}
@@ -53,7 +53,7 @@ func TestWorstLabelsByThresholds(t *testing.T) {
 // Errors weigh by the deviation of their numbers: an error of 1 in height is worse than an error of 5
 // in weight.
 func TestWorstNumbers(t *testing.T) {
-	d, page := &Details{}, &Mistakes{most: 500}
+	d, page := &Details{}, &Mistakes{limit: 500}
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
 	d.observeAll(0, []int32{bits(0), bits(0)}, []float64{0, 5})
 	d.observeAll(1, []int32{bits(1), bits(100)}, []float64{2, 100})

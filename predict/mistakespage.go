@@ -37,7 +37,7 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 		return err
 	}
 	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: info.Kind,
-		Samples: info.Len, Mistakes: Mistakes{most: pageMistakes}}
+		Samples: info.Len, Mistakes: Mistakes{limit: pageMistakes}}
 	if d.Boxes != nil {
 		page.Curves = PrecisionRecall(average.VOC(d.Boxes.Set, d.Boxes.Found))
 	}

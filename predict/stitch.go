@@ -16,35 +16,35 @@ type stitch struct {
 	windows *data.Windows
 	sums    tensor.Tensor // f32 [C,H,W], for the scaled picture; without shape before the first window
 	counts  []float32     // (H, W): number of windows that show each pixel
-	wrong   error         // error of the picture
+	err     error         // error of the picture
 }
 
 // add adds the scores of a window, f32 [C,h,w].
-func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
+func (s *stitch) add(scores tensor.Tensor, window data.Window) error {
 	classes, shape := scores.Shape[0], s.windows.Info().Shape
 	if s.sums.Shape == nil {
-		high, width := s.windows.Size(at.Sample)
-		if n := classes * max(at.Height*at.Width, high*width); n > maxScores {
+		high, width := s.windows.Size(window.Sample)
+		if n := classes * max(window.Height*window.Width, high*width); n > maxScores {
 			return problem.Advise("scale it down",
 				"%s: %d x %d pixels with scores of %s need more memory than 2 GiB",
-				s.windows.Source.Name(at.Sample), width, high, problem.Plural(classes, "class"))
+				s.windows.Source.Name(window.Sample), width, high, problem.Plural(classes, "class"))
 		}
-		s.sums = tensor.New(tensor.F32, classes, at.Height, at.Width)
-		s.counts = make([]float32, at.Height*at.Width)
+		s.sums = tensor.New(tensor.F32, classes, window.Height, window.Width)
+		s.counts = make([]float32, window.Height*window.Width)
 	}
 	high, width := shape[0], shape[1]
 	scaled := scaledScores(scores, high, width).F32()
-	high, rows, columns := min(high, at.Height-at.Y), high, min(width, at.Width-at.X)
+	high, rows, columns := min(high, window.Height-window.Y), high, min(width, window.Width-window.X)
 	sums := s.sums.F32()
 	for y := range high {
-		to := (at.Y+y)*at.Width + at.X
+		to := (window.Y+y)*window.Width + window.X
 		for x := range columns {
 			s.counts[to+x]++
 		}
 		for c := range classes {
 			from := scaled[(c*rows+y)*width:][:columns]
 			for x, v := range from {
-				sums[c*at.Height*at.Width+to+x] += v
+				sums[c*window.Height*window.Width+to+x] += v
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 
 // end returns the scores of a picture at its original size, and prepares s for the next picture.
 func (s *stitch) end(sample int) (tensor.Tensor, error) {
-	sums, counts, wrong := s.sums, s.counts, s.wrong
-	s.sums, s.counts, s.wrong = tensor.Tensor{}, nil, nil
+	sums, counts, wrong := s.sums, s.counts, s.err
+	s.sums, s.counts, s.err = tensor.Tensor{}, nil, nil
 	if wrong != nil {
 		return tensor.Tensor{}, wrong
 	}
@@ -100,14 +100,14 @@ func (n neighbours) mix(first, second float32) float64 {
 	return float64(float64(first)*(1-n.weight)) + float64(float64(second)*n.weight)
 }
 
-// between returns, for each of n pixels along a side, its neighbours if the same side is divided into
-// `of` pixels.
-func between(of, n int) []neighbours {
+// between returns, for each of n pixels along a side, its neighbours if the same side is divided into the
+// given number of parts.
+func between(parts, n int) []neighbours {
 	all := make([]neighbours, n)
 	for i := range all {
-		at := max(0, float64((float64(i)+0.5)*float64(of)/float64(n))-0.5)
-		first := min(int(at), of-1)
-		all[i] = neighbours{first, min(first+1, of-1), at - float64(first)}
+		at := max(0, float64((float64(i)+0.5)*float64(parts)/float64(n))-0.5)
+		first := min(int(at), parts-1)
+		all[i] = neighbours{first, min(first+1, parts-1), at - float64(first)}
 	}
 	return all
 }

@@ -56,11 +56,11 @@ type Threshold struct {
 // of returns the threshold for a label with these scores, among the thresholds that reach the goal.
 // If the goal is a precision, it is the threshold with the largest recall; if the goal is a recall,
 // it is the threshold with the largest precision. The threshold is the midpoint between the
-// probabilities on either side. of sorts all.
-func (w *Wish) of(all []scored) *Threshold {
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+// probabilities on either side. of sorts scores.
+func (w *Wish) of(scores []scored) *Threshold {
+	slices.SortFunc(scores, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	positives := 0
-	for _, a := range all {
+	for _, a := range scores {
 		if a.positive {
 			positives++
 		}
@@ -71,16 +71,16 @@ func (w *Wish) of(all []scored) *Threshold {
 		return out
 	}
 	met := 0
-	for i, a := range all {
+	for i, a := range scores {
 		if a.positive {
 			met++
 		}
-		if i+1 < len(all) && float32(models.Sigmoid(all[i+1].score)) == float32(models.Sigmoid(a.score)) {
+		if i+1 < len(scores) && float32(models.Sigmoid(scores[i+1].score)) == float32(models.Sigmoid(a.score)) {
 			continue // equal at every threshold, since thresholds are compared with probabilities in float32
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
-		if i+1 < len(all) {
-			t.Threshold = evaluation.Figure((models.Sigmoid(a.score) + models.Sigmoid(all[i+1].score)) / 2)
+		if i+1 < len(scores) {
+			t.Threshold = evaluation.Figure((models.Sigmoid(a.score) + models.Sigmoid(scores[i+1].score)) / 2)
 		}
 		if w.reached(t) && !(w.figure(best, !w.Recall) >= w.figure(t, !w.Recall)) {
 			best = t
@@ -96,7 +96,7 @@ func (w *Wish) of(all []scored) *Threshold {
 	return best
 }
 
-func ratioOf(n, of int) evaluation.Figure { return evaluation.Figure(float64(n) / float64(of)) }
+func ratioOf(n, total int) evaluation.Figure { return evaluation.Figure(float64(n) / float64(total)) }
 
 func (w *Wish) figure(t *Threshold, recall bool) evaluation.Figure {
 	if recall {
@@ -108,7 +108,7 @@ func (w *Wish) figure(t *Threshold, recall bool) evaluation.Figure {
 func (w *Wish) reached(t *Threshold) bool { return float64(w.figure(t, w.Recall)) >= w.Least }
 
 // table writes thresholds by the names of labels.
-func (w *Wish) table(names []string, of map[string]*Threshold) []string {
+func (w *Wish) table(names []string, thresholds map[string]*Threshold) []string {
 	what := "precision"
 	if w.Recall {
 		what = "recall"
@@ -116,7 +116,7 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 	lines := []string{"", fmt.Sprintf("thresholds for a %s of %s", what, evaluation.Figure(w.Least).Percent()),
 		fmt.Sprintf("%-24s  threshold  precision     recall", "label")}
 	for _, name := range names {
-		t := of[name]
+		t := thresholds[name]
 		line := fmt.Sprintf("%-24s  %9s  %9s  %9s", name, plain(&t.Threshold), t.Precision.Percent(),
 			t.Recall.Percent())
 		switch {
@@ -132,14 +132,14 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 
 // Thresholds returns the thresholds of d.Wish by the number of the label: for labels that do not
 // exclude each other, or for both of two classes.
-func (d *Details) Thresholds() (all []*Threshold) {
+func (d *Details) Thresholds() (list []*Threshold) {
 	if len(d.elements) == 0 {
 		return d.ofTwo()
 	}
 	for k := range d.elements[0].label {
-		all = append(all, d.Wish.of(d.scoresOf(k)))
+		list = append(list, d.Wish.of(d.scoresOf(k)))
 	}
-	return all
+	return list
 }
 
 // ofTwo returns the thresholds for each of two classes.
@@ -155,9 +155,9 @@ func (d *Details) ofTwo() (out []*Threshold) {
 }
 
 // named returns thresholds by the names of their labels.
-func named(m *models.Model, all []*Threshold) map[string]*Threshold {
+func named(m *models.Model, thresholds []*Threshold) map[string]*Threshold {
 	out := map[string]*Threshold{}
-	for k, t := range all {
+	for k, t := range thresholds {
 		out[Label(m, k)] = t
 	}
 	return out

@@ -57,10 +57,10 @@ func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Re
 	s := &stitch{windows: windows}
 	err = p.every(ctx, windows, data.Transform{}, r, func(k int, outs []tensor.Tensor, wrong error) error {
 		at := windows.Window(k)
-		if wrong == nil && s.wrong == nil {
-			s.wrong = s.add(outs[w.Output], at)
-		} else if s.wrong == nil {
-			s.wrong = wrong
+		if wrong == nil && s.err == nil {
+			s.err = s.add(outs[w.Output], at)
+		} else if s.err == nil {
+			s.err = wrong
 		}
 		if !at.Last {
 			return nil

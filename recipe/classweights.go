@@ -37,12 +37,12 @@ func (r *Recipe) WeightsOfClasses(classes int) ([]float64, error) {
 
 // weightsIn reads the weights of an option, one for each class of the data, and adds 1 for
 // further classes of a model.
-func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float64, err error) {
+func (r *Recipe) weightsIn(option, text, subject string, classes int) (weights []float64, err error) {
 	refuse := func(why, advice string) error { return problem.New(option, strconv.Quote(text), why, advice) }
 	for text := range strings.SplitSeq(text, ",") {
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
-			known := "want balanced, or a number for each " + what
+			known := "want balanced, or a number for each " + subject
 			switch option {
 			case "class-weights":
 				known = "want balanced, auto, median, or a number for each class"
@@ -55,9 +55,9 @@ func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float6
 	}
 	if len(weights) != r.Data.Classes {
 		return nil, refuse(fmt.Sprintf("%s for the %s of the data", problem.Plural(len(weights), "weight"),
-			problem.Plural(r.Data.Classes, what)), "")
+			problem.Plural(r.Data.Classes, subject)), "")
 	}
-	for len(weights) < all {
+	for len(weights) < classes {
 		weights = append(weights, 1)
 	}
 	return weights, nil

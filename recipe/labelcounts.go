@@ -12,12 +12,12 @@ import (
 const fewMasks = 100
 
 // eachCount calls do with the number of labels of each class in a sample, for all samples of src.
-func eachCount(ctx context.Context, src data.Source, do func(of []int64)) error {
+func eachCount(ctx context.Context, src data.Source, do func(counts []int64)) error {
 	return countEach(ctx, src, 1, do)
 }
 
 // countEach does the same as eachCount, for each n-th sample.
-func countEach(ctx context.Context, src data.Source, n int, do func(of []int64)) error {
+func countEach(ctx context.Context, src data.Source, n int, do func(counts []int64)) error {
 	info := src.Info()
 	for i := 0; i < info.Len; i += n {
 		label, err := src.Label(ctx, i)
@@ -100,22 +100,22 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 const rareRatio = 10
 
 // rare returns a sentence if the smallest class has less than a tenth of the samples of the largest.
-func rare(info data.Info, of []int64) string {
+func rare(info data.Info, counts []int64) string {
 	least, most := -1, 0
-	for class, n := range of {
-		if n > 0 && (least < 0 || n < of[least]) {
+	for class, n := range counts {
+		if n > 0 && (least < 0 || n < counts[least]) {
 			least = class
 		}
-		if n > of[most] {
+		if n > counts[most] {
 			most = class
 		}
 	}
-	if least < 0 || of[least]*rareRatio >= of[most] {
+	if least < 0 || counts[least]*rareRatio >= counts[most] {
 		return ""
 	}
 	return fmt.Sprintf("class %s has %s and class %s has %d, and nothing weighs them: {class-weights} balanced "+
 		"does; {save} best:balanced-accuracy or best:f1 counts all classes alike", info.Classes[least],
-		problem.Plural(int(of[least]), "sample"), info.Classes[most], of[most])
+		problem.Plural(int(counts[least]), "sample"), info.Classes[most], counts[most])
 }
 
 // AutoWeights returns a sentence about the effect of "auto" in ClassWeights in a recipe
@@ -143,14 +143,14 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 		weights[low], info.Classes[low], weights[high], info.Classes[high])
 }
 
-// imbalanced returns the sentence that n of all labels are of a class.
-func imbalanced(info data.Info, step, class int, n, all int64) string {
+// imbalanced returns the sentence that n of total labels are of a class.
+func imbalanced(info data.Info, step, class int, n, total int64) string {
 	const advice = "and nothing weighs them: {class-weights} balanced"
 	if !info.Masks {
-		return fmt.Sprintf("%d of %s are of class %s, %s does", n, problem.Plural(int(all), "sample"),
+		return fmt.Sprintf("%d of %s are of class %s, %s does", n, problem.Plural(int(total), "sample"),
 			info.Classes[class], advice)
 	}
 	of := problem.Plural((info.Len+step-1)/step, "mask")
 	return fmt.Sprintf("%.0f %% of the pixels of %s are of class %s, %s or median does",
-		100*float64(n)/float64(all), of, info.Classes[class], advice)
+		100*float64(n)/float64(total), of, info.Classes[class], advice)
 }

@@ -203,7 +203,7 @@ func (r *Recipe) CheckNumbers() error {
 }
 
 // lacks returns the error for a number that this release does not have.
-func lacks(what, number, last string, have []string) error {
+func lacks(subject, number, last string, have []string) error {
 	name, _, _ := strings.Cut(number, "/")
 	advice, has := "use a newer release", "no "+name
 	for _, h := range have {
@@ -214,6 +214,6 @@ func lacks(what, number, last string, have []string) error {
 	if last != "" {
 		advice = "use release " + last + ", the last one that has it"
 	}
-	return problem.New("", "", fmt.Sprintf("the recipe needs %s %s, and release %s has %s", what, number,
+	return problem.New("", "", fmt.Sprintf("the recipe needs %s %s, and release %s has %s", subject, number,
 		Release, has), advice)
 }

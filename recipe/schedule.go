@@ -149,8 +149,8 @@ func (s Schedule) oneCycle(step int) float64 {
 }
 
 // cosineBetween goes from one rate to another while t goes from 0 to 1.
-func cosineBetween(from, to, t float64) float64 {
-	return to + float64((from-to)/2*(1+tensor.Cos(math.Pi*t)))
+func cosineBetween(start, end, t float64) float64 {
+	return end + float64((start-end)/2*(1+tensor.Cos(math.Pi*t)))
 }
 
 // RateReduced returns the rate of a plateau schedule after that number of reductions. For other schedules it

@@ -38,7 +38,7 @@ func fileTensors(tensors []models.FileTensor) (all list[fileTensor]) {
 }
 
 // fileTensors returns the tensors of another program's file that a header lists.
-func (h *header) fileTensors() (all []models.FileTensor, err error) {
+func (h *header) fileTensors() (list []models.FileTensor, err error) {
 	for _, t := range h.FileTensors {
 		f := models.FileTensor{State: t.State, Name: t.Name}
 		for _, m := range t.Moves {
@@ -54,9 +54,9 @@ func (h *header) fileTensors() (all []models.FileTensor, err error) {
 			}
 			f.Content = f.Content.Clone() // views need aligned elements
 		}
-		all = append(all, f)
+		list = append(list, f)
 	}
-	return all, nil
+	return list, nil
 }
 
 func checkFileTensors(tensors []models.FileTensor) error {

@@ -113,12 +113,12 @@ func decodeHeader(b []byte) (*header, error) {
 }
 
 // toJSON returns a JSON text of a header; nil for "".
-func toJSON(s, what string) (json.RawMessage, error) {
+func toJSON(s, field string) (json.RawMessage, error) {
 	if s == "" {
 		return nil, nil
 	}
 	if !json.Valid([]byte(s)) {
-		return nil, fmt.Errorf("header: %s is not JSON", what)
+		return nil, fmt.Errorf("header: %s is not JSON", field)
 	}
 	return json.RawMessage(s), nil
 }

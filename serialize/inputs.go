@@ -22,15 +22,15 @@ func inputFields(fields []models.Field) (all list[inputField]) {
 }
 
 // fields returns the inputs that a header has. models.Model.Check checks them.
-func (h *header) fields() (all []models.Field, err error) {
+func (h *header) fields() (list []models.Field, err error) {
 	for _, p := range h.Inputs {
 		d, err := tensor.ParseDType(p.DType)
 		if err != nil {
 			return nil, fmt.Errorf("input %.80q: %w", p.Name, err)
 		}
-		all = append(all, models.Field{Name: p.Name, DType: d, Shape: p.Shape})
+		list = append(list, models.Field{Name: p.Name, DType: d, Shape: p.Shape})
 	}
-	return all, nil
+	return list, nil
 }
 
 // version returns the version of the container. Files with several inputs or with

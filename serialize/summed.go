@@ -34,7 +34,7 @@ const (
 // called.
 type summer struct {
 	piece []byte // being filled
-	made  int    // number of pieces that were made
+	count int    // number of pieces that were made
 	full  chan []byte
 	empty chan []byte
 	done  chan hash.Hash
@@ -73,8 +73,8 @@ func (s *summer) Write(p []byte) (int, error) {
 
 // next returns an empty piece. It makes a new one if there are few pieces.
 func (s *summer) next() []byte {
-	if len(s.empty) == 0 && s.made < sumPieces {
-		s.made++
+	if len(s.empty) == 0 && s.count < sumPieces {
+		s.count++
 		return make([]byte, 0, sumPiece)
 	}
 	return <-s.empty

@@ -23,13 +23,13 @@ func outputTypes(types []models.FileType) (all list[outputType]) {
 }
 
 // fileTypes returns the types of outputs that a header has.
-func (h *header) fileTypes() (all []models.FileType, err error) {
+func (h *header) fileTypes() (list []models.FileType, err error) {
 	for _, t := range h.Types {
 		d, err := tensor.ParseDType(t.DType)
 		if err != nil {
 			return nil, fmt.Errorf("output %.80q: %w", t.Output, err)
 		}
-		all = append(all, models.FileType{Output: t.Output, DType: d, Picks: t.Picks, Shape: t.Shape})
+		list = append(list, models.FileType{Output: t.Output, DType: d, Picks: t.Picks, Shape: t.Shape})
 	}
-	return all, nil
+	return list, nil
 }

@@ -17,18 +17,18 @@ type verification struct {
 	err  error // valid when done is closed
 }
 
-// verify begins to verify, cores tensors at a time. The function after is called with each
+// verify begins to verify, cores tensors at a time. The function visit is called with each
 // tensor that was read.
-func verify(table []entry, tensors []named, cores int, after func(tensor.Tensor)) *verification {
+func verify(table []entry, tensors []named, cores int, visit func(tensor.Tensor)) *verification {
 	v := &verification{done: make(chan struct{})}
 	go func() {
 		defer close(v.done)
-		v.err = v.all(table, tensors, cores, after)
+		v.err = v.all(table, tensors, cores, visit)
 	}()
 	return v
 }
 
-func (v *verification) all(table []entry, tensors []named, cores int, after func(tensor.Tensor)) error {
+func (v *verification) all(table []entry, tensors []named, cores int, visit func(tensor.Tensor)) error {
 	errs := make([]error, len(table))
 	inParallel(len(table), cores, func(i int) {
 		if v.stop.Load() {
@@ -36,7 +36,7 @@ func (v *verification) all(table []entry, tensors []named, cores int, after func
 		}
 		t := tensors[i].tensor
 		errs[i] = attended(func() error { return table[i].verify(t) })
-		after(t)
+		visit(t)
 	})
 	for _, err := range errs {
 		if err != nil {

@@ -6,23 +6,23 @@ import (
 )
 
 // ofClasses returns the vectors of some numbered classes.
-func ofClasses(all []*Vector, classes []string) []*Vector {
-	return slices.DeleteFunc(slices.Clone(all), func(v *Vector) bool {
+func ofClasses(vectors []*Vector, classes []string) []*Vector {
+	return slices.DeleteFunc(slices.Clone(vectors), func(v *Vector) bool {
 		return !slices.Contains(classes, v.Class)
 	})
 }
 
 // Spread returns the vectors in another order: first one vector of each operation, then a second vector of
 // each operation, and so on. So the beginning of the list covers all operations.
-func Spread(all []*Vector) []*Vector {
+func Spread(vectors []*Vector) []*Vector {
 	turn := map[string]int{} // number of vectors of a class and an operation so far
 	turns := map[*Vector]int{}
-	for _, v := range all {
+	for _, v := range vectors {
 		operation := path.Dir(v.Name)
 		turns[v] = turn[operation]
 		turn[operation]++
 	}
-	out := slices.Clone(all)
+	out := slices.Clone(vectors)
 	slices.SortStableFunc(out, func(a, b *Vector) int { return turns[a] - turns[b] })
 	return out
 }

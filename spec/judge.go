@@ -66,25 +66,25 @@ func (v *Vector) Judge(ctx context.Context, d device.Device) Outcome {
 	return o
 }
 
-// JudgeAll runs the vectors of the numbered classes that the device announces, and calls the function
-// each after every vector. It stops when the device is lost.
-func JudgeAll(ctx context.Context, d device.Device, all []*Vector, each func(Outcome)) Summary {
-	return JudgeWithin(ctx, d, all, 0, each)
+// JudgeAll runs the vectors of the numbered classes that the device announces, and calls onVector after
+// every vector. It stops when the device is lost.
+func JudgeAll(ctx context.Context, d device.Device, vectors []*Vector, onVector func(Outcome)) Summary {
+	return JudgeWithin(ctx, d, vectors, 0, onVector)
 }
 
 // JudgeWithin does the same as JudgeAll with a time limit, after which no vector starts. 0 means no
 // limit. At least one vector runs.
-func JudgeWithin(ctx context.Context, d device.Device, all []*Vector, limit time.Duration,
+func JudgeWithin(ctx context.Context, d device.Device, vectors []*Vector, limit time.Duration,
 	each func(Outcome)) Summary {
 	s := Summary{Kernels: d.Info().Kernels}
 	start := time.Now()
-	all = ofClasses(all, d.Info().Classes)
-	for i, v := range all {
+	vectors = ofClasses(vectors, d.Info().Classes)
+	for i, v := range vectors {
 		if ctx.Err() != nil {
 			break
 		}
 		if limit > 0 && i > 0 && time.Since(start) >= limit {
-			s.LeftOut = len(all) - i
+			s.LeftOut = len(vectors) - i
 			break
 		}
 		if !slices.Contains(s.Classes, v.Class) {

@@ -109,13 +109,13 @@ func (n *Node) attributes(op graph.Op) (graph.Attrs, error) {
 	return op.Trim(attrs), nil
 }
 
-// typed converts v, a value read from JSON, to the Go type of the value like.
-func typed(like, v any) (any, error) {
+// typed converts v, a value read from JSON, to the Go type of example.
+func typed(example, v any) (any, error) {
 	list, isList := v.([]any)
 	number, isNumber := v.(float64)
-	switch like := like.(type) {
+	switch example := example.(type) {
 	case bool, string:
-		if fmt.Sprintf("%T", like) == fmt.Sprintf("%T", v) {
+		if fmt.Sprintf("%T", example) == fmt.Sprintf("%T", v) {
 			return v, nil
 		}
 	case int64:
@@ -135,7 +135,7 @@ func typed(like, v any) (any, error) {
 			return floats(list)
 		}
 	}
-	return nil, fmt.Errorf("%v is not of type %T", v, like)
+	return nil, fmt.Errorf("%v is not of type %T", v, example)
 }
 
 func integers(list []any) (any, error) {

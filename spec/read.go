@@ -126,15 +126,15 @@ func (r reader) file(name string, sums map[string]string) ([]byte, error) {
 }
 
 // complete checks that every listed file is part of a vector.
-func (r reader) complete(sums map[string]string, all []*Vector) error {
-	if len(all) == 0 {
+func (r reader) complete(sums map[string]string, vectors []*Vector) error {
+	if len(vectors) == 0 {
 		return problem.Failure("", "the folder has no vectors", again)
 	}
 	if r.partial {
 		return nil
 	}
 	var have []string
-	for _, v := range all {
+	for _, v := range vectors {
 		have = append(have, v.Name+".json")
 		for _, a := range v.arrays() {
 			have = append(have, path.Join(path.Dir(v.Name), a.File))

@@ -68,11 +68,11 @@ func bitDistance(a, b Tensor, i int) float64 {
 }
 
 // differ applies error and bound to every element and describes the elements beyond the bound.
-func differ(got, want Tensor, of func(i int) (err, bound float64)) error {
+func differ(got, want Tensor, errorAt func(i int) (err, bound float64)) error {
 	bad, first, worst, excess := 0, 0, 0, 0.0
 	n := got.Count()
 	for i := range n {
-		err, bound := of(i)
+		err, bound := errorAt(i)
 		if err == 0 || err <= bound && !math.IsInf(err, 0) {
 			continue
 		}
@@ -91,7 +91,7 @@ func differ(got, want Tensor, of func(i int) (err, bound float64)) error {
 	if worst != first {
 		text += "; worst " + show(got, want, worst)
 	}
-	if err, bound := of(worst); bound > 0 {
+	if err, bound := errorAt(worst); bound > 0 {
 		text += fmt.Sprintf(" (off by %.3g, allowed %.3g)", err, bound)
 	}
 	return errors.New(text)

@@ -10,9 +10,9 @@ import (
 // all tensors on systems without such memory. The zero value is empty, and nil is the heap. A
 // Region must not be used by several goroutines at once.
 type Region struct {
-	files []*Mapped
-	free  []byte   // unused bytes of the last file
-	taken [][]byte // memory that New has returned
+	files     []*Mapped
+	free      []byte   // unused bytes of the last file
+	allocated [][]byte // memory that New has returned
 }
 
 const (
@@ -47,15 +47,15 @@ func (r *Region) take(n int) []byte {
 		r.files, r.free = append(r.files, m), m.Bytes
 	}
 	b := r.free[:n:n]
-	r.free, r.taken = r.free[whole:], append(r.taken, b)
+	r.free, r.allocated = r.free[whole:], append(r.allocated, b)
 	return b
 }
 
 // Adopt moves all large tensors that are not in a file into r, and frees the memory of tensors that
-// are no longer in the list all.
-func (r *Region) Adopt(all map[string]Tensor) {
+// are no longer in tensors.
+func (r *Region) Adopt(tensors map[string]Tensor) {
 	moved := map[*byte]Tensor{}
-	for name, t := range all {
+	for name, t := range tensors {
 		if file, _ := MappedAt(t.Bytes); file != nil || len(t.Bytes) < leastInRegion {
 			continue
 		}
@@ -67,10 +67,10 @@ func (r *Region) Adopt(all map[string]Tensor) {
 			moved[at] = to
 		}
 		t.Bytes = to.Bytes
-		all[name] = t
+		tensors[name] = t
 	}
-	r.taken = slices.DeleteFunc(r.taken, func(b []byte) bool {
-		for _, t := range all {
+	r.allocated = slices.DeleteFunc(r.allocated, func(b []byte) bool {
+		for _, t := range tensors {
 			if overlap(b, t.Bytes) {
 				return false
 			}

@@ -76,7 +76,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 }
 
 // expired reports whether the process has run for d. If not, it sets the timer for the next tick.
-func (t *Timer) expired(d time.Duration, c *Clock) (over bool) {
+func (t *Timer) expired(d time.Duration, c *Clock) (ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped {

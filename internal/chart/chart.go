@@ -93,10 +93,10 @@ func (k *Curve) class() string {
 	return s
 }
 
-// Cut shortens a name to a number of characters, most.
-func Cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
+// Cut shortens a name to at most limit characters.
+func Cut(text string, limit int) string {
+	if r := []rune(text); len(r) > limit {
+		return string(r[:limit-1]) + "…"
 	}
 	return text
 }
@@ -106,8 +106,8 @@ func Px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f',
 
 // scales returns the scales of both axes.
 func (c *Chart) scales(upper, lower float64) (x, y scale) {
-	x = scale{low: math.Inf(1), high: math.Inf(-1), from: leftMargin, to: Width - RightMargin}
-	y = scale{low: math.Inf(1), high: math.Inf(-1), from: lower, to: upper}
+	x = scale{low: math.Inf(1), high: math.Inf(-1), first: leftMargin, last: Width - RightMargin}
+	y = scale{low: math.Inf(1), high: math.Inf(-1), first: lower, last: upper}
 	for _, k := range c.Curves {
 		for i, v := range k.X {
 			x.low, x.high = min(x.low, v), max(x.high, v)
@@ -152,7 +152,7 @@ func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // axes draws the axes, their ticks and names.
 func (c *Chart) axes(b *strings.Builder, x, y scale) {
-	left, right, lower, upper := x.from, x.to, y.from, y.to
+	left, right, lower, upper := x.first, x.last, y.first, y.last
 	for _, v := range y.ticks(5, false) {
 		at := y.at(v)
 		fmt.Fprintf(b, `<path class="rule" d="M%s %sH%s"/><text class="soft" x="%s" y="%s" `+
@@ -203,7 +203,7 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 			}
 			fmt.Fprintf(b, `<text class="f4" x="%s" y="%s" text-anchor="middle">✕<title>%s %s: no `+
 				`number</title></text>`,
-				Px(x.at(xs[i])), Px(y.to+10), html.EscapeString(c.X), Short(xs[i]))
+				Px(x.at(xs[i])), Px(y.last+10), html.EscapeString(c.X), Short(xs[i]))
 			continue
 		}
 		command := "L"

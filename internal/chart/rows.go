@@ -39,18 +39,18 @@ func (r *Rows) Draw() (string, float64) {
 			`text-anchor="middle">%s</text>`, Px(x.at(v)), Px(upper), Px(lower), Px(x.at(v)), Px(lower+17),
 			c.number(v))
 	}
-	fmt.Fprintf(&b, `<path class="axis" d="M%s %sV%sH%s"/>`, Px(x.from), Px(upper), Px(lower), Px(x.to))
+	fmt.Fprintf(&b, `<path class="axis" d="M%s %sV%sH%s"/>`, Px(x.first), Px(upper), Px(lower), Px(x.last))
 	for i := range r.Of {
 		r.Of[i].draw(&b, r, x, upper+float64(rowHeight*(float64(i)+0.5)))
 	}
-	fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="end">%s</text>`, Px(x.to), Px(lower+32),
+	fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="end">%s</text>`, Px(x.last), Px(lower+32),
 		html.EscapeString(r.X))
 	return b.String(), lower + 40
 }
 
 // scale returns the scale of the axis, to the right of the names.
 func (r *Rows) scale() scale {
-	letters, x := 0, scale{low: math.Inf(1), high: math.Inf(-1), to: Width - 24}
+	letters, x := 0, scale{low: math.Inf(1), high: math.Inf(-1), last: Width - 24}
 	for _, row := range r.Of {
 		letters = max(letters, len([]rune(Cut(row.Name, longestName))))
 		for _, v := range append([]float64{row.Mean}, row.Values...) {
@@ -59,7 +59,7 @@ func (r *Rows) scale() scale {
 			}
 		}
 	}
-	x.from = float64(letter*float64(letters)) + 18
+	x.first = float64(letter*float64(letters)) + 18
 	pad := (x.high - x.low) / 40
 	switch {
 	case x.low > x.high:
@@ -80,7 +80,7 @@ func (r *Rows) scale() scale {
 // draw draws a row around a height.
 func (w *Row) draw(b *strings.Builder, r *Rows, x scale, y float64) {
 	c := Chart{Percent: r.Percent}
-	fmt.Fprintf(b, `<text x="%s" y="%s" text-anchor="end">%s</text>`, Px(x.from-10), Px(y+4),
+	fmt.Fprintf(b, `<text x="%s" y="%s" text-anchor="end">%s</text>`, Px(x.first-10), Px(y+4),
 		html.EscapeString(Cut(w.Name, longestName)))
 	title := html.EscapeString(w.Name) + ": "
 	switch {

@@ -4,8 +4,8 @@ import "math"
 
 // scale maps values to positions.
 type scale struct {
-	low, high, from, to float64
-	log                 bool
+	low, high, first, last float64
+	log                    bool
 }
 
 func (s scale) at(v float64) float64 {
@@ -13,7 +13,7 @@ func (s scale) at(v float64) float64 {
 	if s.log {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
-	return s.from + float64((v-low)/(high-low)*(s.to-s.from))
+	return s.first + float64((v-low)/(high-low)*(s.last-s.first))
 }
 
 // mostTicks is more than any axis has.

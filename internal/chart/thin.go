@@ -33,11 +33,11 @@ func thinned(xs, ys []float64) (x, y []float64) {
 }
 
 // inOrder returns the indexes that are not negative, in ascending order and without duplicates.
-func inOrder(of ...int) []int {
+func inOrder(indexes ...int) []int {
 	var out []int
 	for {
 		next := -1
-		for _, i := range of {
+		for _, i := range indexes {
 			if i >= 0 && (len(out) == 0 || i > out[len(out)-1]) && (next < 0 || i < next) {
 				next = i
 			}

@@ -134,10 +134,10 @@ func ranks(ctx context.Context, open Opener) error {
 var lengths = []int{0, 1, 3, 4095, 4096, 4097, 65537, 3 << 20, 0, 7}
 
 // message returns content that identifies its sender, receiver and lane.
-func message(from, to int, lane collective.Lane, n int) []byte {
+func message(sender, receiver int, lane collective.Lane, n int) []byte {
 	b := make([]byte, lengths[n])
 	for i := range b {
-		b[i] = byte(17*from + 31*to + 101*int(lane) + 7*n + i + i>>8)
+		b[i] = byte(17*sender + 31*receiver + 101*int(lane) + 7*n + i + i>>8)
 	}
 	return b
 }
@@ -172,14 +172,14 @@ func order(ctx context.Context, open Opener) error {
 	})
 }
 
-func expect(ctx context.Context, r fabric.Fabric, from int, lane collective.Lane, want []byte) error {
-	got, err := r.Receive(ctx, from, lane)
+func expect(ctx context.Context, r fabric.Fabric, sender int, lane collective.Lane, want []byte) error {
+	got, err := r.Receive(ctx, sender, lane)
 	if err != nil {
 		return err
 	}
 	arrived(ctx)
 	if !bytes.Equal(got, want) {
-		return fmt.Errorf("from rank %d in lane %d came %d bytes that are not the %d that were sent", from, lane,
+		return fmt.Errorf("from rank %d in lane %d came %d bytes that are not the %d that were sent", sender, lane,
 			len(got), len(want))
 	}
 	return nil
@@ -325,12 +325,12 @@ func lending(ctx context.Context, open Opener) error {
 	})
 }
 
-func borrow(ctx context.Context, l fabric.Lender, from, n int) error {
-	want := message(from, l.Rank(), collective.Gradients, n)
+func borrow(ctx context.Context, l fabric.Lender, sender, n int) error {
+	want := message(sender, l.Rank(), collective.Gradients, n)
 	if n%2 == 0 {
-		return expect(ctx, l, from, collective.Gradients, want)
+		return expect(ctx, l, sender, collective.Gradients, want)
 	}
-	pieces, lent, err := l.Borrow(ctx, from, collective.Gradients)
+	pieces, lent, err := l.Borrow(ctx, sender, collective.Gradients)
 	arrived(ctx)
 	if err == nil && !bytes.Equal(bytes.Join(pieces, nil), want) {
 		err = fmt.Errorf("%d pieces, lent: %v, are not the %d bytes that were sent", len(pieces), lent, len(want))

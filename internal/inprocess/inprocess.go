@@ -47,8 +47,8 @@ type message struct {
 
 // route identifies the messages from one member to another in a lane.
 type route struct {
-	from, to int
-	lane     collective.Lane
+	sender, receiver int
+	lane             collective.Lane
 }
 
 func (w *world) queue(r route) *mailbox.Box[message] {
@@ -91,54 +91,54 @@ func (r *rank) check(peer int, lane collective.Lane) error {
 	return nil
 }
 
-func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
-	return r.put(ctx, to, lane, message{pieces: [][]byte{slices.Concat(pieces...)}})
+func (r *rank) Send(ctx context.Context, receiver int, lane collective.Lane, pieces ...[]byte) error {
+	return r.put(ctx, receiver, lane, message{pieces: [][]byte{slices.Concat(pieces...)}})
 }
 
-func (r *rank) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
+func (r *rank) Lend(ctx context.Context, receiver int, lane collective.Lane, pieces ...[]byte) (bool, error) {
 	if len(pieces) < 2 {
-		return false, r.Send(ctx, to, lane, pieces...)
+		return false, r.Send(ctx, receiver, lane, pieces...)
 	}
 	copied := append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...)
-	return true, r.put(ctx, to, lane, message{copied, true})
+	return true, r.put(ctx, receiver, lane, message{copied, true})
 }
 
-func (r *rank) put(ctx context.Context, to int, lane collective.Lane, m message) error {
-	if err := r.check(to, lane); err != nil {
+func (r *rank) put(ctx context.Context, receiver int, lane collective.Lane, m message) error {
+	if err := r.check(receiver, lane); err != nil {
 		return err
 	}
 	if err := r.ended(); err != nil {
 		return err
 	}
-	r.world.queue(route{r.number, to, lane}).Put(m)
+	r.world.queue(route{r.number, receiver, lane}).Put(m)
 	return ctx.Err()
 }
 
-func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
-	return fabric.Joined(ctx, r, from, lane)
+func (r *rank) Receive(ctx context.Context, sender int, lane collective.Lane) ([]byte, error) {
+	return fabric.Joined(ctx, r, sender, lane)
 }
 
-func (r *rank) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
-	if err := r.check(from, lane); err != nil {
+func (r *rank) Borrow(ctx context.Context, sender int, lane collective.Lane) ([][]byte, bool, error) {
+	if err := r.check(sender, lane); err != nil {
 		return nil, false, err
 	}
-	q := r.world.queue(route{from, r.number, lane})
+	q := r.world.queue(route{sender, r.number, lane})
 	for {
 		if err := r.ended(); err != nil {
 			return nil, false, err
 		}
-		gone := isClosed(r.world.closed[from]) // before Take: earlier messages are then in q
+		gone := isClosed(r.world.closed[sender]) // before Take: earlier messages are then in q
 		if m, ok := q.Take(); ok {
 			return m.pieces, m.lent, nil
 		}
 		if gone {
-			return nil, false, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
+			return nil, false, fmt.Errorf("%w: rank %d has left", fabric.Ended, sender)
 		}
 		select {
 		case <-q.Arrived():
 		case <-r.world.aborted:
 		case <-r.world.closed[r.number]:
-		case <-r.world.closed[from]:
+		case <-r.world.closed[sender]:
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
 		}

@@ -35,9 +35,9 @@ func Short(text string) string {
 }
 
 // cut removes the middle of a text that exceeds the given number of characters.
-func cut(text string, most, edges int) string {
+func cut(text string, limit, edges int) string {
 	n := utf8.RuneCountInString(text)
-	if n <= most {
+	if n <= limit {
 		return text
 	}
 	head, tail := 0, len(text)

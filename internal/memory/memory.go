@@ -34,12 +34,12 @@ func Machine() (total, available int64) {
 var cgroupLimit = sync.OnceValues(memlimit.FromCgroup)
 
 // cappedBy returns the part of the machine's memory that a limit allows to a process that has used
-// taken bytes. If nothing is left, it returns 1 byte as available, because 0 means unknown.
-func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
+// used bytes. If nothing is left, it returns 1 byte as available, because 0 means unknown.
+func cappedBy(limit uint64, used, total, available int64) (int64, int64) {
 	if total == 0 || limit >= uint64(total) {
 		return total, available
 	}
-	return int64(limit), max(min(available, int64(limit)-taken), 1)
+	return int64(limit), max(min(available, int64(limit)-used), 1)
 }
 
 // Peak returns the largest amount of resident memory that a process has had, in bytes; 0 if the

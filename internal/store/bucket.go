@@ -148,7 +148,7 @@ type location struct{ bucket, key string }
 
 func (b *bucket) object(name string, info minio.ObjectInfo) *object {
 	o := &object{url: b.scheme + "://" + name + "/" + info.Key, size: info.Size, etag: info.ETag,
-		version: info.ETag, from: b, where: location{name, info.Key}}
+		version: info.ETag, srv: b, data: location{name, info.Key}}
 	if sum := info.Metadata.Get("X-Amz-Meta-" + sumHeader); isSum(sum) {
 		o.sum = sum
 	}
@@ -202,7 +202,7 @@ func (b *bucket) credentialsAdvice() string {
 
 // open implements server.
 func (b *bucket) open(ctx context.Context, o *object, offset int64) (*body, error) {
-	ctx, at := withAnswer(ctx), o.where.(location)
+	ctx, at := withAnswer(ctx), o.data.(location)
 	var options minio.GetObjectOptions
 	if o.etag != "" {
 		if err := options.SetMatchETag(o.etag); err != nil {
@@ -291,7 +291,7 @@ func (s *Store) readAll(o *object) (content []byte, err error) {
 	err = s.retry(s.ctx, o.url, func() error {
 		ctx, read, stop := s.newPatient(s.ctx)
 		defer stop()
-		p, err := o.from.open(ctx, o, 0)
+		p, err := o.srv.open(ctx, o, 0)
 		if err != nil {
 			return s.stalled(ctx, err)
 		}

@@ -151,17 +151,17 @@ func (c cache) content(sum, name string) string {
 }
 
 // link gives a file another name. It copies the file if the file system has no links.
-func link(from, to string) error {
-	err := os.Link(from, to)
+func link(oldName, newName string) error {
+	err := os.Link(oldName, newName)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	f, err := os.Open(from)
+	f, err := os.Open(oldName)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return regular.WriteFile(to, 0o600, func(w io.Writer) error {
+	return regular.WriteFile(newName, 0o600, func(w io.Writer) error {
 		_, err := io.Copy(w, f)
 		return err
 	})

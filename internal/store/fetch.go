@@ -243,7 +243,7 @@ func restart(f *os.File, length int64) (int64, error) {
 func (s *Store) append(o *object, f *os.File, have int64, w io.Writer, reset func()) (int64, error) {
 	ctx, read, stop := s.newPatient(s.ctx)
 	defer stop()
-	p, err := o.from.open(ctx, o, have)
+	p, err := o.srv.open(ctx, o, have)
 	if err != nil {
 		return have, s.stalled(ctx, err)
 	}

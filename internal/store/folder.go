@@ -48,7 +48,7 @@ func (s *Store) localFolder(url string, missing error) (string, error) {
 	}
 	files := map[string]*object{}
 	err = from.list(s.ctx, source.URL, func(name string, o *object) bool {
-		o.from = from
+		o.srv = from
 		files[name] = o
 		return len(files) <= maxFolderFiles
 	})

@@ -56,11 +56,11 @@ func (t *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // renameHeaders replaces the beginning of the names of headers.
-func renameHeaders(h http.Header, from, to string) {
+func renameHeaders(h http.Header, oldPrefix, newPrefix string) {
 	for name, values := range h {
-		if rest, ok := strings.CutPrefix(name, from); ok {
+		if rest, ok := strings.CutPrefix(name, oldPrefix); ok {
 			delete(h, name)
-			h[to+rest] = values
+			h[newPrefix+rest] = values
 		}
 	}
 }

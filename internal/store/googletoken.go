@@ -86,7 +86,7 @@ func (s *Store) askToken(ctx context.Context, a account) error {
 		return withoutURL(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := s.web.still.Do(r)
+	answer, err := s.web.noRedirect.Do(r)
 	if err != nil {
 		return withoutURL(err)
 	}

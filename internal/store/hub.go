@@ -158,7 +158,7 @@ func (h *hub) object(f hubFile, r *http.Response) (*object, error) {
 	}
 	o.fixed = f.revision == revision && isCommit(revision)
 	q, err := h.file(f, revision, http.MethodGet)
-	o.where = q
+	o.data = q
 	return o, err
 }
 

@@ -48,7 +48,7 @@ func (c cache) records() iter.Seq2[string, *record] {
 
 // Cached returns the files in the cache in the order of their URLs, and the bytes of everything else
 // in it: files of data sources, and downloads that are not complete.
-func (s *Store) Cached() (files []Cached, others int64, err error) {
+func (s *Store) Cached() (files []Cached, rest int64, err error) {
 	for _, r := range s.cache.records() {
 		if r.Sum != "" {
 			files = append(files, Cached{URL: r.URL, Sum: r.Sum, Size: r.Size, Fetched: r.Fetched,
@@ -61,9 +61,9 @@ func (s *Store) Cached() (files []Cached, others int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		others += size
+		rest += size
 	}
-	return files, others, nil
+	return files, rest, nil
 }
 
 func sizeOf(folder string) (total int64, err error) {

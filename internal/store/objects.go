@@ -44,7 +44,7 @@ func (s *Store) Files(url string) iter.Seq2[regular.RemoteFile, error] {
 		more := true
 		if err == nil {
 			err = from.list(s.ctx, source.URL, func(name string, o *object) bool {
-				o.from, o.url = from, Redact(strings.TrimRight(url, "/"))+"/"+name
+				o.srv, o.url = from, Redact(strings.TrimRight(url, "/"))+"/"+name
 				more = yield(s.file(name, o), nil)
 				return more
 			})

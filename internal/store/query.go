@@ -11,8 +11,8 @@ import (
 // queries has the queries of the URLs of this program. A query may contain a signature or a token, so
 // queries are kept only in memory.
 type queries struct {
-	mu    sync.Mutex
-	whole map[string]string // URLs with their queries, by their names
+	mu   sync.Mutex
+	urls map[string]string // URLs with their queries, by their names
 	// ranges are names with a range of numbers in braces. Each name means all URLs with one of these
 	// numbers.
 	ranges map[string]*regexp.Regexp
@@ -36,12 +36,12 @@ func (s *Store) Hide(text string) string {
 	}
 	name := bare
 	for n := 2; ; n++ {
-		if known, ok := q.whole[name]; !ok || known == text {
+		if known, ok := q.urls[name]; !ok || known == text {
 			break
 		}
 		name = bare + "?" + strconv.Itoa(n)
 	}
-	q.whole[name] = text
+	q.urls[name] = text
 	quoted := regexp.QuoteMeta(bare)
 	if pattern := braces().ReplaceAllString(quoted, `[0-9]+`); pattern != quoted {
 		q.ranges[name] = regexp.MustCompile("^" + pattern + "$")
@@ -54,11 +54,11 @@ func (s *Store) whole(name string) string {
 	q := &s.queries
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if url, ok := q.whole[name]; ok {
+	if url, ok := q.urls[name]; ok {
 		return url
 	}
 	for key, pattern := range q.ranges {
-		if _, query, ok := strings.Cut(q.whole[key], "?"); ok && pattern.MatchString(name) {
+		if _, query, ok := strings.Cut(q.urls[key], "?"); ok && pattern.MatchString(name) {
 			return name + "?" + query
 		}
 	}

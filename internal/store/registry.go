@@ -106,7 +106,7 @@ func (g *registry) files(ctx context.Context, text string) (map[string]*object, 
 	for title, d := range layers {
 		files[title] = &object{url: Redact(text), size: d.Size, etag: d.Digest.String(),
 			version: d.Digest.String(), sum: d.Digest.Encoded(),
-			fixed: strings.Contains(reference, ":"), from: g, where: layer{r, d}}
+			fixed: strings.Contains(reference, ":"), srv: g, data: layer{r, d}}
 	}
 	return files, name, nil
 }
@@ -188,7 +188,7 @@ func (g *registry) list(ctx context.Context, text string, add func(string, *obje
 
 // open implements server.
 func (g *registry) open(ctx context.Context, o *object, offset int64) (*body, error) {
-	ctx, l := withAnswer(ctx), o.where.(layer)
+	ctx, l := withAnswer(ctx), o.data.(layer)
 	content, err := l.repository.Blobs().Fetch(ctx, l.descriptor)
 	if err != nil {
 		return nil, g.explained(ctx, err)

@@ -99,7 +99,7 @@ func withAnswer(ctx context.Context) context.Context {
 }
 
 // answerOf returns the headers that were noted.
-func answerOf(ctx context.Context) (after time.Duration, generation string) {
+func answerOf(ctx context.Context) (delay time.Duration, generation string) {
 	a, ok := ctx.Value(answerKey{}).(*answer)
 	if !ok {
 		return 0, ""

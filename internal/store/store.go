@@ -58,7 +58,7 @@ func New(ctx context.Context, o Options) (*Store, error) {
 		buckets: map[string]*bucket{}, mirrored: map[string]string{},
 		locked: map[string]string{}, printed: map[string]string{}}
 	s.web, s.netrc, s.sleep = newWeb(s), sync.OnceValue(s.readNetrc), sleep
-	s.queries.whole, s.queries.ranges = map[string]string{}, map[string]*regexp.Regexp{}
+	s.queries.urls, s.queries.ranges = map[string]string{}, map[string]*regexp.Regexp{}
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
 	s.ahead.waiting = make(chan struct{}, parallelReads)
 	return s, nil
@@ -75,8 +75,8 @@ type object struct {
 	// fixed is true if the URL always names this content, for example by a commit or a digest.
 	fixed  bool
 	upload string // id of the upload; "": unknown
-	from   server
-	where  any // data about the file that its server needs
+	srv    server
+	data   any // data about the file that its server needs
 	// damaged is true if the content had another sum.
 	damaged bool
 }
@@ -86,10 +86,10 @@ type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
 	id   string // id of this upload, which the server stores if it can
-	// over is the version that the file on the server must have, or "" if the file must not exist. If it
-	// has another version, put returns errChanged. A nil over permits any version. Servers without
-	// conditions ignore over.
-	over *string
+	// etag is the version that the file on the server must have, or "" if the file must not exist. If it
+	// has another version, put returns errChanged. A nil etag permits any version. Servers without
+	// conditions ignore etag.
+	etag *string
 }
 
 // server is a kind of server. Errors of open and stat wrap fs.ErrNotExist for a missing file.
@@ -164,7 +164,7 @@ func (s *Store) stat(url string) (*object, error) {
 	if o.sum == "" {
 		o.sum = source.Sum
 	}
-	o.url, o.from = Redact(url), from
+	o.url, o.srv = Redact(url), from
 	return o, nil
 }
 

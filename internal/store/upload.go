@@ -38,8 +38,8 @@ func (b *bucket) put(ctx context.Context, text string, u *upload) (version strin
 		return "", err
 	}
 	ctx = withAnswer(ctx)
-	if u.over != nil {
-		ctx = context.WithValue(ctx, conditionKey{}, *u.over)
+	if u.etag != nil {
+		ctx = context.WithValue(ctx, conditionKey{}, *u.etag)
 	}
 	// Requests have the MD5 of their content. Signatures of chunks, which minio-go would send over plain
 	// HTTP, are not understood by all servers.
@@ -66,9 +66,9 @@ func (b *bucket) put(ctx context.Context, text string, u *upload) (version strin
 }
 
 // putParts uploads a file in parts. Each part has several attempts.
-func (b *bucket) putParts(ctx context.Context, to location, f *os.File, size int64,
+func (b *bucket) putParts(ctx context.Context, loc location, f *os.File, size int64,
 	o minio.PutObjectOptions) (done minio.UploadInfo, err error) {
-	id, err := b.core.NewMultipartUpload(ctx, to.bucket, to.key, o)
+	id, err := b.core.NewMultipartUpload(ctx, loc.bucket, loc.key, o)
 	if err != nil {
 		return done, err
 	}
@@ -82,7 +82,7 @@ func (b *bucket) putParts(ctx context.Context, to location, f *os.File, size int
 		wait.Go(func() {
 			defer func() { <-slots }()
 			offset := int64(i) * length
-			sent[i], failed[i] = b.putPart(ctx, to, id, i+1, f, offset, min(length, size-offset))
+			sent[i], failed[i] = b.putPart(ctx, loc, id, i+1, f, offset, min(length, size-offset))
 		})
 	}
 	wait.Wait()
@@ -92,26 +92,27 @@ func (b *bucket) putParts(ctx context.Context, to location, f *os.File, size int
 		}
 	}
 	if err == nil {
-		done, err = b.core.CompleteMultipartUpload(ctx, to.bucket, to.key, id, sent, o)
+		done, err = b.core.CompleteMultipartUpload(ctx, loc.bucket, loc.key, id, sent, o)
 	}
 	if err != nil { // otherwise the server keeps the parts, and the user pays for them
-		b.core.AbortMultipartUpload(context.WithoutCancel(ctx), to.bucket, to.key, id) //nolint:errcheck // may fail
+		b.core.AbortMultipartUpload(context.WithoutCancel(ctx), loc.bucket, loc.key,
+			id) //nolint:errcheck // may fail
 	}
 	return done, err
 }
 
 // putPart uploads part number n of an upload: length bytes of f from an offset on.
-func (b *bucket) putPart(ctx context.Context, to location, id string, n int, f io.ReaderAt,
+func (b *bucket) putPart(ctx context.Context, loc location, id string, n int, f io.ReaderAt,
 	offset, length int64) (minio.CompletePart, error) {
 	var sent minio.ObjectPart
 	sum, err := md5Of(f, offset, length)
 	if err != nil {
 		return minio.CompletePart{}, err
 	}
-	err = b.s.retry(ctx, b.scheme+"://"+to.bucket+"/"+to.key, func() error {
+	err = b.s.retry(ctx, b.scheme+"://"+loc.bucket+"/"+loc.key, func() error {
 		ctx := withAnswer(ctx)
 		content := io.NewSectionReader(f, offset, length)
-		sent, err = b.core.PutObjectPart(ctx, to.bucket, to.key, id, n, content, length,
+		sent, err = b.core.PutObjectPart(ctx, loc.bucket, loc.key, id, n, content, length,
 			minio.PutObjectPartOptions{Md5Base64: sum, DisableContentSha256: true})
 		if err != nil {
 			return b.explained(ctx, err)

@@ -19,9 +19,9 @@ import (
 
 // web is a server of files over HTTPS.
 type web struct {
-	s      *Store
-	client *http.Client
-	still  *http.Client // does not follow redirects
+	s          *Store
+	client     *http.Client
+	noRedirect *http.Client // does not follow redirects
 }
 
 // userAgent is the name of this program in requests.
@@ -33,7 +33,7 @@ const maxRedirects = 10
 func newWeb(s *Store) *web {
 	w := &web{s: s}
 	w.client = &http.Client{Transport: s.transport(), CheckRedirect: w.redirect}
-	w.still = &http.Client{Transport: w.client.Transport,
+	w.noRedirect = &http.Client{Transport: w.client.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return w
 }
@@ -48,14 +48,14 @@ func (s *Store) transport() http.RoundTripper {
 }
 
 // redirect follows a redirect. Another host does not get the credentials of the first.
-func (w *web) redirect(r *http.Request, via []*http.Request) error {
-	if len(via) >= maxRedirects {
+func (w *web) redirect(r *http.Request, earlier []*http.Request) error {
+	if len(earlier) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
-	if via[0].URL.Scheme == "https" && r.URL.Scheme == "http" && !w.s.o.AllowHTTP {
+	if earlier[0].URL.Scheme == "https" && r.URL.Scheme == "http" && !w.s.o.AllowHTTP {
 		return errors.New("it redirects to a URL without encryption")
 	}
-	if r.URL.Host != via[0].URL.Host {
+	if r.URL.Host != earlier[0].URL.Host {
 		for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
 			r.Header.Del(name)
 		}
@@ -86,7 +86,7 @@ func (w *web) do(ctx context.Context, q request) (*http.Response, error) {
 	}
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("Accept-Encoding", "identity")
-	client := w.still
+	client := w.noRedirect
 	if q.follow {
 		client = w.client
 	}
@@ -200,7 +200,7 @@ func (w *web) head(ctx context.Context, q request) (*object, error) {
 		return nil, err
 	}
 	r.Body.Close()
-	o := &object{size: r.ContentLength, etag: r.Header.Get("ETag"), where: request{url: q.url}}
+	o := &object{size: r.ContentLength, etag: r.Header.Get("ETag"), data: request{url: q.url}}
 	if r.StatusCode == http.StatusPartialContent {
 		_, o.size = contentRange(r.Header.Get("Content-Range"))
 	}
@@ -217,7 +217,7 @@ func about(url string, err error) error {
 
 // open implements server.
 func (w *web) open(ctx context.Context, o *object, offset int64) (*body, error) {
-	q := o.where.(request)
+	q := o.data.(request)
 	q.method, q.follow = http.MethodGet, true
 	header := q.header.Clone()
 	if header == nil {

@@ -28,8 +28,8 @@ func (s *Store) Writable(url string) error {
 	return s.probe(s.ctx, url, from, source.URL)
 }
 
-func (s *Store) probe(ctx context.Context, url string, from server, to string) error {
-	return s.retry(ctx, url, func() error { return from.probe(ctx, to) })
+func (s *Store) probe(ctx context.Context, url string, srv server, target string) error {
+	return s.retry(ctx, url, func() error { return srv.probe(ctx, target) })
 }
 
 // Write implements regular.Remote. The file is complete on this machine before it is sent. It is also
@@ -79,29 +79,29 @@ var errTaken = errors.New("another program has written it since this one began; 
 // send uploads a file. A file that Lock has locked is replaced only if its version is the one that this
 // Store knows. So if two machines write one file, one of them gets errTaken. Servers without conditions are
 // asked for the version before the upload.
-func (s *Store) send(ctx context.Context, url string, from server, to string, u *upload) error {
+func (s *Store) send(ctx context.Context, url string, srv server, target string, u *upload) error {
 	known, isLocked := s.lockedVersion(url)
 	if !isLocked {
 		return s.retry(ctx, url, func() error {
-			_, err := from.put(ctx, to, u)
+			_, err := srv.put(ctx, target, u)
 			return err
 		})
 	}
-	u.over = &known
+	u.etag = &known
 	sent, version := false, ""
 	err := s.retry(ctx, url, func() error {
-		now, err := s.versionOf(ctx, from, to)
+		now, err := s.versionOf(ctx, srv, target)
 		if err == nil && now.version != known {
 			err = errChanged
 		}
 		if err == nil {
 			sent = true
-			version, err = from.put(ctx, to, u)
+			version, err = srv.put(ctx, target, u)
 		}
 		return err
 	})
 	if errors.Is(err, errChanged) {
-		now, failed := s.askVersion(ctx, url, from, to)
+		now, failed := s.askVersion(ctx, url, srv, target)
 		// An upload may have succeeded although its answer is an error: then the next attempt finds the file.
 		isOurs := failed == nil && sent && (now.upload == u.id || now.upload == "" && now.sum == u.sum)
 		if !isOurs {
@@ -113,7 +113,7 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 		return err
 	}
 	// For an upload in parts, some servers return an ETag that differs from the ETag of the stored file.
-	if now, err := s.askVersion(ctx, url, from, to); err == nil && now.upload == u.id {
+	if now, err := s.askVersion(ctx, url, srv, target); err == nil && now.upload == u.id {
 		version = now.version
 	}
 	s.setLocked(url, version)
@@ -121,8 +121,8 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 }
 
 // versionOf returns the file at a URL; the object has no ETag without a file.
-func (s *Store) versionOf(ctx context.Context, from server, url string) (*object, error) {
-	o, err := from.stat(ctx, url)
+func (s *Store) versionOf(ctx context.Context, srv server, url string) (*object, error) {
+	o, err := srv.stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &object{}, nil
 	}
@@ -130,9 +130,10 @@ func (s *Store) versionOf(ctx context.Context, from server, url string) (*object
 }
 
 // askVersion does the same as versionOf, with several attempts.
-func (s *Store) askVersion(ctx context.Context, url string, from server, to string) (o *object, err error) {
+func (s *Store) askVersion(ctx context.Context, url string, srv server, target string) (o *object,
+	err error) {
 	err = s.retry(ctx, url, func() error {
-		o, err = s.versionOf(ctx, from, to)
+		o, err = s.versionOf(ctx, srv, target)
 		return err
 	})
 	return o, err

@@ -33,11 +33,11 @@ func Google(t Test, buckets ...string) *Bucket {
 }
 
 // rename replaces the beginning of the names of headers. It returns how many there are.
-func rename(h http.Header, from, to string) (n int) {
+func rename(h http.Header, oldPrefix, newPrefix string) (n int) {
 	for name, values := range h {
-		if rest, ok := strings.CutPrefix(name, from); ok {
+		if rest, ok := strings.CutPrefix(name, oldPrefix); ok {
 			delete(h, name)
-			h[to+rest] = values
+			h[newPrefix+rest] = values
 			n++
 		}
 	}

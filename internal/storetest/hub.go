@@ -65,9 +65,9 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveList answers with the files of a repository.
-func (h *Hub) serveList(w http.ResponseWriter, rest string) {
-	owner, rest, _ := strings.Cut(rest, "/")
-	name, _, _ := strings.Cut(rest, "/")
+func (h *Hub) serveList(w http.ResponseWriter, path string) {
+	owner, path, _ := strings.Cut(path, "/")
+	name, _, _ := strings.Cut(path, "/")
 	type sibling struct {
 		Name string `json:"rfilename"`
 	}

@@ -9,7 +9,7 @@ import (
 
 // filter copies a program's standard error, up to a dump of the Go runtime, which it keeps.
 type filter struct {
-	to   io.Writer
+	w    io.Writer
 	line []byte // line that has not ended yet
 	dump []byte // the dump from its first line on; nil without a dump
 }
@@ -46,7 +46,7 @@ func (f *filter) Write(b []byte) (int, error) {
 		if f.line[len(f.line)-1] != '\n' && len(f.line) < len("fatal error: ") {
 			return len(b), nil // the text may become the first line of a dump
 		}
-		if _, err := f.to.Write(f.line); err != nil {
+		if _, err := f.w.Write(f.line); err != nil {
 			return 0, err
 		}
 		f.line = f.line[:0]
@@ -58,4 +58,4 @@ func (f *filter) Write(b []byte) (int, error) {
 func (f *filter) ranOutOfMemory() bool { return memoryEnds().Match(f.dump) }
 
 // flush writes the kept text.
-func (f *filter) flush() { _, _ = f.to.Write(append(f.line, f.dump...)) }
+func (f *filter) flush() { _, _ = f.w.Write(append(f.line, f.dump...)) }

@@ -25,7 +25,7 @@ func TestFilter(t *testing.T) {
 	} {
 		for _, piece := range []int{1, 3, 1000} {
 			var out bytes.Buffer
-			f := &filter{to: &out}
+			f := &filter{w: &out}
 			for rest := c.before + c.dump; rest != ""; {
 				n := min(piece, len(rest))
 				_, _ = f.Write([]byte(rest[:n]))
@@ -42,7 +42,7 @@ func TestFilter(t *testing.T) {
 			}
 		}
 	}
-	if f := (&filter{to: &bytes.Buffer{}}); true {
+	if f := (&filter{w: &bytes.Buffer{}}); true {
 		_, _ = f.Write([]byte("fatal error: x\n" + strings.Repeat("x", 2*maxDump)))
 		if len(f.dump) > maxDump {
 			t.Errorf("%d bytes are kept", len(f.dump))

@@ -67,7 +67,7 @@ func run(stderr io.Writer) (code int, crashed bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	errors := &filter{to: stderr}
+	errors := &filter{w: stderr}
 	c := exec.Command(self, os.Args[1:]...)
 	c.Args[0] = os.Args[0]
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, errors

@@ -8,4 +8,4 @@ import (
 )
 
 // continuations returns nil: this system does not stop and continue programs.
-func continuations(io.Writer) (told <-chan os.Signal, end func()) { return nil, func() {} }
+func continuations(io.Writer) (signals <-chan os.Signal, end func()) { return nil, func() {} }

@@ -12,8 +12,8 @@ import (
 // continuations returns a channel that receives a signal when the program continues after a
 // stop, for example by Ctrl-Z and fg. The caller calls end. A writer that is not a file is
 // not a terminal: the channel is nil.
-func continuations(to io.Writer) (told <-chan os.Signal, end func()) {
-	if _, ok := to.(*os.File); !ok {
+func continuations(w io.Writer) (signals <-chan os.Signal, end func()) {
+	if _, ok := w.(*os.File); !ok {
 		return nil, func() {}
 	}
 	c := make(chan os.Signal, 1)

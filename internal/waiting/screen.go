@@ -24,7 +24,7 @@ type Row struct {
 // line below them, and the modes of the terminal are not changed: however the program ends,
 // the terminal is as it was. The methods may be called from any goroutine.
 type Screen struct {
-	to   io.Writer
+	w    io.Writer
 	draw func(Size) []Row
 	quit chan struct{}
 	wait sync.WaitGroup
@@ -42,7 +42,7 @@ type Screen struct {
 
 // frame records how many bytes were drawn at once, and when.
 type frame struct {
-	at    time.Time
+	time  time.Time
 	bytes int
 }
 
@@ -50,11 +50,11 @@ type frame struct {
 // legible text, fewer rows than the terminal has, and rows that are shorter than its lines. draw is
 // called by one goroutine at a time. The caller stops the screen. A writer has one screen at a time:
 // see Above.
-func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
-	s := &Screen{to: to, draw: draw, interval: interval, quit: make(chan struct{})}
-	screens.Store(to, s)
+func NewScreen(w io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
+	s := &Screen{w: w, draw: draw, interval: interval, quit: make(chan struct{})}
+	screens.Store(w, s)
 	s.redraw()
-	continued, end := continuations(to)
+	continued, end := continuations(w)
 	s.wait.Go(func() {
 		defer end()
 		tick := time.NewTicker(interval)
@@ -80,7 +80,7 @@ func (s *Screen) goOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows = nil
-	s.update(SizeOf(s.to))
+	s.update(SizeOf(s.w))
 }
 
 // redraw begins an interval. If the rows could not all be drawn again below the waiting lines, the
@@ -90,7 +90,7 @@ func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) == 0 {
-		s.update(SizeOf(s.to))
+		s.update(SizeOf(s.w))
 		return
 	}
 	if s.putOff = !s.putOff && s.spent()+s.cost() > most; !s.putOff {
@@ -122,21 +122,21 @@ func (s *Screen) above(write func()) {
 
 // print lets functions print lines, and draws the rows below them.
 func (s *Screen) print(writes ...func()) {
-	s.erase(SizeOf(s.to))
+	s.erase(SizeOf(s.w))
 	for _, write := range writes {
 		write()
 	}
-	s.update(SizeOf(s.to))
+	s.update(SizeOf(s.w))
 }
 
 // Stop removes the rows and ends the screen.
 func (s *Screen) Stop() {
 	close(s.quit)
 	s.wait.Wait()
-	screens.CompareAndDelete(s.to, s)
+	screens.CompareAndDelete(s.w, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.erase(SizeOf(s.to))
+	s.erase(SizeOf(s.w))
 	for _, write := range s.waiting {
 		write()
 	}
@@ -144,33 +144,33 @@ func (s *Screen) Stop() {
 }
 
 // erase removes the rows; the cursor is then at the start of the first row.
-func (s *Screen) erase(now Size) {
+func (s *Screen) erase(size Size) {
 	if len(s.rows) > 0 {
-		s.write(up(s.height(now)) + "\x1b[J")
+		s.write(up(s.height(size)) + "\x1b[J")
 	}
 	s.rows = nil
 }
 
 // height returns the number of terminal lines from the first row to the cursor. A terminal
 // that has become narrower shows a row in several lines.
-func (s *Screen) height(now Size) int {
-	if now == s.size {
+func (s *Screen) height(size Size) int {
+	if size == s.size {
 		return len(s.rows)
 	}
 	lines := 0
 	for _, r := range s.rows {
-		lines += max((r.Columns+now.Columns-1)/now.Columns, 1)
+		lines += max((r.Columns+size.Columns-1)/size.Columns, 1)
 	}
-	return min(lines, now.Rows-1)
+	return min(lines, size.Rows-1)
 }
 
 // update draws the current rows, except those that are already on the terminal.
-func (s *Screen) update(now Size) {
-	rows := s.draw(now)
-	rows = rows[:min(len(rows), max(now.Rows-1, 0))] // one more row would scroll the terminal
-	if now != s.size || len(rows) != len(s.rows) {
-		s.erase(now)
-		s.size = now
+func (s *Screen) update(size Size) {
+	rows := s.draw(size)
+	rows = rows[:min(len(rows), max(size.Rows-1, 0))] // one more row would scroll the terminal
+	if size != s.size || len(rows) != len(s.rows) {
+		s.erase(size)
+		s.size = size
 	}
 	fresh := len(s.rows) == 0
 	if fresh {
@@ -220,14 +220,14 @@ func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 // program.
 func (s *Screen) write(text string) {
 	s.drawn = append(s.drawn, frame{time.Now(), len(text)})
-	_, _ = io.WriteString(s.to, text)
+	_, _ = io.WriteString(s.w, text)
 }
 
 // spent returns the bytes that were drawn in about the last interval. It looks back a little further,
 // because ticks are not exact.
 func (s *Screen) spent() int {
 	since := time.Now().Add(-s.interval - s.interval/20)
-	s.drawn = slices.DeleteFunc(s.drawn, func(f frame) bool { return f.at.Before(since) })
+	s.drawn = slices.DeleteFunc(s.drawn, func(f frame) bool { return f.time.Before(since) })
 	n := 0
 	for _, f := range s.drawn {
 		n += f.bytes
@@ -248,8 +248,8 @@ var screens sync.Map
 
 // Above lets write print lines to a writer, above the screen on this writer if there is one. Then the lines
 // may appear an interval later.
-func Above(to io.Writer, write func()) {
-	if s, ok := screens.Load(to); ok {
+func Above(w io.Writer, write func()) {
+	if s, ok := screens.Load(w); ok {
 		s.(*Screen).above(write)
 		return
 	}
@@ -258,8 +258,8 @@ func Above(to io.Writer, write func()) {
 
 // Leave waits until no screen is drawing on a writer, and prevents further drawing, for a
 // program that ends at once. The text of the screen stays.
-func Leave(to io.Writer, patience time.Duration) {
-	v, ok := screens.Load(to)
+func Leave(w io.Writer, patience time.Duration) {
+	v, ok := screens.Load(w)
 	if !ok {
 		return
 	}

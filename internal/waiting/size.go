@@ -30,7 +30,7 @@ func SizeOf(of io.Writer) Size {
 }
 
 // Columns returns the width of a terminal, from SizeOf.
-func Columns(of io.Writer) int { return SizeOf(of).Columns }
+func Columns(w io.Writer) int { return SizeOf(w).Columns }
 
 // Unicode reports whether a terminal shows UTF-8. It uses the first of LC_ALL, LC_CTYPE and
 // LANG that is set in the environment. Windows sets none of them, and shows UTF-8.

@@ -16,26 +16,26 @@ import (
 
 // Line shows the current wait. Its methods may be called from any goroutine.
 type Line struct {
-	to       io.Writer
+	w        io.Writer
 	terminal bool
 	interval time.Duration
 	quit     chan struct{}
 	wait     sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below and the writer
-	what    string
-	since   time.Time
+	name    string
+	began   time.Time
 	visible bool
 }
 
 // New returns a line on a writer, which writes nothing unless visible. On a terminal it
 // shows the current wait. Each time another interval (patience) has passed since Begin, it
 // writes a note. The caller stops the line.
-func New(to io.Writer, visible, terminal bool, patience time.Duration) *Line {
+func New(w io.Writer, visible, terminal bool, patience time.Duration) *Line {
 	if !visible {
-		to = io.Discard
+		w = io.Discard
 	}
-	l := &Line{to: to, terminal: terminal, interval: patience, quit: make(chan struct{})}
+	l := &Line{w: w, terminal: terminal, interval: patience, quit: make(chan struct{})}
 	l.wait.Go(l.run)
 	return l
 }
@@ -55,15 +55,15 @@ func (l *Line) run() {
 }
 
 // Begin sets the current wait.
-func (l *Line) Begin(what string) {
+func (l *Line) Begin(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.what, l.since = legible.Text(what), time.Now()
+	l.name, l.began = legible.Text(name), time.Now()
 	if !l.terminal {
 		return
 	}
-	text := []rune(l.what)
-	fmt.Fprintf(l.to, "\r\x1b[K%s", string(text[:min(len(text), max(Columns(l.to)-1, 0))]))
+	text := []rune(l.name)
+	fmt.Fprintf(l.w, "\r\x1b[K%s", string(text[:min(len(text), max(Columns(l.w)-1, 0))]))
 	l.visible = true
 }
 
@@ -71,9 +71,9 @@ func (l *Line) Begin(what string) {
 func (l *Line) noteSlow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if took := time.Since(l.since); l.what != "" && took >= l.interval {
+	if took := time.Since(l.began); l.name != "" && took >= l.interval {
 		l.erase()
-		fmt.Fprintf(l.to, "%s: no answer for %v\n", l.what, took.Round(time.Second))
+		fmt.Fprintf(l.w, "%s: no answer for %v\n", l.name, took.Round(time.Second))
 	}
 }
 
@@ -86,7 +86,7 @@ func (l *Line) Clear() {
 
 func (l *Line) erase() {
 	if l.visible {
-		fmt.Fprint(l.to, "\r\x1b[K")
+		fmt.Fprint(l.w, "\r\x1b[K")
 		l.visible = false
 	}
 }

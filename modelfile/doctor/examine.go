@@ -206,8 +206,8 @@ func (p *Report) weight(name string, t tensor.Tensor) {
 
 // compare sets the decay of batch norms from their architecture, and adds findings about statistics
 // that are missing or have another shape.
-func (p *Report) compare(f *formats.File, as *models.Model) error {
-	layers, err := bn.Layers(as.Graph.Main)
+func (p *Report) compare(f *formats.File, arch *models.Model) error {
+	layers, err := bn.Layers(arch.Graph.Main)
 	if err != nil {
 		return err
 	}
@@ -219,10 +219,10 @@ func (p *Report) compare(f *formats.File, as *models.Model) error {
 		known[n.Name] = true
 		p.Norms[i].Decay = decay[n.Name]
 	}
-	for _, name := range formats.Complete(f, as) {
+	for _, name := range formats.Complete(f, arch) {
 		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
 			p.otherFindings = append(p.otherFindings, bn.Stale(name,
-				"missing, or of another shape than in "+as.Architecture))
+				"missing, or of another shape than in "+arch.Architecture))
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ type layer struct {
 }
 
 // layersOf returns the layers of tensors, in their order. Counters of batch norms are left out.
-func layersOf(tensors []formats.Tensor) (all []*layer) {
+func layersOf(tensors []formats.Tensor) (list []*layer) {
 	byName := map[string]*layer{}
 	for i := range tensors {
 		t := &tensors[i]
@@ -29,7 +29,7 @@ func layersOf(tensors []formats.Tensor) (all []*layer) {
 		l := byName[base]
 		if l == nil {
 			l = &layer{name: base}
-			byName[base], all = l, append(all, l)
+			byName[base], list = l, append(list, l)
 		}
 		switch suffix {
 		case "weight":
@@ -44,7 +44,7 @@ func layersOf(tensors []formats.Tensor) (all []*layer) {
 			l.others = append(l.others, t)
 		}
 	}
-	return all
+	return list
 }
 
 // kind is the kind of a layer, derived from its tensors.
@@ -93,7 +93,7 @@ func (l *layer) kind(next *layer) kind {
 }
 
 // tensors returns the tensors of l with their roles in training.
-func (l *layer) tensors(k kind) (all []declared) {
+func (l *layer) tensors(k kind) (list []declared) {
 	roles := map[kind][2]string{batchNorm: {"gamma ones", "beta zeros"}, norm: {"gamma ones", "beta zeros"},
 		slopes: {"weight constant(0.25)", ""}, unknown: {"weight normal(0.02)", "bias zeros"}}
 	role, ok := roles[k]
@@ -103,13 +103,13 @@ func (l *layer) tensors(k kind) (all []declared) {
 	for _, d := range []declared{{l.weight, role[0]}, {l.bias, role[1]}, {l.mean, "mean zeros"},
 		{l.variance, "variance ones"}} {
 		if d.t != nil {
-			all = append(all, d)
+			list = append(list, d)
 		}
 	}
 	for _, t := range l.others {
-		all = append(all, declared{t, "weight normal(0.02)"})
+		list = append(list, declared{t, "weight normal(0.02)"})
 	}
-	return all
+	return list
 }
 
 // declared is a tensor with its role and the rule that fills a new one.

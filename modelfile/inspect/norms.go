@@ -19,9 +19,9 @@ type Norm struct {
 	NonFinite   int      `json:"non_finite"` // means and variances that the figures above leave out
 }
 
-func norms(all []bn.Norm) []Norm {
+func norms(layers []bn.Norm) []Norm {
 	list := []Norm{}
-	for _, n := range all {
+	for _, n := range layers {
 		list = append(list, normOf(n))
 	}
 	return list
@@ -51,7 +51,7 @@ func knownValue(v float64) *float64 {
 }
 
 // finite returns the elements that are finite and counts the others.
-func finite(t tensor.Tensor, others *int) []float64 {
+func finite(t tensor.Tensor, skipped *int) []float64 {
 	if t.IsZero() {
 		return nil
 	}
@@ -60,7 +60,7 @@ func finite(t tensor.Tensor, others *int) []float64 {
 		if x := float64(v); tensor.IsFinite(x) {
 			out = append(out, x)
 		} else {
-			*others++
+			*skipped++
 		}
 	}
 	return out

@@ -13,9 +13,9 @@ import (
 
 // byteMap is a value that is stored as bytes.
 type byteMap struct {
-	value graph.Value
-	scale scale
-	per   []float64 // divisors of the channels before they become bytes; nil: 1 each
+	value    graph.Value
+	scale    scale
+	divisors []float64 // divisors of the channels before they become bytes; nil: 1 each
 }
 
 // builder makes the function of an int8 template, node by node. A convolution or dense
@@ -162,7 +162,7 @@ func (b *builder) float(v graph.Value) {
 	}
 	q := b.bytes[v]
 	name := b.Builder.UniqueName(b.From.Values[v].Name + ".float")
-	b.To[v] = b.Builder.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.of, "zero",
+	b.To[v] = b.Builder.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.factor, "zero",
 		q.scale.zero)
 }
 
@@ -176,7 +176,7 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 		return byteMap{}, err
 	}
 	name := b.Builder.UniqueName(b.From.Values[v].Name + ".int8")
-	to := b.Builder.Op(graph.Quantize, name, []graph.Value{b.Value(v)}, "scale", s.of, "zero", s.zero)
+	to := b.Builder.Op(graph.Quantize, name, []graph.Value{b.Value(v)}, "scale", s.factor, "zero", s.zero)
 	q := byteMap{value: to, scale: s}
 	b.bytes[v] = q
 	return q, nil
@@ -301,8 +301,8 @@ func bounded(f *graph.Function, users [][]int, v graph.Value) (node int, ok bool
 }
 
 // store adds a node that computes the bytes of v, under the name of the node that it replaces.
-func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, attrs graph.Attrs) {
-	q := b.Builder.Node(op, b.From.NodeName(&b.From.Nodes[b.index]), op.Trim(attrs), in...)
+func (b *builder) store(op graph.Op, v graph.Value, s scale, operands []graph.Value, attrs graph.Attrs) {
+	q := b.Builder.Node(op, b.From.NodeName(&b.From.Nodes[b.index]), op.Trim(attrs), operands...)
 	if len(q) == 0 {
 		return
 	}

@@ -10,16 +10,16 @@ import (
 
 // losses returns the error of each template made of p: the sum of squared differences from
 // p's outputs, divided by the sum of squares of p's outputs, over all outputs.
-func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float64, error) {
+func (p *prepared) losses(ctx context.Context, s *samples, templates []*built) ([]float64, error) {
 	models := []*models.Model{p.Model}
-	for _, b := range of {
+	for _, b := range templates {
 		models = append(models, b.Model)
 	}
 	n := len(p.Graph.Main.Outputs)
-	signal, noise := make([]float64, n), make([]float64, n*len(of))
+	signal, noise := make([]float64, n), make([]float64, n*len(templates))
 	err := s.each(ctx, func(outputs [][]tensor.Tensor) error {
 		for o := range n {
-			for i := range of {
+			for i := range templates {
 				x, y := apart(outputs[0][o], outputs[1+i][o], nil)
 				noise[i*n+o] += y
 				if i == 0 {
@@ -29,7 +29,7 @@ func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float
 		}
 		return nil
 	}, models...)
-	losses := make([]float64, len(of))
+	losses := make([]float64, len(templates))
 	for i := range noise {
 		losses[i/n] += noise[i] / max(signal[i%n], 1e-300)
 	}
@@ -37,16 +37,16 @@ func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float
 }
 
 // apart returns the sum of squares of x, and of the difference between x and y. The
-// channels of y are divided by per.
-func apart(x, y tensor.Tensor, per []float64) (signal, noise float64) {
+// channels of y are divided by divisors.
+func apart(x, y tensor.Tensor, divisors []float64) (signal, noise float64) {
 	if x.DType != tensor.F32 || y.DType != tensor.F32 {
 		return 0, 0
 	}
 	line, got := tensor.Count(x.Shape[min(2, len(x.Shape)):]), y.F32()
 	for i, w := range x.F32() {
 		v := float64(got[i])
-		if per != nil {
-			v *= per[i/line%len(per)]
+		if divisors != nil {
+			v *= divisors[i/line%len(divisors)]
 		}
 		off := float64(w) - v
 		signal += float64(float64(w) * float64(w))
@@ -63,9 +63,9 @@ func (p *prepared) compare(ctx context.Context, s *samples, b *built) error {
 	more := graph.Extend(b.Graph.Main, &table)
 	for _, l := range b.layers {
 		if q, ok := b.bytes[l.value]; ok && l.Range != nil {
-			mine, per = append(mine, l.value), append(per, q.per)
+			mine, per = append(mine, l.value), append(per, q.divisors)
 			name := more.UniqueName(b.Graph.Main.Values[q.value].Name + ".measured")
-			its = append(its, more.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.of, "zero",
+			its = append(its, more.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.factor, "zero",
 				q.scale.zero))
 		}
 	}

@@ -28,8 +28,8 @@ func (b *builder) concat(n *graph.Node) (took bool, err error) {
 		return false, err
 	}
 	fractions := b.fractions(n, s)
-	per := b.concatDivisors(n, fractions)
-	if per == nil {
+	divisors := b.concatDivisors(n, fractions)
+	if divisors == nil {
 		b.warnOfSteps(n, fractions)
 		if slices.Min(fractions) < unlike && !b.becomesBytes(n.Out[0]) {
 			return false, nil
@@ -46,7 +46,7 @@ func (b *builder) concat(n *graph.Node) (took bool, err error) {
 		in = append(in, x.value)
 	}
 	b.store(graph.ConcatInt8, n.Out[0], s, in, n.Attrs)
-	b.setDivisors(n.Out[0], per)
+	b.setDivisors(n.Out[0], divisors)
 	return true, b.Builder.Err()
 }
 
@@ -111,11 +111,11 @@ func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
 	if b.plain || slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
 		return nil
 	}
-	var per []float64
+	var divisors []float64
 	for i, v := range n.In {
-		per = append(per, slices.Repeat(fractions[i:i+1], b.From.Values[v].Type.Shape[0])...)
+		divisors = append(divisors, slices.Repeat(fractions[i:i+1], b.From.Values[v].Type.Shape[0])...)
 	}
-	return per
+	return divisors
 }
 
 // onlyProductsRead reports whether v is read only by convolutions and dense layers on
@@ -136,8 +136,8 @@ func (b *builder) onlyProductsRead(v graph.Value) bool {
 }
 
 // setDivisors sets the divisors of the channels of v.
-func (b *builder) setDivisors(v graph.Value, per []float64) {
+func (b *builder) setDivisors(v graph.Value, divisors []float64) {
 	q := b.bytes[v]
-	q.per = per
+	q.divisors = divisors
 	b.bytes[v] = q
 }

@@ -20,7 +20,7 @@ import (
 type knowledge struct {
 	ranges   map[graph.Value]Range
 	channels map[graph.Value][]moments // bounds are the ranges of the channels
-	per      map[graph.Value][]float64 // divisors of channels, set by equalise
+	divisors map[graph.Value][]float64 // divisors of channels, set by equalise
 }
 
 // pair is a feature map between two layers, each a convolution or a dense layer.
@@ -61,7 +61,7 @@ func (p *prepared) pairs(float stays) (list []pair) {
 // equalise returns a copy of known with divisors for the channels of feature maps, where
 // they reduce the noise.
 func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
-	known.per = map[graph.Value][]float64{}
+	known.divisors = map[graph.Value][]float64{}
 	b := &builder{model: p.Model}
 	b.From = p.Graph.Main
 	for _, m := range p.pairs(float) {
@@ -82,9 +82,9 @@ func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
 			return knowledge{}, err
 		}
 		least := b.noise(m.next, s, nil, channels)
-		for _, per := range fractions(r, reach) {
-			if noise := b.noise(m.next, s, per, channels); noise < least {
-				least, known.per[m.value] = noise, per
+		for _, divisors := range fractions(r, reach) {
+			if noise := b.noise(m.next, s, divisors, channels); noise < least {
+				least, known.divisors[m.value] = noise, divisors
 			}
 		}
 	}

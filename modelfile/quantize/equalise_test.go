@@ -82,18 +82,18 @@ func TestEqualised(t *testing.T) {
 func TestEqualisedByHand(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	copy(w.F32(), []float32{1.27, 1.27})
-	x := layerInput{scale: scale{of: 0.5}}
-	q, err := quantizeWeights(w, nil, 1, x, byteMap{scale: scale{of: 0.1}, per: []float64{0.25, 1}})
+	x := layerInput{scale: scale{factor: 0.5}}
+	q, err := quantizeWeights(w, nil, 1, x, byteMap{scale: scale{factor: 0.1}, divisors: []float64{0.25, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by := q.by.F32(); by[0] != 4*by[1] {
+	if by := q.factor.F32(); by[0] != 4*by[1] {
 		t.Errorf("a step of the sums is %v steps of the result, want 4 to 1", by)
 	}
 	w = tensor.New(tensor.F32, 1, 2)
 	copy(w.F32(), []float32{1.27, 1.27})
-	x.per = []float64{0.25, 1}
-	if q, err = quantizeWeights(w, nil, 1, x, byteMap{scale: scale{of: 1}}); err != nil {
+	x.divisors = []float64{0.25, 1}
+	if q, err = quantizeWeights(w, nil, 1, x, byteMap{scale: scale{factor: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := tensor.View[int8](q.weight); got[0] != 32 || got[1] != 127 { // 31.75

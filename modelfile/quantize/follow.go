@@ -131,7 +131,7 @@ func (f *following) keep(main *graph.Function, measured *knowledge) {
 
 // follow returns the model for training with known ranges, and with what Rebuild needs.
 func (p *prepared) follow(f *following, known knowledge) (*models.Model, error) {
-	known.per = nil
+	known.divisors = nil
 	b := &builder{model: p.Model, knowledge: known, stays: f.Stays, trains: true, plain: true}
 	trained, err := b.build()
 	if err != nil {

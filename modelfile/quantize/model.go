@@ -42,7 +42,7 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 		return nil, err
 	}
 	float.coverReaders(folded.Graph.Main)
-	s := &statistics{model: folded, of: map[graph.Value][]moments{}, from: map[graph.Value]string{},
+	s := &statistics{model: folded, moments: map[graph.Value][]moments{}, source: map[graph.Value]string{},
 		norms: normMoments(eval)}
 	s.learn(folded.Graph.Main)
 	return &prepared{folded, s, float}, nil

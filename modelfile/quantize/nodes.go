@@ -45,7 +45,7 @@ func (b *builder) product(n *graph.Node) error {
 		return err
 	}
 	v, bounds := b.result(n)
-	float, s := v == n.Out[0] && b.staysFloat(v), scale{of: 1}
+	float, s := v == n.Out[0] && b.staysFloat(v), scale{factor: 1}
 	if !float {
 		if s, err = b.scale(v); err != nil {
 			return err
@@ -53,8 +53,9 @@ func (b *builder) product(n *graph.Node) error {
 	}
 	name := b.From.Values[n.In[1]].State
 	bias := (&statistics{model: b.model}).bias(b.From, n)
-	from := layerInput{x.scale, b.channels[n.In[0]], x.per}
-	q, err := quantizeWeights(b.model.State[name], bias, groups(n), from, byteMap{scale: s, per: b.per[v]})
+	from := layerInput{x.scale, b.channels[n.In[0]], x.divisors}
+	q, err := quantizeWeights(b.model.State[name], bias, groups(n), from, byteMap{scale: s,
+		divisors: b.divisors[v]})
 	if err != nil {
 		return err
 	}
@@ -72,9 +73,9 @@ func (b *builder) product(n *graph.Node) error {
 			With("max", steps).With("float", true))...)
 	} else {
 		r := b.ranges[v]
-		layer.Range, layer.value, layer.Equalised = &r, v, b.per[v] != nil
+		layer.Range, layer.value, layer.Equalised = &r, v, b.divisors[v] != nil
 		b.store(op, v, s, in, attrs)
-		b.bytes[v] = byteMap{b.bytes[v].value, s, b.per[v]}
+		b.bytes[v] = byteMap{b.bytes[v].value, s, b.divisors[v]}
 	}
 	b.layers = append(b.layers, layer)
 	return b.Builder.Err()
@@ -88,14 +89,14 @@ func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 	base := strings.TrimSuffix(name, ".weight")
 	if !b.trains {
 		return []graph.Value{b.declare(name, q.weight, graph.Weight), b.declare(base+".bias", q.bias, graph.Bias),
-			b.declare(base+".by", q.by, graph.Constant)}
+			b.declare(base+".by", q.factor, graph.Constant)}
 	}
 	bias := graph.None
 	if len(n.In) > 2 {
 		bias = n.In[2]
 	}
 	made := b.Builder.Node(graph.QuantizeWeight, b.Builder.UniqueName(b.From.NodeName(n)+".int8"),
-		graph.Attrs{}.With("scale", y.of).With("x_scale", x.of),
+		graph.Attrs{}.With("scale", y.factor).With("x_scale", x.factor),
 		b.declareTrained(n.In[1], name, q.trained, graph.Weight),
 		b.declareTrained(bias, base+".bias", q.trainedBias, graph.Bias))
 	return made[:min(len(made), 3)]
@@ -132,8 +133,8 @@ func (b *builder) add(n *graph.Node) error {
 	}
 	b.store(graph.AddInt8, v, s, []graph.Value{x.value, y.value}, attrsOf(n, s, bounds).
 		With("a_zero", x.scale.zero).With("b_zero", y.scale.zero).
-		With("a_by", float32(float64(x.scale.of)/float64(s.of))).
-		With("b_by", float32(float64(y.scale.of)/float64(s.of))))
+		With("a_by", float32(float64(x.scale.factor)/float64(s.factor))).
+		With("b_by", float32(float64(y.scale.factor)/float64(s.factor))))
 	return b.Builder.Err()
 }
 
@@ -158,7 +159,7 @@ func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
 	}
 	b.store(graph.MulInt8, v, s, []graph.Value{x.value, y.value}, attrsOf(n, s, bounds).
 		With("a_zero", x.scale.zero).With("b_zero", y.scale.zero).
-		With("by", float32(float64(x.scale.of)*float64(y.scale.of)/float64(s.of))))
+		With("by", float32(float64(x.scale.factor)*float64(y.scale.factor)/float64(s.factor))))
 	return b.Builder.Err()
 }
 
@@ -167,7 +168,7 @@ func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
 func (b *builder) moved(n *graph.Node, op graph.Op) error {
 	x := b.bytes[n.In[0]]
 	b.store(op, n.Out[0], x.scale, []graph.Value{x.value}, n.Attrs)
-	b.setDivisors(n.Out[0], x.per)
+	b.setDivisors(n.Out[0], x.divisors)
 	return b.Builder.Err()
 }
 
@@ -191,7 +192,7 @@ func (b *builder) average(n *graph.Node) error {
 	if n.Op != graph.AvgPool {
 		attrs = graph.Attrs{}.With("kernel", f.Values[n.In[0]].Type.Shape[1:])
 	}
-	attrs = attrs.With("by", float64(x.scale.of)/float64(s.of)).With("x_zero", x.scale.zero).
+	attrs = attrs.With("by", float64(x.scale.factor)/float64(s.factor)).With("x_zero", x.scale.zero).
 		With("zero", s.zero)
 	v := n.Out[0]
 	if shape := f.Values[v].Type.Shape; n.Op != graph.ReduceMean || len(shape) == 3 {
@@ -218,9 +219,9 @@ func (b *builder) through(name string, x byteMap, s scale, f func(float64) float
 // lookUp replaces an activation by a table.
 func (b *builder) lookUp(n *graph.Node, act *activation) error {
 	v, x := n.Out[0], b.bytes[n.In[0]]
-	if x.per != nil { // a relu, which commutes with divisors
+	if x.divisors != nil { // a relu, which commutes with divisors
 		b.bytes[v] = b.through(b.From.Values[v].Name, x, x.scale, act.f)
-		b.setDivisors(v, x.per)
+		b.setDivisors(v, x.divisors)
 		return nil
 	}
 	s, err := b.scale(v)

@@ -9,18 +9,18 @@ import (
 
 // noise returns the expected noise in the results of a convolution or dense layer: the sum
 // of squared errors over the channels of the result. It counts the rounding of the feature
-// map that the layer reads, on scale s with its channels divided by per, and the rounding
+// map that the layer reads, on scale s with its channels divided by divisors, and the rounding
 // of the weights. Rounding to whole steps has a mean squared error of 1/12 of a squared
 // step.
-func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moments) (sum float64) {
+func (b *builder) noise(n *graph.Node, s scale, divisors []float64, channels []moments) (sum float64) {
 	w := b.model.State[b.From.Values[n.In[1]].State]
 	each, taps, out := w.Count()/w.Shape[0], tensor.Count(w.Shape[2:]), w.Shape[0]
-	step := float64(s.of)
+	step := float64(s.factor)
 	for o := range out {
 		first, largest, squares, weighed := o/(out/groups(n))*(each/taps), 0.0, 0.0, 0.0
 		for k, v := range w.F32()[o*each : (o+1)*each] {
 			c := first + k/taps
-			by := divisor(per, c)
+			by := divisor(divisors, c)
 			scaled := float64(v) * by
 			largest = max(largest, math.Abs(scaled))
 			squares += float64(scaled * scaled)
@@ -41,12 +41,12 @@ func (b *builder) ownNoise(n *graph.Node, x byteMap, y scale, float bool) (decib
 	if channels == nil || results == nil {
 		return 0, 0
 	}
-	signal, noise := 0.0, b.noise(n, x.scale, x.per, channels)
+	signal, noise := 0.0, b.noise(n, x.scale, x.divisors, channels)
 	for _, m := range results {
 		signal += m.square()
 	}
 	if !float {
-		noise += float64(float64(y.of)*float64(y.of)) / 12 * float64(len(results))
+		noise += float64(float64(y.factor)*float64(y.factor)) / 12 * float64(len(results))
 	}
 	return decibels(signal, noise), noise / max(signal, 1e-300)
 }

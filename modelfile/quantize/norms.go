@@ -32,7 +32,7 @@ func (p *prepared) byNorms() (*built, error) {
 	}
 	for i := range b.layers {
 		if b.layers[i].Range != nil {
-			b.layers[i].From = p.stats.from[b.layers[i].value]
+			b.layers[i].From = p.stats.source[b.layers[i].value]
 		}
 	}
 	return b, nil
@@ -54,7 +54,7 @@ func (p *prepared) knownByNorms() knowledge {
 	if len(p.stats.norms) == 0 {
 		reach = foldedDeviations
 	}
-	for v, list := range p.stats.of {
+	for v, list := range p.stats.moments {
 		known.ranges[v] = p.stats.rangeOf(v, reach)
 		for _, c := range list {
 			c.bounds = c.within(reach)

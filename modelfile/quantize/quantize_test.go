@@ -49,7 +49,7 @@ func TestWeights(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 2)
 	copy(w.F32(), []float32{-2.54, 0.306, 1.27, 0.005})
 	x := layerInput{scale: scale{0.5, 3}, channels: []moments{{}, {mean: 3}}}
-	q, err := quantizeWeights(w, []float32{1, -2}, 1, x, byteMap{scale: scale{of: 0.25}})
+	q, err := quantizeWeights(w, []float32{1, -2}, 1, x, byteMap{scale: scale{factor: 0.25}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestWeights(t *testing.T) {
 	if got := q.bias.I32(); got[0] != 102 || got[1] != -397 { // 1.018/0.01 = 101.8, -1.985/0.005 = -397
 		t.Errorf("bias %v, want 102 and -397", got)
 	}
-	if got := q.by.F32(); math.Abs(float64(got[0])-0.04) > 1e-8 || math.Abs(float64(got[1])-0.02) > 1e-8 {
+	if got := q.factor.F32(); math.Abs(float64(got[0])-0.04) > 1e-8 || math.Abs(float64(got[1])-0.02) > 1e-8 {
 		t.Errorf("by %v, want 0.04 and 0.02", got)
 	}
 }
@@ -69,13 +69,13 @@ func TestWeights(t *testing.T) {
 func TestWeightsThatAreNothing(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	w.F32()[1] = 1e-30
-	x, y := layerInput{scale: scale{of: 0.1}}, byteMap{scale: scale{of: 0.05}}
+	x, y := layerInput{scale: scale{factor: 0.1}}, byteMap{scale: scale{factor: 0.05}}
 	q, err := quantizeWeights(w, []float32{7, -5}, 1, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for o, want := range []float64{7, -5} {
-		if got := float64(q.bias.I32()[o]) * float64(q.by.F32()[o]) * 0.05; math.Abs(got-want) > 1e-6 {
+		if got := float64(q.bias.I32()[o]) * float64(q.factor.F32()[o]) * 0.05; math.Abs(got-want) > 1e-6 {
 			t.Errorf("channel %d begins with %g, want %g", o, got, want)
 		}
 	}

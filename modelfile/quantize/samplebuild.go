@@ -9,7 +9,7 @@ import (
 
 // bySamples builds the template with measured ranges. method "" selects the method that
 // changes the model's outputs least. Channels are equalised if that reduces the loss.
-func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, by string,
+func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, chosen string,
 	err error) {
 	all, err := p.measure(ctx, s, p.wanted())
 	if err != nil {
@@ -44,20 +44,20 @@ func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (be
 }
 
 // leastOf returns the index of the least number.
-func leastOf(list []float64) (at int) {
+func leastOf(list []float64) (index int) {
 	least := math.Inf(1)
 	for i, v := range list {
 		if v < least {
-			at, least = i, v
+			index, least = i, v
 		}
 	}
-	return at
+	return index
 }
 
 // knownBy returns the ranges of a method and the moments, as measured on samples.
-func (p *prepared) knownBy(all map[graph.Value]*histogram, method string) knowledge {
+func (p *prepared) knownBy(histograms map[graph.Value]*histogram, method string) knowledge {
 	k := knowledge{ranges: map[graph.Value]Range{}, channels: map[graph.Value][]moments{}}
-	for v, h := range all {
+	for v, h := range histograms {
 		k.ranges[v], k.channels[v] = h.rangeBy(method), h.moments()
 	}
 	p.spread(&k)

@@ -22,10 +22,10 @@ func (r Range) cut(s Range) Range {
 	return Range{min(max(s.Low, r.Low), r.High), max(min(s.High, r.High), r.Low)}
 }
 
-// scale maps a byte q to the number of*(q - zero).
+// scale maps a byte q to the number factor*(q - zero).
 type scale struct {
-	of   float32
-	zero int
+	factor float32
+	zero   int
 }
 
 // steps is the number of steps of a byte.
@@ -41,7 +41,7 @@ func (r Range) scaleOf() (scale, error) {
 	s := float32((high - low) / steps)
 	switch {
 	case low == high: // a dead feature map: all numbers are 0
-		return scale{of: 1}, nil
+		return scale{factor: 1}, nil
 	case s < leastScale || s > mostScale:
 		advice := "look at the model with {doctor}, or leave the layers beside it float32 with {keep}"
 		return scale{}, problem.Advise(advice, "its range is %g to %g: a step would be %g, want %g to %g",
@@ -58,13 +58,13 @@ const (
 
 // byteOf returns the byte of a number.
 func (s scale) byteOf(x float64) uint8 {
-	return class.Int8{Zero: int32(s.zero), Max: steps}.Quantize(float32(x), s.of)
+	return class.Int8{Zero: int32(s.zero), Max: steps}.Quantize(float32(x), s.factor)
 }
 
 // number returns the number that byte q represents.
-func (s scale) number(q int) float64 { return float64(s.of * float32(q-s.zero)) }
+func (s scale) number(q int) float64 { return float64(s.factor * float32(q-s.zero)) }
 
 // bounds converts a range that bounds results to bytes. The range may be infinite.
-func (s scale) bounds(r Range) (least, most int) {
+func (s scale) bounds(r Range) (low, high int) {
 	return int(s.byteOf(r.Low)), int(s.byteOf(r.High))
 }

@@ -18,10 +18,10 @@ import (
 // statistics are the moments of the channels of values of a function, and their sources.
 // Unknown moments are absent.
 type statistics struct {
-	model *models.Model
-	of    map[graph.Value][]moments
-	from  map[graph.Value]string
-	norms map[string][]moments // moments of batch norms that became part of a layer, by the names of both
+	model   *models.Model
+	moments map[graph.Value][]moments
+	source  map[graph.Value]string
+	norms   map[string][]moments // moments of batch norms that became part of a layer, by the names of both
 }
 
 // normMoments returns the moments from the batch norms of m, by the names of their results
@@ -53,15 +53,15 @@ func (s *statistics) learn(f *graph.Function) {
 		y := n.Out[0]
 		known, ok := s.norms[f.Values[y].Name]
 		if ok && (n.Op == graph.BatchNorm || isProduct(n.Op) && !normalised(f, y)) {
-			s.of[y], s.from[y] = known, "batch norm"
+			s.moments[y], s.source[y] = known, "batch norm"
 			continue
 		}
 		if list := s.node(f, n); list != nil {
-			s.of[y], s.from[y] = list, "computed"
+			s.moments[y], s.source[y] = list, "computed"
 			if n.Op == graph.Image {
-				s.from[y] = "pixels"
-			} else if of := s.from[n.In[0]]; len(n.In) == 1 && of != "" {
-				s.from[y] = of
+				s.source[y] = "pixels"
+			} else if of := s.source[n.In[0]]; len(n.In) == 1 && of != "" {
+				s.source[y] = of
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (s *statistics) node(f *graph.Function, n *graph.Node) []moments {
 	if n.Op == graph.Image {
 		return imageMoments(n, f.Values[n.Out[0]].Type.Shape[0])
 	}
-	x, y := s.of[n.In[0]], f.Values[n.Out[0]].Type.Shape
+	x, y := s.moments[n.In[0]], f.Values[n.Out[0]].Type.Shape
 	if x == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (s *statistics) bias(f *graph.Function, n *graph.Node) []float32 {
 
 // pair returns the moments of the sum or the product of two values.
 func (s *statistics) pair(n *graph.Node, x []moments) []moments {
-	y := s.of[n.In[1]]
+	y := s.moments[n.In[1]]
 	if len(x) != len(y) {
 		return nil
 	}
@@ -225,26 +225,27 @@ func picked(n *graph.Node, x []moments) []moments {
 func (s *statistics) concat(n *graph.Node) []moments {
 	var out []moments
 	for _, v := range n.In {
-		if s.of[v] == nil || n.Int("axis") != 0 {
+		if s.moments[v] == nil || n.Int("axis") != 0 {
 			return nil
 		}
-		out = append(out, s.of[v]...)
+		out = append(out, s.moments[v]...)
 	}
 	return out
 }
 
 // repeated returns the moments of channels after a reshape that makes each of their numbers
 // a channel.
-func repeated(x []moments, from, to []int) []moments {
-	if len(from) == 0 || len(from) > 1 && len(to) > 1 && to[0] == from[0] || len(x) != from[0] {
+func repeated(x []moments, oldShape, newShape []int) []moments {
+	if len(oldShape) == 0 || len(oldShape) > 1 && len(newShape) > 1 && newShape[0] == oldShape[0] ||
+		len(x) != oldShape[0] {
 		return x
 	}
-	if len(to) != 1 {
+	if len(newShape) != 1 {
 		return nil
 	}
 	var out []moments
 	for _, m := range x {
-		out = append(out, slices.Repeat([]moments{m}, tensor.Count(from[1:]))...)
+		out = append(out, slices.Repeat([]moments{m}, tensor.Count(oldShape[1:]))...)
 	}
 	return out
 }
@@ -287,7 +288,7 @@ func activationOf(n *graph.Node) *activation {
 // each channel.
 func (s *statistics) rangeOf(v graph.Value, deviations float64) Range {
 	r := Range{math.Inf(1), math.Inf(-1)}
-	for _, m := range s.of[v] {
+	for _, m := range s.moments[v] {
 		c := m.within(deviations)
 		r = Range{min(r.Low, c.Low), max(r.High, c.High)}
 	}

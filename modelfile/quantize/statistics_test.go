@@ -42,7 +42,7 @@ func TestBesideItsNorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for v, from := range p.stats.from {
+	for v, from := range p.stats.source {
 		if name := p.Graph.Main.Values[v].Name; name == "c" {
 			t.Errorf("moments of c come from %s, want none", from)
 		}

@@ -15,7 +15,7 @@ const mostWeight = 127
 // weights are the constant operands of a convolution or dense layer on bytes.
 type weights struct {
 	weight, bias tensor.Tensor // i8 and i32
-	by           tensor.Tensor // f32: a step of a sum in steps of the result
+	factor       tensor.Tensor // f32: a step of a sum in steps of the result
 	noise        float64       // signal to noise of the weights, in decibels
 	// trained and trainedBias are f32: the numbers that are rounded, in units of the result's channels.
 	trained, trainedBias tensor.Tensor
@@ -25,15 +25,15 @@ type weights struct {
 type layerInput struct {
 	scale    scale
 	channels []moments // nil: not known
-	per      []float64 // divisors of its channels; nil: 1 each
+	divisors []float64 // divisors of its channels; nil: 1 each
 }
 
 // divisor returns the divisor of channel c of a feature map.
-func divisor(per []float64, c int) float64 {
-	if per == nil {
+func divisor(divisors []float64, c int) float64 {
+	if divisors == nil {
 		return 1
 	}
-	return per[c]
+	return divisors[c]
 }
 
 // quantizeWeights returns weight [O,...] and bias of a layer on bytes. y has the scale of
@@ -43,7 +43,7 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 	*weights, error) {
 	out := weight.Shape[0]
 	q := &weights{weight: tensor.New(tensor.I8, weight.Shape...), bias: tensor.New(tensor.I32, out),
-		by: tensor.New(tensor.F32, out), trained: tensor.New(tensor.F32, weight.Shape...),
+		factor: tensor.New(tensor.F32, out), trained: tensor.New(tensor.F32, weight.Shape...),
 		trainedBias: tensor.New(tensor.F32, out)}
 	per, taps := weight.Count()/out, tensor.Count(weight.Shape[2:])
 	signal, noise := 0.0, 0.0
@@ -51,13 +51,13 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 		first := o / (out / groups) * (per / taps)
 		line := make([]float64, per)
 		for k, w := range weight.F32()[o*per : (o+1)*per] {
-			line[k] = float64(w) * divisor(x.per, first+k/taps)
+			line[k] = float64(w) * divisor(x.divisors, first+k/taps)
 		}
 		b := 0.0
 		if bias != nil {
 			b = float64(bias[o])
 		}
-		step, err := stepOf(line, b, float64(x.scale.of))
+		step, err := stepOf(line, b, float64(x.scale.factor))
 		if err != nil {
 			return nil, fmt.Errorf("channel %d: %w", o, err)
 		}
@@ -65,22 +65,23 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 			n := math.RoundToEven(w / float64(step))
 			tensor.View[int8](q.weight)[o*per+k] = int8(min(max(n, -mostWeight), mostWeight))
 			wrong := float64(n*float64(step)) - w
-			q.trained.F32()[o*per+k] = float32(w / divisor(y.per, o))
+			q.trained.F32()[o*per+k] = float32(w / divisor(y.divisors, o))
 			signal += float64(w * w)
 			noise += float64(wrong * wrong)
 			if x.channels != nil {
-				mean := x.channels[first+k/taps].mean / divisor(x.per, first+k/taps)
+				mean := x.channels[first+k/taps].mean / divisor(x.divisors, first+k/taps)
 				b -= float64(wrong * mean)
 			}
 		}
-		q.trainedBias.F32()[o] = float32(b / divisor(y.per, o))
-		q.bias.I32()[o] = int32(min(max(math.RoundToEven(b/(float64(x.scale.of)*float64(step))), -graph.MostBias),
+		q.trainedBias.F32()[o] = float32(b / divisor(y.divisors, o))
+		q.bias.I32()[o] = int32(min(max(math.RoundToEven(b/(float64(x.scale.factor)*float64(step))),
+			-graph.MostBias),
 			graph.MostBias))
-		result := float64(y.scale.of) * divisor(y.per, o)
-		q.by.F32()[o] = float32(float64(x.scale.of) * float64(step) / result)
-		if !(q.by.F32()[o] >= 0x1p-126 && q.by.F32()[o] <= math.MaxFloat32) {
+		result := float64(y.scale.factor) * divisor(y.divisors, o)
+		q.factor.F32()[o] = float32(float64(x.scale.factor) * float64(step) / result)
+		if !(q.factor.F32()[o] >= 0x1p-126 && q.factor.F32()[o] <= math.MaxFloat32) {
 			return nil, fmt.Errorf("channel %d: a step of its sums would be %g steps of its result", o,
-				q.by.F32()[o])
+				q.factor.F32()[o])
 		}
 	}
 	q.noise = decibels(signal, noise)

@@ -55,16 +55,16 @@ func New(m *models.Model, o Options) (*Answers, error) {
 }
 
 // chosen returns the numbers of the named outputs, or of all outputs without names.
-func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
+func chosen(m *models.Model, requested []string) (outputs []int, err error) {
 	var names []string
 	for i, o := range m.Outputs() {
 		names, outputs = append(names, o.Name), append(outputs, i)
 	}
-	if wanted == nil {
+	if requested == nil {
 		return outputs, nil
 	}
 	outputs = nil
-	for _, name := range wanted {
+	for _, name := range requested {
 		i := slices.Index(names, name)
 		if i < 0 {
 			return nil, &problem.Error{Field: "only", Value: strconv.Quote(name), Known: names,

@@ -71,14 +71,14 @@ type Value struct {
 
 // Values returns the numbers of all outputs of the model for a sample, in the units of the data. The
 // answers must be Numbers. The error is a *NotFinite.
-func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
+func (a *Answers) Values(outs []tensor.Tensor) (values []Value, err error) {
 	for i, v := range outs[a.Scores].F32() {
 		if !tensor.IsFinite(v) {
 			return nil, &NotFinite{a.Name(a.Scores)}
 		}
-		all = append(all, Value{Label(a.Model, i), i, v})
+		values = append(values, Value{Label(a.Model, i), i, v})
 	}
-	return all, nil
+	return values, nil
 }
 
 // Words formats the result of Best for people: "cat 91.2 %". For answers that Decide it formats Holding, or

@@ -70,9 +70,10 @@ func arrow(b *strings.Builder, from, to [2]int) {
 		x1, y1, x2, y2)
 }
 
-func box(b *strings.Builder, class, name string, at [2]int, width int) {
-	fmt.Fprintf(b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n", class, at[0]-width/2,
-		at[1]-boxHeight/2, width, boxHeight)
+func box(b *strings.Builder, class, name string, corner [2]int, width int) {
+	fmt.Fprintf(b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n", class,
+		corner[0]-width/2,
+		corner[1]-boxHeight/2, width, boxHeight)
 	fmt.Fprintf(b, `<text class="name" x="%d" y="%d">%s</text><text x="%d" y="%d">%s</text>`+"\n",
-		at[0], at[1]-4, name, at[0], at[1]+14, captions[name])
+		corner[0], corner[1]-4, name, corner[0], corner[1]+14, captions[name])
 }

@@ -32,9 +32,9 @@ func coldRows() []row {
 		}}}
 	}
 	return []row{
-		{group: "cold", name: model + ", start to first prediction", threads: 2, unit: "s", less: true,
+		{group: "cold", name: model + ", start to first prediction", threads: 2, unit: "s", lowerIsBetter: true,
 			must: 2, aim: 4, bnctl: bnctl((*bench).coldTime), theirs: theirs((*bench).coldTime)},
-		{group: "cold", name: model + ", summed PSS of all processes", threads: 2, unit: "MiB", less: true,
+		{group: "cold", name: model + ", summed PSS of all processes", threads: 2, unit: "MiB", lowerIsBetter: true,
 			must: 1, aim: 2, bnctl: bnctl((*bench).coldMemory), theirs: theirs((*bench).coldMemory)},
 	}
 }

@@ -25,17 +25,17 @@ import (
 
 // options are the flags.
 type options struct {
-	bnctl   string // path of the bnctl program
-	models  string // folder with NAME.onnx and NAME.pth
-	modules string // value of NODE_PATH, for the npm packages of peers
-	python  string
-	debian  string // output of scripts/debian13.sh; if empty, the peers of Debian 13 are left out
-	rows    string
-	only    string
-	without string
-	isa     string
-	rounds  int
-	seconds float64
+	bnctl    string // path of the bnctl program
+	models   string // folder with NAME.onnx and NAME.pth
+	modules  string // value of NODE_PATH, for the npm packages of peers
+	python   string
+	debian   string // output of scripts/debian13.sh; if empty, the peers of Debian 13 are left out
+	rows     string
+	selected string
+	excluded string
+	isa      string
+	rounds   int
+	seconds  float64
 	// patience is the longest time for an answer of a peer. Some compilers run for minutes, or never end.
 	patience time.Duration
 	json     string // file for the figures
@@ -52,8 +52,8 @@ func main() {
 	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all but "+everyGroup+
 		" and "+everyTorchGroup+"): "+
 		strings.Join(groups(), ","))
-	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
-	flag.StringVar(&o.without, "without", "", "peers to leave out, whose name this regular expression finds:"+
+	flag.StringVar(&o.selected, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
+	flag.StringVar(&o.excluded, "without", "", "peers to leave out, whose name this regular expression finds:"+
 		" xnnpack")
 	flag.StringVar(&o.isa, "isa", "", "avx2: hold all sides to it; -modules is then what peers.sh avx2 prints")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
@@ -98,10 +98,10 @@ func run(ctx context.Context, o options) (err error) {
 }
 
 // keep prints the tables, and writes the measurements into a file if one is named.
-func (b *bench) keep(done []result) error {
-	m := b.measurement(done)
+func (b *bench) keep(results []result) error {
+	m := b.measurement(results)
 	printTables(os.Stdout, m)
-	if b.json == "" || len(done) == 0 {
+	if b.json == "" || len(results) == 0 {
 		return nil
 	}
 	return m.Write(b.json)
@@ -145,13 +145,13 @@ func chosen(o options) ([]row, error) {
 		}
 		all = slices.DeleteFunc(all, func(r row) bool { return !slices.Contains(picked, r.group) })
 	}
-	only, err := regexp.Compile(o.only)
+	only, err := regexp.Compile(o.selected)
 	if err != nil {
 		return nil, fmt.Errorf("-only: %w", err)
 	}
 	all = slices.DeleteFunc(all, func(r row) bool { return !only.MatchString(r.name) })
-	if o.without != "" {
-		without, err := regexp.Compile(o.without)
+	if o.excluded != "" {
+		without, err := regexp.Compile(o.excluded)
 		if err != nil {
 			return nil, fmt.Errorf("-without: %w", err)
 		}
@@ -160,7 +160,7 @@ func chosen(o options) ([]row, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("-rows %q -only %q: no row is left", o.rows, o.only)
+		return nil, fmt.Errorf("-rows %q -only %q: no row is left", o.rows, o.selected)
 	}
 	return all, nil
 }

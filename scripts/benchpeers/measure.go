@@ -14,19 +14,19 @@ import (
 // bench is the state of a run.
 type bench struct {
 	options
-	ctx     context.Context
-	peers   map[string]*peer // peers by command
-	once    []string         // names of peers that do not stay loaded: "oneDNN 2.6.3"
-	files   map[string]string
-	lacks   []string        // measurements that peers cannot make
-	overdue map[string]bool // forms of PyTorch that did not answer in time, by model and batch
+	ctx      context.Context
+	peers    map[string]*peer // peers by command
+	unloaded []string         // names of peers that do not stay loaded: "oneDNN 2.6.3"
+	files    map[string]string
+	lacks    []string        // measurements that peers cannot make
+	overdue  map[string]bool // forms of PyTorch that did not answer in time, by model and batch
 }
 
 // result has the figures that were measured for a row.
 type result struct {
 	row
 	bnctl, theirs report.Sample // theirs is empty if the row has one side only
-	against       string        // name of the best peer
+	bestPeer      string        // name of the best peer
 	overdue       []string      // names of peers that did not answer in time
 	before        probe
 	after         probe
@@ -63,8 +63,8 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	}
 	out.bnctl = samples[0]
 	for i, s := range samples[1:] {
-		if len(s) > 0 && (len(out.theirs) == 0 || report.Times(s, out.theirs, r.less) > 1) {
-			out.theirs, out.against = s, r.theirs[i].name
+		if len(s) > 0 && (len(out.theirs) == 0 || report.Times(s, out.theirs, r.lowerIsBetter) > 1) {
+			out.theirs, out.bestPeer = s, r.theirs[i].name
 		}
 	}
 	if len(r.theirs) > 0 && len(out.theirs) == 0 {
@@ -75,18 +75,18 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 
 // again measures a side once more and adds the figure to s. If a peer does not have the requested form, this
 // is noted.
-func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error) {
-	v, err := of.measure(b)
+func (b *bench) again(r *result, s report.Sample, peer side) (report.Sample, error) {
+	v, err := peer.measure(b)
 	var none missing
 	if errors.As(err, &none) {
 		if none.overdue {
-			r.overdue = append(r.overdue, of.name)
+			r.overdue = append(r.overdue, peer.name)
 		}
-		b.missed(of.name + ": " + none.why)
+		b.missed(peer.name + ": " + none.why)
 		return s, nil
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s: %w", of.name, err)
+		return s, fmt.Errorf("%s: %w", peer.name, err)
 	}
 	time.Sleep(pause)
 	return append(s, v), nil
@@ -94,23 +94,23 @@ func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error
 
 // near reports whether a peer that was measured once may still turn out to be the best of the row. The speed
 // of the machine varies, but by less than the factor within.
-func (r row) near(s report.Sample, others []report.Sample) bool {
+func (r row) near(s report.Sample, peers []report.Sample) bool {
 	const within = 0.7
-	return len(s) > 0 && !slices.ContainsFunc(others, func(o report.Sample) bool {
-		return len(o) > 0 && report.Times(s, o, r.less) < within
+	return len(s) > 0 && !slices.ContainsFunc(peers, func(o report.Sample) bool {
+		return len(o) > 0 && report.Times(s, o, r.lowerIsBetter) < within
 	})
 }
 
 // missed records a measurement that a peer cannot make, unless it is already recorded.
-func (b *bench) missed(what string) {
-	if !slices.Contains(b.lacks, what) {
-		b.lacks = append(b.lacks, what)
-		fmt.Fprintln(os.Stderr, "left out:", what)
+func (b *bench) missed(text string) {
+	if !slices.Contains(b.lacks, text) {
+		b.lacks = append(b.lacks, text)
+		fmt.Fprintln(os.Stderr, "left out:", text)
 	}
 }
 
 // ratio returns the factor by which bnctl is better than the best peer.
-func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
+func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.lowerIsBetter) }
 
 func (b *bench) close() {
 	for _, p := range b.peers {

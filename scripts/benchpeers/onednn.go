@@ -39,7 +39,7 @@ func layersBy(program, model string, batch, threads int) side {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return 0, err
 		}
-		b.once = append(b.once, r.Peer+" "+r.Version)
+		b.unloaded = append(b.unloaded, r.Peer+" "+r.Version)
 		return r.Images, nil
 	}}
 }

@@ -18,9 +18,9 @@ import (
 // peer is another program that stays loaded and measures on request. It reads a line of JSON for each
 // question, and answers with a line of JSON.
 type peer struct {
-	about string // name and version, "PyTorch 1.13.0"
+	name  string // name and version, "PyTorch 1.13.0"
 	cmd   *exec.Cmd
-	in    io.WriteCloser
+	stdin io.WriteCloser
 	out   *bufio.Reader
 }
 
@@ -43,7 +43,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	ctx, done := context.WithTimeout(b.ctx, b.patience)
 	defer done()
 	stop := context.AfterFunc(ctx, p.kill)
-	if _, err = p.in.Write(append(line, '\n')); err == nil {
+	if _, err = p.stdin.Write(append(line, '\n')); err == nil {
 		err = p.read(answer)
 	}
 	if stop(); b.ctx.Err() != nil {
@@ -56,7 +56,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return missing{fmt.Sprintf("%s: no answer to %s within %v", p.about, line, b.patience), true}
+		return missing{fmt.Sprintf("%s: no answer to %s within %v", p.name, line, b.patience), true}
 	case err != nil:
 		return missing{fmt.Sprintf("no answer to %s: %v", line, err), false}
 	}
@@ -75,7 +75,7 @@ func start(env, words []string) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.in, p.out = in, bufio.NewReader(out)
+	p.stdin, p.out = in, bufio.NewReader(out)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func start(env, words []string) (*peer, error) {
 	if err := p.read(&hello); err != nil {
 		return nil, err
 	}
-	p.about = hello.Peer + " " + hello.Version
+	p.name = hello.Peer + " " + hello.Version
 	return p, nil
 }
 
@@ -106,7 +106,7 @@ func (p *peer) read(answer any) error {
 func (p *peer) kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
 func (p *peer) close() {
-	p.in.Close()
+	p.stdin.Close()
 	p.cmd.Wait()
 }
 

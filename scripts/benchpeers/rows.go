@@ -7,16 +7,16 @@ import (
 
 // row is one line of the table. Its sides, bnctl and the peers, are measured alternately.
 type row struct {
-	group   string
-	name    string
-	threads int // number of threads for the probe of the machine before and after the row
-	unit    string
-	less    bool // smaller figures are better
-	must    float64
-	aim     float64
-	note    string // the required value, for a row without peers
-	bnctl   side
-	theirs  []side // the peers, of which the best counts; empty for a row without peers
+	group         string
+	name          string
+	threads       int // number of threads for the probe of the machine before and after the row
+	unit          string
+	lowerIsBetter bool // smaller figures are better
+	must          float64
+	aim           float64
+	note          string // the required value, for a row without peers
+	bnctl         side
+	theirs        []side // the peers, of which the best counts; empty for a row without peers
 }
 
 // side is one of the programs that a row compares. measure measures it once.
@@ -102,9 +102,9 @@ type training struct {
 }
 
 // arguments returns the arguments of bnctl bench that measure the training.
-func (t training) arguments(more ...string) []string {
+func (t training) arguments(extra ...string) []string {
 	return append([]string{t.name, "--mode", "train", "--batch", fmt.Sprint(t.batch), "--replicas",
-		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, more...)
+		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, extra...)
 }
 
 // theirs returns the sides that do the same training with PyTorch, in f32.
@@ -157,15 +157,16 @@ func deviceRows() []row {
 	return []row{{group: "devices", name: "resnet20 training, batch 128: two CPU devices of one thread vs one",
 		threads: 2, unit: "img/s", must: 1.8, aim: 1.95,
 		bnctl: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}},
-		{group: "devices", name: "the same: blocked in exchanges", threads: 2, unit: "% of the step", less: true,
-			note: "must 3, aim 1", bnctl: side{"2xcpu", blocked}},
+		{group: "devices", name: "the same: blocked in exchanges", threads: 2, unit: "% of the step",
+			lowerIsBetter: true,
+			note:          "must 3, aim 1", bnctl: side{"2xcpu", blocked}},
 		waiting("registers", "two threads that compute in registers and meet as often, waiting"),
 		waiting("memory", "two threads that go over 4 MiB each and meet as often, waiting")}
 }
 
 // waiting returns a row that measures how unevenly the machine runs two threads that do the same work.
 func waiting(work, name string) row {
-	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true,
+	return row{group: "devices", name: name, threads: 2, unit: "% of the step", lowerIsBetter: true,
 		note: "the machine's", bnctl: side{"shared memory", func(b *bench) (float64, error) {
 			return b.goBench("./device/internal/shm", "^BenchmarkWaiting$/^"+work+"$", "%-waited")
 		}}}
@@ -218,9 +219,9 @@ func callRows() (list []row) {
 }
 
 // count returns a number with its noun: "1 thread", "2 threads".
-func count(n int, what string) string {
+func count(n int, noun string) string {
 	if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d %s", n, noun)
 }

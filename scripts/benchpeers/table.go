@@ -24,22 +24,22 @@ func (r result) verdict() string {
 }
 
 // measurement returns the results in the form that is stored.
-func (b *bench) measurement(done []result) *report.Measurement {
+func (b *bench) measurement(results []result) *report.Measurement {
 	m := &report.Measurement{Processor: fmt.Sprintf("%s, %s, %s", processor(),
 		count(runtime.NumCPU(), "logical CPU"), runtime.GOOS), Command: b.command(),
-		Measured: time.Now().Format(time.DateOnly), Commit: commit(), Peers: slices.Clone(b.once),
+		Measured: time.Now().Format(time.DateOnly), Commit: commit(), Peers: slices.Clone(b.unloaded),
 		LeftOut: b.lacks, Rounds: b.rounds, Seconds: b.seconds}
 	for _, p := range b.peers {
-		m.Peers = append(m.Peers, p.about)
+		m.Peers = append(m.Peers, p.name)
 	}
 	slices.Sort(m.Peers)
 	m.Peers = slices.Compact(m.Peers)
 	if b.isa != "" {
 		m.Conditions = "all are held to " + strings.ToUpper(b.isa)
 	}
-	for _, r := range done {
+	for _, r := range results {
 		m.Comparisons = append(m.Comparisons, report.Comparison{Group: r.group, Name: r.name, Unit: r.unit,
-			Less: r.less, Must: r.must, Aim: r.aim, Note: r.note, Bnctl: r.bnctl, Against: r.against,
+			Less: r.lowerIsBetter, Must: r.must, Aim: r.aim, Note: r.note, Bnctl: r.bnctl, Against: r.bestPeer,
 			Theirs: r.theirs, Overdue: r.overdue, FMA: [2]float64{r.before.Gflops, r.after.Gflops}})
 	}
 	return m
@@ -48,7 +48,8 @@ func (b *bench) measurement(done []result) *report.Measurement {
 // command returns the command line that repeats the measurement.
 func (o options) command() string {
 	line := "make bench-peers"
-	for _, v := range [][2]string{{"ROWS", o.rows}, {"ONLY", o.only}, {"WITHOUT", o.without}, {"ISA", o.isa}} {
+	for _, v := range [][2]string{{"ROWS", o.rows}, {"ONLY", o.selected}, {"WITHOUT", o.excluded}, {"ISA",
+		o.isa}} {
 		if v[1] != "" {
 			line += fmt.Sprintf(" %s='%s'", v[0], v[1])
 		}

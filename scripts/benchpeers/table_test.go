@@ -15,9 +15,9 @@ import (
 
 // The measurement has the figures of the rows and the command that repeats it.
 func TestMeasurement(t *testing.T) {
-	b := &bench{options: options{rows: "infer", only: "resnet20.*batch 8", rounds: 2, seconds: 0.5}}
+	b := &bench{options: options{rows: "infer", selected: "resnet20.*batch 8", rounds: 2, seconds: 0.5}}
 	m := b.measurement([]result{{row: row{group: "infer", name: "n", unit: "img/s", must: 1.3, aim: 2},
-		bnctl: report.Sample{3, 4}, theirs: report.Sample{2}, against: "X", before: probe{Gflops: 7}}})
+		bnctl: report.Sample{3, 4}, theirs: report.Sample{2}, bestPeer: "X", before: probe{Gflops: 7}}})
 	if want := "make bench-peers ROWS='infer' ONLY='resnet20.*batch 8'"; m.Command != want {
 		t.Errorf("command %q, want %q", m.Command, want)
 	}
@@ -52,7 +52,7 @@ func TestRows(t *testing.T) {
 	if _, err := chosen(options{rows: "infer,nothing"}); err == nil {
 		t.Error("an unknown group: no error")
 	}
-	if list, err := chosen(options{only: "^resnet18, batch 8, 1"}); err != nil || len(list) != 1 {
+	if list, err := chosen(options{selected: "^resnet18, batch 8, 1"}); err != nil || len(list) != 1 {
 		t.Errorf("-only of one row: %d rows, %v", len(list), err)
 	}
 }
@@ -81,8 +81,8 @@ func TestMissing(t *testing.T) {
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t)}}
 	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: side{"bnctl", rate(3)},
 		theirs: []side{lacking, {"C", rate(2)}}})
-	if err != nil || out.against != "C" || out.ratio() != 1.5 {
-		t.Errorf("got %g beside %s, %v; want 1.5 beside C", out.ratio(), out.against, err)
+	if err != nil || out.bestPeer != "C" || out.ratio() != 1.5 {
+		t.Errorf("got %g beside %s, %v; want 1.5 beside C", out.ratio(), out.bestPeer, err)
 	}
 	if len(b.lacks) != 1 || b.lacks[0] != "B: no such form" {
 		t.Errorf("left out: %q", b.lacks)
@@ -95,7 +95,7 @@ func TestMissing(t *testing.T) {
 
 // A peer that is far slower than the best after one round is not measured again.
 func TestNear(t *testing.T) {
-	speed, span := row{}, row{less: true}
+	speed, span := row{}, row{lowerIsBetter: true}
 	for _, c := range []struct {
 		row
 		s, other report.Sample
@@ -105,7 +105,7 @@ func TestNear(t *testing.T) {
 		{span, report.Sample{100}, report.Sample{70}, true}, {span, report.Sample{100}, report.Sample{69}, false},
 		{speed, nil, report.Sample{100}, false}, {speed, report.Sample{1}, nil, true}} {
 		if got := c.near(c.s, []report.Sample{c.s, c.other}); got != c.want {
-			t.Errorf("%v beside %v, less %v: got %v", []float64(c.s), []float64(c.other), c.less, got)
+			t.Errorf("%v beside %v, less %v: got %v", []float64(c.s), []float64(c.other), c.lowerIsBetter, got)
 		}
 	}
 }
@@ -148,8 +148,8 @@ func TestPeerThatIsLate(t *testing.T) {
 	quick := side{"quick", func(*bench) (float64, error) { return 2, nil }}
 	began := time.Now()
 	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: quick, theirs: []side{slow, quick}})
-	if err != nil || out.against != "quick" || len(out.overdue) != 1 || out.overdue[0] != "slow" {
-		t.Errorf("got %v late beside %s, %v", out.overdue, out.against, err)
+	if err != nil || out.bestPeer != "quick" || len(out.overdue) != 1 || out.overdue[0] != "slow" {
+		t.Errorf("got %v late beside %s, %v", out.overdue, out.bestPeer, err)
 	}
 	if _, err = slow.measure(b); err == nil || len(b.peers) > 0 || time.Since(began) > time.Minute {
 		t.Errorf("%v; %d peers are left after %v", err, len(b.peers), time.Since(began))

@@ -126,12 +126,12 @@ func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *s
 
 // String returns the numbers of answered, refused, wrong and lost requests.
 func (o *outcome) String() string {
-	return fmt.Sprintf("%d answered, %d refused, %d wrong, %d lost", len(o.took), o.busy, o.wrong, o.failed)
+	return fmt.Sprintf("%d answered, %d refused, %d wrong, %d lost", len(o.took), o.busy, o.mismatches, o.failed)
 }
 
 // clean returns an error if a request was lost or answered wrongly.
 func (o *outcome) clean() error {
-	if o.wrong+o.failed == 0 {
+	if o.mismatches+o.failed == 0 {
 		return nil
 	}
 	return fmt.Errorf("%v: %w", o, o.why)

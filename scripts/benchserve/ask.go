@@ -30,7 +30,7 @@ type overHTTP struct {
 
 type connection struct {
 	net.Conn
-	from *bufio.Reader
+	r *bufio.Reader
 }
 
 // newHTTP returns a client that sends a body by POST.
@@ -68,7 +68,7 @@ func (h *overHTTP) askOn(c *connection) ([]byte, error) {
 	if _, err := c.Write(h.request); err != nil {
 		return nil, err
 	}
-	r, err := http.ReadResponse(c.from, nil)
+	r, err := http.ReadResponse(c.r, nil)
 	if err != nil {
 		return nil, err
 	}

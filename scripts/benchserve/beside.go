@@ -89,7 +89,7 @@ func (s *side) latency() string {
 }
 
 // sides starts all servers. The first is bnctl's.
-func (b *bench) sides(n network) (all []*side, err error) {
+func (b *bench) sides(n network) (list []*side, err error) {
 	path, err := b.shared(n)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, &side{name: "bnctl serve", server: s,
+	list = append(list, &side{name: "bnctl serve", server: s,
 		asker: newHTTP(s, dialShared, n.pixels(), "Inference-Header-Content-Length: 0\r\n")})
 	batch, edge := strconv.Itoa(n.batch), strconv.Itoa(n.shape[0])
 	for _, threads := range []string{"1", "2"} {
@@ -113,13 +113,13 @@ func (b *bench) sides(n network) (all []*side, err error) {
 			}
 			s, err := b.peer(threads, words[2:])
 			if err != nil {
-				return all, fmt.Errorf("%s: %w", words[0], err)
+				return list, fmt.Errorf("%s: %w", words[0], err)
 			}
-			all = append(all, &side{name: words[0] + " " + words[1] + ", threads: " + threads, server: s,
+			list = append(list, &side{name: words[0] + " " + words[1] + ", threads: " + threads, server: s,
 				asker: newHTTP(s, dialShared, n.floats(), "")})
 		}
 	}
-	return all, nil
+	return list, nil
 }
 
 // peer starts another server, which prints its address when it is ready.

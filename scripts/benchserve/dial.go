@@ -51,9 +51,9 @@ func (b bare) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (b bare) call(what uintptr, p []byte) (int, error) {
+func (b bare) call(number uintptr, p []byte) (int, error) {
 	for {
-		n, _, err := syscall.RawSyscall(what, b.file.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+		n, _, err := syscall.RawSyscall(number, b.file.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
 			uintptr(len(p)))
 		switch err {
 		case 0:

@@ -10,9 +10,9 @@ import (
 
 // direct returns the images per second of bnctl bench, with its device on the core that the server's device
 // uses.
-func (b *bench) direct(path string, n network, more ...string) (float64, error) {
+func (b *bench) direct(path string, n network, flags ...string) (float64, error) {
 	args := append([]string{"bench", path, "--json", "--quiet", "--batch", strconv.Itoa(n.batch), "--seconds",
-		fmt.Sprint(b.turn.Seconds())}, more...)
+		fmt.Sprint(b.turn.Seconds())}, flags...)
 	cmd := exec.CommandContext(b.ctx, b.bnctl, args...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -10,16 +10,16 @@ import (
 
 // outcome has the results of a load, a series of requests.
 type outcome struct {
-	mu     sync.Mutex
-	took   []time.Duration // time from when each answered request was due to its answer; sorted at the end
-	ended  []time.Duration // when each request was answered, since the beginning
-	calm   []time.Duration // elements of took for times when no other machine had the cores; sorted
-	delays []time.Duration // how late each request was sent, a part of took; sorted
-	busy   int
-	wrong  int // number of answers with other bits
-	failed int // neither answered nor refused because of the load
-	why    error
-	memory []float64 // memory of the server in MiB, every second
+	mu         sync.Mutex
+	took       []time.Duration // time from when each answered request was due to its answer; sorted at the end
+	ended      []time.Duration // when each request was answered, since the beginning
+	calm       []time.Duration // elements of took for times when no other machine had the cores; sorted
+	delays     []time.Duration // how late each request was sent, a part of took; sorted
+	busy       int
+	mismatches int // number of answers with other bits
+	failed     int // neither answered nor refused because of the load
+	why        error
+	memory     []float64 // memory of the server in MiB, every second
 }
 
 // load sends requests at a rate for the time long, and returns when all have ended. It sends first requests
@@ -83,7 +83,7 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	default:
 		o.took, o.ended, o.delays = append(o.took, ended-due), append(o.ended, ended), append(o.delays, delay)
 		if want != nil && !bytes.Equal(got, want) {
-			o.wrong++
+			o.mismatches++
 		}
 	}
 }

@@ -33,7 +33,7 @@ type options struct {
 	rounds   int
 	peers    bool
 	theirs   string // selected peers
-	with     string // additional flags of bnctl serve
+	flags    string // additional flags of bnctl serve
 	models   string // folder with NAME.onnx and NAME.pth, for peers
 	modules  string // value of NODE_PATH, for the npm packages of peers
 	python   string
@@ -52,7 +52,7 @@ func main() {
 	flag.DurationVar(&o.turn, "turn", 5*time.Second, "how long a rate is measured in a round")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
 	flag.StringVar(&o.theirs, "theirs", "ONNX Runtime,PyTorch", "which servers of others")
-	flag.StringVar(&o.with, "with", "", "more flags of bnctl serve, as \"--devices 2xcpu\"")
+	flag.StringVar(&o.flags, "with", "", "more flags of bnctl serve, as \"--devices 2xcpu\"")
 	flag.BoolVar(&o.peers, "peers", false, "compare with servers of others")
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")

@@ -26,10 +26,10 @@ type server struct {
 
 // serve starts bnctl serve with the model, and moves its device to the device's core. The server's standard
 // error is written to output, unless output is nil.
-func (b *bench) serve(path string, n network, output io.Writer, more ...string) (*server, error) {
+func (b *bench) serve(path string, n network, output io.Writer, flags ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
-		"--max-batch", strconv.Itoa(n.batch)}, more...)
-	args = append(args, strings.Fields(b.with)...)
+		"--max-batch", strconv.Itoa(n.batch)}, flags...)
+	args = append(args, strings.Fields(b.flags)...)
 	s, line, err := b.start(output, nil, b.bnctl, args...)
 	if err != nil {
 		return nil, err

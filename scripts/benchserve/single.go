@@ -70,7 +70,7 @@ func one(a asker, long time.Duration) (*outcome, error) {
 // take turns with the server on its core, and writing it to disk would cost the server time.
 type lines struct {
 	*os.File
-	from *bufio.Reader
+	r *bufio.Reader
 }
 
 func newLog() (*lines, error) {
@@ -86,7 +86,7 @@ func newLog() (*lines, error) {
 func (l *lines) take() (queue, device, encode float64) {
 	var all [3][]float64
 	for {
-		line, err := l.from.ReadBytes('\n')
+		line, err := l.r.ReadBytes('\n')
 		if err == io.EOF {
 			break
 		}

@@ -12,7 +12,7 @@ const glance = 50 * time.Millisecond
 
 // thefts records thefts until ends is closed. A request that waits for the cores is also late for some time
 // after they are available again. So a theft is recorded as longer by one glance.
-func thefts(began time.Time, ends chan struct{}) (all []theft) {
+func thefts(began time.Time, ends chan struct{}) (list []theft) {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	stolen, _ := machine()
@@ -20,12 +20,12 @@ func thefts(began time.Time, ends chan struct{}) (all []theft) {
 		select {
 		case <-tick.C:
 		case <-ends:
-			return all
+			return list
 		}
 		now, _ := machine()
 		since := time.Since(began)
 		if now > stolen {
-			all = append(all, theft{at, since + glance})
+			list = append(list, theft{at, since + glance})
 		}
 		stolen, at = now, since
 	}

@@ -15,17 +15,17 @@ type way struct {
 
 // ways returns the methods of requesting the prediction of one row, and the outputs of this row. All methods
 // must return these outputs.
-func (b *bench) ways(s *server, n network, d dial) (all []way, want []byte, err error) {
-	all = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
+func (b *bench) ways(s *server, n network, d dial) (list []way, want []byte, err error) {
+	list = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
 		{"gRPC", newGRPC(s, d, n)}, {"JSON", newHTTP(s, d, n.json(), "")}}
-	want, err = all[0].ask()
-	for _, w := range all[1:] {
+	want, err = list[0].ask()
+	for _, w := range list[1:] {
 		got, other := w.ask()
 		if err = errors.Join(err, other); err == nil && w.name != "JSON" && !bytes.Equal(got, want) {
 			err = errors.New("other bits by " + w.name)
 		}
 	}
-	return all, want, err
+	return list, want, err
 }
 
 func closeAll(ways []way) {

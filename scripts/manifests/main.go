@@ -76,9 +76,9 @@ func checkFile(name string) (int, error) {
 }
 
 // checkObjects checks each object, and then all objects together.
-func checkObjects(all []runtime.Object) (problems []error) {
+func checkObjects(objects []runtime.Object) (problems []error) {
 	var pods []corev1.PodTemplateSpec
-	for _, o := range all {
+	for _, o := range objects {
 		switch o := o.(type) {
 		case *appsv1.Deployment:
 			pods = append(pods, o.Spec.Template)
@@ -95,7 +95,7 @@ func checkObjects(all []runtime.Object) (problems []error) {
 			problems = append(problems, checkPod(o.Name, o.Spec.Template.Spec)...)
 		}
 	}
-	for _, o := range all {
+	for _, o := range objects {
 		if s, ok := o.(*corev1.Service); ok {
 			problems = append(problems, checkService(s, pods)...)
 		}

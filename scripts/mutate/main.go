@@ -36,13 +36,13 @@ import (
 
 // wanted has the values of the flags.
 type wanted struct {
-	every      int
-	only, skip *regexp.Regexp
-	with       []string
-	slow, most time.Duration
-	atOnce     int
-	reasons    map[string]string
-	again      map[string]bool // keys of the mutants to try; nil: all mutants
+	every       int
+	only, skip  *regexp.Regexp
+	args        []string
+	slow, limit time.Duration
+	atOnce      int
+	reasons     map[string]string
+	keys        map[string]bool // keys of the mutants to try; nil: all mutants
 }
 
 func main() {
@@ -51,14 +51,14 @@ func main() {
 	flag.Func("only", "try the mutants whose place, bn/async.go:90, matches a pattern", pattern(&w.only))
 	flag.Func("skip", "tests not to run", pattern(&w.skip))
 	flag.Func("with", "packages whose tests run too, with commas", func(s string) error {
-		w.with = strings.Split(s, ",")
+		w.args = strings.Split(s, ",")
 		return nil
 	})
 	flag.IntVar(&w.atOnce, "at-once", 1, "mutants that are tried at the same time")
 	flag.DurationVar(&w.slow, "slow", time.Minute, "a test that takes longer is not used")
-	flag.DurationVar(&w.most, "most", time.Hour, "how long the tests of a mutant may take together")
+	flag.DurationVar(&w.limit, "most", time.Hour, "how long the tests of a mutant may take together")
 	flag.Func("again", "try the mutants that the output of a former run names", func(path string) (err error) {
-		w.again, err = survivors(path)
+		w.keys, err = survivors(path)
 		return err
 	})
 	known := flag.String("known", "scripts/mutate/survivors.txt", "reasons of known survivors")
@@ -140,7 +140,7 @@ func (w *wanted) each(numbers []int, try func(int)) {
 // chosen returns the numbers of the mutants that the flags select.
 func (w *wanted) chosen(p *mutated) (numbers []int) {
 	for i, m := range p.mutants {
-		if i%w.every == 0 && w.only.MatchString(m.at) && (w.again == nil || w.again[m.key()]) {
+		if i%w.every == 0 && w.only.MatchString(m.at) && (w.keys == nil || w.keys[m.key()]) {
 			numbers = append(numbers, i)
 		}
 	}

@@ -67,21 +67,21 @@ type mutated struct {
 
 // edit is a text to be inserted into a file. Texts at the same position are sorted by rank.
 type edit struct {
-	at   int
-	rank int
-	text string
+	offset int
+	rank   int
+	text   string
 }
 
 // writer adds the mutants of one file to its source.
 type writer struct {
-	p      *mutated
-	set    *token.FileSet
-	info   *types.Info
-	pkg    *types.Package
-	source []byte
-	edits  []edit
-	in     string // name of the function that is being visited
-	file   *ast.File
+	p        *mutated
+	set      *token.FileSet
+	info     *types.Info
+	pkg      *types.Package
+	source   []byte
+	edits    []edit
+	function string // name of the function that is being visited
+	file     *ast.File
 }
 
 // mutate returns the package in a folder with all of its mutants.
@@ -117,7 +117,7 @@ func mutate(dir string) (*mutated, error) {
 		w := &writer{p: p, set: set, info: info, pkg: pkg, source: source, file: f}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-				w.in = fn.Name.Name
+				w.function = fn.Name.Name
 				ast.Inspect(fn.Body, w.visit)
 			}
 		}
@@ -135,18 +135,19 @@ func (w *writer) text(n ast.Node) string {
 }
 
 // add records a mutant and returns its number.
-func (w *writer) add(n ast.Node, what string) int {
+func (w *writer) add(n ast.Node, text string) int {
 	at := w.set.Position(n.Pos())
 	w.p.mutants = append(w.p.mutants,
-		mutant{fmt.Sprintf("%s/%s:%d", filepath.Base(w.p.dir), filepath.Base(at.Filename), at.Line), w.in, what})
+		mutant{fmt.Sprintf("%s/%s:%d", filepath.Base(w.p.dir), filepath.Base(at.Filename), at.Line), w.function,
+			text})
 	return len(w.p.mutants) - 1
 }
 
 // around inserts text before and after a node. Text around an inner node is placed inside of the text around
 // an outer one.
-func (w *writer) around(n ast.Node, before, behind string) {
+func (w *writer) around(n ast.Node, prefix, suffix string) {
 	from, to := w.offset(n.Pos()), w.offset(n.End())
-	w.edits = append(w.edits, edit{from, -to, before}, edit{to, -from - 1<<30, behind})
+	w.edits = append(w.edits, edit{from, -to, prefix}, edit{to, -from - 1<<30, suffix})
 }
 
 // visit makes the mutants that change a node.
@@ -237,17 +238,17 @@ func (w *writer) leaveOut(list []ast.Stmt) {
 // result returns the source of the file with all mutants.
 func (w *writer) result() []byte {
 	slices.SortStableFunc(w.edits, func(a, b edit) int {
-		if a.at != b.at {
-			return a.at - b.at
+		if a.offset != b.offset {
+			return a.offset - b.offset
 		}
 		return a.rank - b.rank
 	})
 	var out bytes.Buffer
 	last := 0
 	for _, e := range w.edits {
-		out.Write(w.source[last:e.at])
+		out.Write(w.source[last:e.offset])
 		out.WriteString(e.text)
-		last = e.at
+		last = e.offset
 	}
 	out.Write(w.source[last:])
 	return out.Bytes()

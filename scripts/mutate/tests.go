@@ -24,15 +24,15 @@ const (
 
 // test is one test function.
 type test struct {
-	of   binary
-	name string
-	took time.Duration
+	binary binary
+	name   string
+	took   time.Duration
 }
 
 // suite has the tests that reach each mutant, the time limit per mutant and, for each place in the code, the
 // test that last noticed a mutant there.
 type suite struct {
-	most   time.Duration
+	limit  time.Duration
 	reach  map[int][]test
 	killer sync.Map // name of a test, by the position of a mutant
 	mu     sync.Mutex
@@ -44,16 +44,16 @@ type record struct{ run, noticed int }
 
 // promising returns the tests in another order: first those that have noticed the most mutants of a file in
 // proportion to their running time.
-func (s *suite) promising(of []test, file string) []test {
+func (s *suite) promising(tests []test, file string) []test {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	worth := func(t test) float64 {
 		r := s.record[file+t.name]
 		return float64(r.noticed+1) / float64(r.run+2) / (t.took + 50*time.Millisecond).Seconds()
 	}
-	of = slices.Clone(of)
-	slices.SortStableFunc(of, func(a, b test) int { return cmp.Compare(worth(b), worth(a)) })
-	return of
+	tests = slices.Clone(tests)
+	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(worth(b), worth(a)) })
+	return tests
 }
 
 // result records that tests ran with a mutant of a file. noticed is the test that noticed the mutant, or "".
@@ -77,8 +77,8 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &suite{most: w.most, reach: map[int][]test{}, record: map[string]record{}}
-	for i, dir := range append([]string{p.dir}, w.with...) {
+	s := &suite{limit: w.limit, reach: map[int][]test{}, record: map[string]record{}}
+	for i, dir := range append([]string{p.dir}, w.args...) {
 		b := binary{dir, filepath.Join(work, strconv.Itoa(i)+".test")}
 		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, dir)
 		if out, err := build.CombinedOutput(); err != nil {
@@ -158,14 +158,15 @@ func (s *suite) notice(mutant int, position string) bool {
 	if i := slices.IndexFunc(of, func(t test) bool { return t.name == last }); i >= 0 {
 		of = slices.Concat(of[i:i+1], of[:i], of[i+1:])
 	}
-	for left := s.most; len(of) > 0 && left > 0; {
+	for left := s.limit; len(of) > 0 && left > 0; {
 		n, took, names := 0, time.Duration(0), []string{}
-		for n < len(of) && of[n].of == of[0].of && (n == 0 || names[0] != last && took+of[n].took < time.Second) {
+		for n < len(of) && of[n].binary == of[0].binary && (n == 0 || names[0] != last &&
+			took+of[n].took < time.Second) {
 			took, names = took+of[n].took, append(names, of[n].name)
 			n++
 		}
 		var f *failure
-		if _, err := of[0].of.run(mutant, "", took, names...); errors.As(err, &f) {
+		if _, err := of[0].binary.run(mutant, "", took, names...); errors.As(err, &f) {
 			s.killer.Store(position, f.test)
 			s.result(file, names, f.test)
 			return true
@@ -177,13 +178,13 @@ func (s *suite) notice(mutant int, position string) bool {
 }
 
 // names lists the names of tests, or only the first names if there are many.
-func names(of []test) string {
+func names(tests []test) string {
 	const most = 5
 	var all []string
-	for _, t := range of[:min(len(of), most)] {
+	for _, t := range tests[:min(len(tests), most)] {
 		all = append(all, t.name)
 	}
-	if n := len(of) - most; n > 0 {
+	if n := len(tests) - most; n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(all, " ")

@@ -160,9 +160,9 @@ func main() {
 	}
 }
 
-func sum(all []int) int {
+func sum(numbers []int) int {
 	n := 0
-	for _, b := range all {
+	for _, b := range numbers {
 		n += b
 	}
 	return n

@@ -2,9 +2,9 @@ package main
 
 // location is a file or a folder that must mention every operation.
 type location struct {
-	path string
-	what string // content of the place about an operation
-	when func(operation) bool
+	path    string
+	content string // content of the place about an operation
+	applies func(operation) bool
 	// note is a condition in words, for a place that only some operations need, if no rule can decide which
 	// ones. It is empty for a place that is required.
 	note string

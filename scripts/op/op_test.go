@@ -15,7 +15,7 @@ func TestEveryOperationHasItsPlaces(t *testing.T) {
 	tree := treeOf(t)
 	for _, o := range operations() {
 		for _, p := range tree.missing(o) {
-			t.Errorf("%s is missing in %s: %s", o.name, p.path, p.what)
+			t.Errorf("%s is missing in %s: %s", o.name, p.path, p.content)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (t tree) has(p location, o operation) bool {
 // missing returns the places that must mention o and do not.
 func (t tree) missing(o operation) []location {
 	return slices.DeleteFunc(slices.Clone(locations), func(p location) bool {
-		return p.note != "" || !p.when(o) || t.has(p, o)
+		return p.note != "" || !p.applies(o) || t.has(p, o)
 	})
 }
 
@@ -74,11 +74,11 @@ func (t tree) missing(o operation) []location {
 func (t tree) print(o operation) bool {
 	fmt.Println(o.name)
 	for _, p := range locations {
-		state, what := "has it", p.what
+		state, what := "has it", p.content
 		switch {
 		case !t.has(p, o) && p.note != "":
 			state, what = "-", what+", "+p.note
-		case !t.has(p, o) && !p.when(o):
+		case !t.has(p, o) && !p.applies(o):
 			continue
 		case !t.has(p, o):
 			state = "MISSING"

@@ -161,7 +161,7 @@ func (t task) minimax(known []float64) []float64 {
 
 // leastSquares returns the coefficients that minimise a sum of squares. It solves the normal equations in
 // numbers of 300 bits.
-func (t task) leastSquares(known, x, by []float64) []float64 {
+func (t task) leastSquares(known, x, weights []float64) []float64 {
 	n := t.degree + 1 - len(known)
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	m := make([][]*big.Float, n)
@@ -182,7 +182,7 @@ func (t task) leastSquares(known, x, by []float64) []float64 {
 		for j := range n {
 			for k := range n + 1 {
 				p := number(0).Mul(row[j], row[k])
-				m[j][k].Add(m[j][k], p.Mul(p, number(by[i])))
+				m[j][k].Add(m[j][k], p.Mul(p, number(weights[i])))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // binary runs a test binary, and records the processor time of the whole package and of each test function.
 // If functions run in parallel, their time is divided among them arbitrarily.
-func binary(into string, command []string) int {
+func binary(path string, command []string) int {
 	isTest := strings.HasSuffix(command[0], ".test")
 	if isTest { // otherwise it is a program that go run has started
 		command = append([]string{command[0], "-test.v=true"}, command[1:]...)
@@ -30,12 +30,12 @@ func binary(into string, command []string) int {
 		return failed(err)
 	}
 	pass(c.Process)
-	functions(into, packageName(), c.Process.Pid, out)
+	functions(path, packageName(), c.Process.Pid, out)
 	c.Wait()
 	if !isTest {
 		return c.ProcessState.ExitCode()
 	}
-	if err := (record{kind: ofPackage, name: packageName(), used: used(c.ProcessState)}).add(into); err != nil {
+	if err := (record{kind: ofPackage, name: packageName(), used: used(c.ProcessState)}).add(path); err != nil {
 		return failed(err)
 	}
 	if code := c.ProcessState.ExitCode(); code >= 0 {
@@ -65,7 +65,7 @@ func pass(p *os.Process) {
 }
 
 // functions copies the output of a test binary, and records each test function when it has ended.
-func functions(into, pkg string, pid int, out io.Reader) {
+func functions(path, pkg string, pid int, out io.Reader) {
 	lines := bufio.NewReader(out)
 	last := time.Duration(0)
 	for {
@@ -73,7 +73,7 @@ func functions(into, pkg string, pid int, out io.Reader) {
 		fmt.Print(line)
 		if name, ok := ended(line); ok {
 			now := spent(pid)
-			(record{kind: ofFunction, name: pkg, function: name, used: now - last}).add(into)
+			(record{kind: ofFunction, name: pkg, function: name, used: now - last}).add(path)
 			last = now
 		}
 		if err != nil {

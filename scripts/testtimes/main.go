@@ -86,13 +86,13 @@ func observe(path string, command []string) (int, error) {
 }
 
 // shell runs a command line of a make recipe, and records its processor time.
-func shell(into, line string) int {
+func shell(path, line string) int {
 	c := exec.Command("/bin/sh", "-c", line)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := c.Run(); c.ProcessState == nil {
 		return failed(err)
 	}
-	if err := (record{kind: ofLine, name: line, used: used(c.ProcessState)}).add(into); err != nil {
+	if err := (record{kind: ofLine, name: line, used: used(c.ProcessState)}).add(path); err != nil {
 		return failed(err)
 	}
 	return c.ProcessState.ExitCode()

@@ -36,7 +36,7 @@ func (r record) add(path string) error {
 }
 
 // records reads the records in the file of a run.
-func records(path string) (all []record, err error) {
+func records(path string) (list []record, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func records(path string) (all []record, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		all = append(all, record{c[0], c[1], c[2], time.Duration(ms) * time.Millisecond})
+		list = append(list, record{c[0], c[1], c[2], time.Duration(ms) * time.Millisecond})
 	}
-	return all, nil
+	return list, nil
 }
 
 // show prints the records of a file. Each command line is followed by its packages and functions, those with
 // the most processor time first.
-func show(path string, top int, least float64) int {
+func show(path string, top int, minimum float64) int {
 	all, err := records(path)
 	if err != nil {
 		return failed(err)
@@ -69,32 +69,32 @@ func show(path string, top int, least float64) int {
 			inside = append(inside, r)
 			continue
 		}
-		showLine(r, inside, top, least)
+		showLine(r, inside, top, minimum)
 		inside = nil
 	}
 	if len(inside) > 0 { // the last command line has not finished
-		showLine(record{name: "(not finished)"}, inside, top, least)
+		showLine(record{name: "(not finished)"}, inside, top, minimum)
 	}
 	return 0
 }
 
 // showLine prints a command line with the packages that it tested.
-func showLine(line record, inside []record, top int, least float64) {
+func showLine(line record, tested []record, top int, minimum float64) {
 	name := line.name
 	if len(name) > 90 {
 		name = name[:87] + "..."
 	}
 	fmt.Printf("\n%8.1f  %s\n", line.used.Seconds(), name)
-	rest, packages := line.used, ofKind(inside, ofPackage)
+	rest, packages := line.used, ofKind(tested, ofPackage)
 	for _, p := range packages {
 		rest -= p.used
-		if p.used.Seconds() < least {
+		if p.used.Seconds() < minimum {
 			continue
 		}
 		fmt.Printf("%10.1f  %s\n", p.used.Seconds(), p.name)
 		printed := 0
-		for _, f := range ofKind(inside, ofFunction) {
-			if f.name == p.name && f.used.Seconds() >= least && printed < top {
+		for _, f := range ofKind(tested, ofFunction) {
+			if f.name == p.name && f.used.Seconds() >= minimum && printed < top {
 				fmt.Printf("%14.1f  %s\n", f.used.Seconds(), f.function)
 				printed++
 			}
@@ -106,12 +106,12 @@ func showLine(line record, inside []record, top int, least float64) {
 }
 
 // ofKind returns the records of a kind, sorted by processor time, the most first.
-func ofKind(all []record, kind string) (some []record) {
-	for _, r := range all {
+func ofKind(list []record, kind string) (chosen []record) {
+	for _, r := range list {
 		if r.kind == kind {
-			some = append(some, r)
+			chosen = append(chosen, r)
 		}
 	}
-	slices.SortStableFunc(some, func(a, b record) int { return cmp.Compare(b.used, a.used) })
-	return some
+	slices.SortStableFunc(chosen, func(a, b record) int { return cmp.Compare(b.used, a.used) })
+	return chosen
 }

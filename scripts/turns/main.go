@@ -56,15 +56,15 @@ func main() {
 }
 
 // split divides the words of a command line at "--" into commands.
-func split(words []string) (all [][]string) {
+func split(words []string) (commands [][]string) {
 	for len(words) > 0 {
 		n := slices.Index(words, "--")
 		if n < 0 {
-			return append(all, words)
+			return append(commands, words)
 		}
-		all, words = append(all, words[:n]), words[n+1:]
+		commands, words = append(commands, words[:n]), words[n+1:]
 	}
-	return all
+	return commands
 }
 
 // report describes the steps of a job, and compares them with the steps of another job.

@@ -18,10 +18,10 @@ var kinds = []string{"device", "bnctl", "fabric"}
 type times map[string]float64
 
 // plus returns t plus the time that was used between two moments.
-func (t times) plus(before, after times) times {
+func (t times) plus(start, end times) times {
 	sum := times{}
 	for _, k := range kinds {
-		sum[k] = t[k] + after[k] - before[k]
+		sum[k] = t[k] + end[k] - start[k]
 	}
 	return sum
 }

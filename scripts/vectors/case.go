@@ -11,18 +11,18 @@ import (
 
 // testCase describes a golden vector before its results are computed.
 type testCase struct {
-	name, about string
-	in          []operand
-	nodes       []node
-	replicas    []int // number of rows of each replica
+	name, description string
+	operands          []operand
+	nodes             []node
+	replicas          []int // number of rows of each replica
 }
 
 // node is an operation of a case. Its operands are the next operands of the case. If it is not the first
 // node, its first operand is the result of the previous node.
 type node struct {
-	op    graph.Op
-	attrs []any // keys and values alternately
-	in    int   // number of operands of the case that the node uses
+	op       graph.Op
+	attrs    []any // keys and values alternately
+	operands int   // number of operands of the case that the node uses
 }
 
 // usual and many are numbers of rows for the replicas of a case.
@@ -32,14 +32,15 @@ var (
 )
 
 // one returns a case with a single operation.
-func one(op graph.Op, about string, attrs []any, in ...operand) testCase {
-	return testCase{name: fileName(about), about: about, in: in, nodes: []node{{op, attrs, len(in)}},
+func one(op graph.Op, description string, attrs []any, in ...operand) testCase {
+	return testCase{name: fileName(description), description: description, operands: in, nodes: []node{{op,
+		attrs, len(in)}},
 		replicas: usual}
 }
 
 // fileName converts a description to a part of a file name.
-func fileName(about string) string {
-	words := strings.FieldsFunc(strings.ToLower(about), func(r rune) bool {
+func fileName(description string) string {
+	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 	return strings.Join(words, "-")
@@ -51,16 +52,17 @@ func (c testCase) of(replicas []int) testCase { c.replicas = replicas; return c 
 // with returns the case with other values: usual fills its inputs, and state its state tensors. values
 // describes them in the name of the case.
 func (c testCase) with(values string, usual, state filler) testCase {
-	c.about += ", " + values
-	c.name = fileName(c.about)
-	c.in = slices.Clone(c.in)
-	for i := range c.in {
+	c.description += ", " + values
+	c.name = fileName(c.description)
+	c.operands = slices.Clone(c.operands)
+	for i := range c.operands {
 		switch {
-		case c.in[i].fill == nil || len(c.in[i].typ.Shape) == 0 && c.in[i].typ.Kind == graph.Whole:
-		case c.in[i].isState():
-			c.in[i].fill = state
+		case c.operands[i].fill == nil || len(c.operands[i].typ.Shape) == 0 &&
+			c.operands[i].typ.Kind == graph.Whole:
+		case c.operands[i].isState():
+			c.operands[i].fill = state
 		default:
-			c.in[i].fill = usual
+			c.operands[i].fill = usual
 		}
 	}
 	return c
@@ -85,7 +87,7 @@ func (c testCase) rows() int {
 // class returns the kernel class of the case.
 func (c testCase) class() string {
 	op := c.nodes[0].op
-	bytes := slices.ContainsFunc(c.in, func(o operand) bool { return o.typ.DType.String() == "u8" })
+	bytes := slices.ContainsFunc(c.operands, func(o operand) bool { return o.typ.DType.String() == "u8" })
 	if op >= graph.Quantize && op <= graph.QuantizeWeight || bytes && op != graph.Image {
 		return "int8/1"
 	}
@@ -126,11 +128,11 @@ func (c testCase) operandName(i int) string {
 	names, _, ok := strings.Cut(valueNames[c.nodes[0].op], " = ")
 	list := strings.Fields(names)
 	switch {
-	case len(c.nodes) > 1 && i >= c.nodes[0].in:
-		return []string{"gamma", "beta", "mean", "variance"}[i-c.nodes[0].in]
+	case len(c.nodes) > 1 && i >= c.nodes[0].operands:
+		return []string{"gamma", "beta", "mean", "variance"}[i-c.nodes[0].operands]
 	case ok && i < len(list):
 		return list[i]
-	case len(c.in) == 1:
+	case len(c.operands) == 1:
 		return "x"
 	}
 	return fmt.Sprintf("x%d", i)
@@ -152,9 +154,9 @@ func (c testCase) addNodes(v *spec.Vector) {
 		if i > 0 {
 			in = append(in, last)
 		}
-		for range n.in {
+		for range n.operands {
 			name := ""
-			if c.in[at].fill != nil {
+			if c.operands[at].fill != nil {
 				name = c.operandName(at)
 			}
 			in, at = append(in, name), at+1
@@ -174,7 +176,7 @@ func (c testCase) addNodes(v *spec.Vector) {
 }
 
 // described returns the node in the form that vectors have, with all of its attributes.
-func (n node) described(in, out []string) spec.Node {
+func (n node) described(operands, results []string) spec.Node {
 	var attrs graph.Attrs
 	for i := 0; i < len(n.attrs); i += 2 {
 		attrs = attrs.With(n.attrs[i].(string), n.attrs[i+1])
@@ -183,7 +185,7 @@ func (n node) described(in, out []string) spec.Node {
 	for _, a := range (&graph.Node{Op: n.op, Attrs: attrs}).Attributes() {
 		all[a.Key] = listOf(a.Val)
 	}
-	return spec.Node{Operation: n.op.String(), Number: int(n.op), Attributes: all, In: in, Out: out}
+	return spec.Node{Operation: n.op.String(), Number: int(n.op), Attributes: all, In: operands, Out: results}
 }
 
 // listOf returns the value of an attribute as it is after encoding and decoding as JSON. An absent list

@@ -88,9 +88,9 @@ func encode(v *spec.Vector, files map[string][]byte) error {
 
 // vector returns the vector of a case, with the results that a device computes.
 func (c testCase) vector(ctx context.Context, d device.Device) (*spec.Vector, error) {
-	v := &spec.Vector{Schema: spec.Schema, Class: c.class(), About: c.about, Replicas: c.replicas}
+	v := &spec.Vector{Schema: spec.Schema, Class: c.class(), About: c.description, Replicas: c.replicas}
 	draws := tensor.NewPhilox(57, tensor.StreamInit).Draws(uint32(c.nodes[0].op), uint64(len(c.name)))
-	for i, o := range c.in {
+	for i, o := range c.operands {
 		if o.fill == nil {
 			continue
 		}

@@ -5,52 +5,58 @@ import "github.com/bnctl/bnctl/graph"
 // window is a convolution. There is a case for each of its three products: forward, for the input and for the
 // weight.
 type window struct {
-	about          string
+	description    string
 	in, out, h, w  int
 	kernel         [2]int
 	stride, dilate [2]int // 0 is 1
 	pad            [4]int
 	groups         int // 0 is 1
 	bias           bool
-	only           string // the products that are made: f forward, b backward, w weight; "": all
+	products       string // the products that are made: f forward, b backward, w weight; "": all
 	plain          bool   // normal values only
 }
 
 // windows are convolutions for every algorithm. Their shapes are not multiples of the sizes of blocks.
 var windows = []window{
-	{about: "uneven strides and padding", in: 3, out: 5, h: 6, w: 7, kernel: [2]int{3, 2}, stride: [2]int{2, 3},
-		pad: [4]int{1, 0, 2, 1}, bias: true},
-	{about: "kernel of 1 by 1", in: 7, out: 3, h: 3, w: 5, kernel: [2]int{1, 1}, bias: true},
-	{about: "groups and dilation", in: 6, out: 4, h: 6, w: 7, kernel: [2]int{2, 3}, dilate: [2]int{1, 2},
+	{description: "uneven strides and padding", in: 3, out: 5, h: 6, w: 7, kernel: [2]int{3, 2},
+		stride: [2]int{2, 3},
+		pad:    [4]int{1, 0, 2, 1}, bias: true},
+	{description: "kernel of 1 by 1", in: 7, out: 3, h: 3, w: 5, kernel: [2]int{1, 1}, bias: true},
+	{description: "groups and dilation", in: 6, out: 4, h: 6, w: 7, kernel: [2]int{2, 3}, dilate: [2]int{1, 2},
 		pad: [4]int{0, 2, 1, 1}, groups: 2},
-	{about: "padding beyond the kernel", in: 2, out: 3, h: 3, w: 4, kernel: [2]int{2, 2}, pad: [4]int{3, 2, 0,
+	{description: "padding beyond the kernel", in: 2, out: 3, h: 3, w: 4, kernel: [2]int{2, 2}, pad: [4]int{3,
+		2, 0,
 		4}},
-	{about: "more than a chunk of positions", in: 1, out: 2, h: 66, w: 65, kernel: [2]int{2, 2}, only: "w",
+	{description: "more than a chunk of positions", in: 1, out: 2, h: 66, w: 65, kernel: [2]int{2, 2},
+		products: "w",
+		plain:    true},
+	{description: "direct", in: 8, out: 16, h: 4, w: 5, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+		bias:  true,
 		plain: true},
-	{about: "direct", in: 8, out: 16, h: 4, w: 5, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1}, bias: true,
+	{description: "direct back", in: 16, out: 8, h: 5, w: 4, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
 		plain: true},
-	{about: "direct back", in: 16, out: 8, h: 5, w: 4, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
-		plain: true},
-	{about: "tiles of 2 by 2", in: 16, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+	{description: "tiles of 2 by 2", in: 16, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
 		bias: true},
-	{about: "tiles of 4 by 4", in: 32, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+	{description: "tiles of 4 by 4", in: 32, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
 		bias: true},
-	{about: "tiles of 4 by 4, dilation", in: 32, out: 16, h: 9, w: 10, kernel: [2]int{3, 3}, pad: [4]int{2, 2,
-		2, 2},
+	{description: "tiles of 4 by 4, dilation", in: 32, out: 16, h: 9, w: 10, kernel: [2]int{3, 3},
+		pad: [4]int{2, 2,
+			2, 2},
 		dilate: [2]int{2, 2}, plain: true},
-	{about: "tiles of 2 by 2 and kernel of 5 by 5", in: 16, out: 16, h: 8, w: 9, kernel: [2]int{5, 5},
+	{description: "tiles of 2 by 2 and kernel of 5 by 5", in: 16, out: 16, h: 8, w: 9, kernel: [2]int{5, 5},
 		pad: [4]int{2, 2, 2, 2}, bias: true, plain: true},
-	{about: "depthwise, 4 by 4", in: 5, out: 5, h: 6, w: 5, kernel: [2]int{4, 4}, pad: [4]int{2, 1, 1, 2},
+	{description: "depthwise, 4 by 4", in: 5, out: 5, h: 6, w: 5, kernel: [2]int{4, 4}, pad: [4]int{2, 1, 1, 2},
 		groups: 5,
 		bias:   true},
-	{about: "depthwise, dilation and stride", in: 3, out: 3, h: 7, w: 8, kernel: [2]int{3, 3},
+	{description: "depthwise, dilation and stride", in: 3, out: 3, h: 7, w: 8, kernel: [2]int{3, 3},
 		dilate: [2]int{2, 1},
 		stride: [2]int{1, 2}, groups: 3},
-	{about: "depthwise, twice the channels", in: 3, out: 6, h: 4, w: 5, kernel: [2]int{3, 3}, groups: 3},
-	{about: "depthwise by rows, 3 by 3", in: 5, out: 5, h: 4, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1,
+	{description: "depthwise, twice the channels", in: 3, out: 6, h: 4, w: 5, kernel: [2]int{3, 3}, groups: 3},
+	{description: "depthwise by rows, 3 by 3", in: 5, out: 5, h: 4, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1,
+		1, 1,
 		1},
 		groups: 5, bias: true},
-	{about: "depthwise by rows, 5 by 5 with stride 2", in: 3, out: 3, h: 7, w: 6, kernel: [2]int{5, 5},
+	{description: "depthwise by rows, 5 by 5 with stride 2", in: 3, out: 3, h: 7, w: 6, kernel: [2]int{5, 5},
 		stride: [2]int{2, 2}, pad: [4]int{2, 2, 2, 2}, groups: 3},
 }
 
@@ -62,9 +68,9 @@ func (w window) extent(axis, length int) int {
 	return (length+w.pad[axis]+w.pad[axis+2]-dilate*(w.kernel[axis]-1)-1)/stride + 1
 }
 
-func (w window) attrs(more ...any) []any {
+func (w window) attrs(others ...any) []any {
 	return append([]any{"stride", ones(w.stride), "dilation", ones(w.dilate), "pad", w.pad[:], "groups",
-		max(w.groups, 1)}, more...)
+		max(w.groups, 1)}, others...)
 }
 
 // cases returns a case for each product of the window.
@@ -78,12 +84,12 @@ func (w window) cases() []testCase {
 	}
 	var all []testCase
 	for product, c := range map[string]testCase{
-		"f": one(graph.Conv, w.about, w.attrs(), forward...),
-		"b": one(graph.ConvGradInput, w.about, w.attrs("size", []int{w.h, w.w}), dy, kernel),
-		"w": one(graph.ConvGradWeight, w.about, w.attrs("kernel", w.kernel[:]), x, dy),
+		"f": one(graph.Conv, w.description, w.attrs(), forward...),
+		"b": one(graph.ConvGradInput, w.description, w.attrs("size", []int{w.h, w.w}), dy, kernel),
+		"w": one(graph.ConvGradWeight, w.description, w.attrs("kernel", w.kernel[:]), x, dy),
 	} {
 		switch {
-		case w.only != "" && w.only != product:
+		case w.products != "" && w.products != product:
 		case w.plain:
 			all = append(all, c)
 		default:
@@ -132,9 +138,9 @@ func folded() []testCase {
 	}
 	norm := node{graph.BatchNorm, []any{"eps", 1e-3}, 4}
 	fold := func(c testCase, n int) testCase {
-		c.about += ", batch norm folded"
-		c.name = fileName(c.about)
-		c.in = append(c.in, channels(n)...)
+		c.description += ", batch norm folded"
+		c.name = fileName(c.description)
+		c.operands = append(c.operands, channels(n)...)
 		c.nodes = append(c.nodes, norm)
 		return c
 	}

@@ -47,10 +47,10 @@ func main() {
 }
 
 // convert reads the OSV files in the folder from, and writes the database to the folder to.
-func convert(from, to string) error {
-	files, err := filepath.Glob(filepath.Join(from, "GO-*.json"))
+func convert(src, dst string) error {
+	files, err := filepath.Glob(filepath.Join(src, "GO-*.json"))
 	if err != nil || len(files) == 0 {
-		return fmt.Errorf("%s: no reports, %v", from, err)
+		return fmt.Errorf("%s: no reports, %v", src, err)
 	}
 	modules, last := map[string]*module{}, ""
 	for _, file := range files {
@@ -64,7 +64,7 @@ func convert(from, to string) error {
 		}
 		last = max(last, r.Modified)
 		r.index(modules)
-		if err := write(filepath.Join(to, "ID", filepath.Base(file)), text); err != nil {
+		if err := write(filepath.Join(dst, "ID", filepath.Base(file)), text); err != nil {
 			return err
 		}
 	}
@@ -73,10 +73,10 @@ func convert(from, to string) error {
 		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b *module) int { return strings.Compare(a.Path, b.Path) })
-	if err := writeJSON(filepath.Join(to, "index/modules.json"), all); err != nil {
+	if err := writeJSON(filepath.Join(dst, "index/modules.json"), all); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(to, "index/db.json"), map[string]string{"modified": last})
+	return writeJSON(filepath.Join(dst, "index/db.json"), map[string]string{"modified": last})
 }
 
 // index adds the report to the entry of each module that it affects.

@@ -56,10 +56,10 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times returns how many times better a is than b. It is above 1 if a is better. less states whether smaller
-// figures are better.
-func Times(a, b Sample, less bool) float64 {
-	if less {
+// Times returns how many times better a is than b. It is above 1 if a is better. lowerIsBetter states whether
+// smaller figures are better.
+func Times(a, b Sample, lowerIsBetter bool) float64 {
+	if lowerIsBetter {
 		return b.Median() / a.Median()
 	}
 	return a.Median() / b.Median()

@@ -113,16 +113,17 @@ func start(b []byte) uintptr {
 }
 
 // Isend begins to send a message.
-func (m *MPI) Isend(to, tag int, message []byte) (*Transfer, error) {
+func (m *MPI) Isend(rank, tag int, message []byte) (*Transfer, error) {
 	q := &Transfer{content: message}
-	return q, m.call("MPI_Isend", start(message), uintptr(len(message)), m.bytes, uintptr(to), uintptr(tag),
+	return q, m.call("MPI_Isend", start(message), uintptr(len(message)), m.bytes, uintptr(rank), uintptr(tag),
 		m.world, address(&q.handle))
 }
 
 // Irecv begins to receive the message that Iprobe has found.
-func (m *MPI) Irecv(from, tag int, into []byte) (*Transfer, error) {
-	q := &Transfer{content: into}
-	return q, m.call("MPI_Irecv", start(into), uintptr(len(into)), m.bytes, uintptr(from), uintptr(tag), m.world,
+func (m *MPI) Irecv(rank, tag int, buffer []byte) (*Transfer, error) {
+	q := &Transfer{content: buffer}
+	return q, m.call("MPI_Irecv", start(buffer), uintptr(len(buffer)), m.bytes, uintptr(rank), uintptr(tag),
+		m.world,
 		address(&q.handle))
 }
 
@@ -135,7 +136,7 @@ func (m *MPI) Test(q *Transfer) (bool, error) {
 }
 
 // Iprobe checks for the next message from any rank, and returns its length.
-func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {
+func (m *MPI) Iprobe() (found bool, rank, tag, length int, err error) {
 	r := m.results
 	r.a = 0
 	err = m.call("MPI_Iprobe", uintptr(m.anySource), uintptr(m.anyTag), m.world, address(&r.a),

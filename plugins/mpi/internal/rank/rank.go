@@ -34,17 +34,17 @@ type rank struct {
 	done    chan struct{} // closed when the thread has ended
 
 	// Only the thread uses the fields from here on.
-	out      []route // by peer and lane
-	in       []route
-	free     [][]byte        // buffers of delivered messages, for reuse
-	control  []*mpi.Transfer // messages that this rank leaves or that all must end, while they are sent
-	leaving  bool            // the host has left
-	said     bool            // the other ranks know that the host has left
-	left     []bool          // ranks that have left
-	departed int             // number of ranks that have left
-	over     bool            // the thread has nothing more to do
-	told     bool            // the host knows that the fabric has ended
-	awaited  [lanes]int      // number of routes that the host waits for, by lane
+	out         []route // by peer and lane
+	in          []route
+	free        [][]byte        // buffers of delivered messages, for reuse
+	control     []*mpi.Transfer // messages that this rank leaves or that all must end, while they are sent
+	leaving     bool            // the host has left
+	leaveSent   bool            // the other ranks know that the host has left
+	left        []bool          // ranks that have left
+	departed    int             // number of ranks that have left
+	finished    bool            // the thread has nothing more to do
+	endReported bool            // the host knows that the fabric has ended
+	awaited     [lanes]int      // number of routes that the host waits for, by lane
 }
 
 // route has the packets in one direction between this rank and a peer, in one lane.
@@ -53,15 +53,15 @@ type route struct {
 	going   []packet
 	got     uint64 // number of messages delivered
 	awaited bool   // the host waits for the next message
-	whole   []byte // the message of known length that is arriving, or nil
-	came    int    // bytes of whole that have arrived or are reserved for a packet
+	message []byte // the message of known length that is arriving, or nil
+	came    int    // bytes of message that have arrived or are reserved for a packet
 }
 
 type packet struct {
 	tag     int
 	content []byte
 	request *mpi.Transfer
-	whole   []byte // the message that is complete with this packet, if its length was sent first
+	message []byte // the message that is complete with this packet, if its length was sent first
 	lent    bool   // the content belongs to bnctl, not to the pool of buffers
 	last    bool   // this packet is also the last one of its message
 }
@@ -80,8 +80,8 @@ func (r *rank) Size() int { return r.mpi.Size }
 func (r *rank) About() string { return r.mpi.About }
 
 // Send implements serve.Endpoint.
-func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
-	if to < 0 || to >= r.Size() || lane >= lanes {
+func (r *rank) Send(peer int, lane uint8, content []byte, more bool) {
+	if peer < 0 || peer >= r.Size() || lane >= lanes {
 		r.tell("bnctl sends to a rank that is not there")
 		return
 	}
@@ -89,14 +89,14 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 	if more {
 		tag++
 	}
-	o := &r.out[lanes*to+int(lane)]
+	o := &r.out[lanes*peer+int(lane)]
 	o.waiting = append(o.waiting, packet{tag: tag, content: content})
 }
 
 // SendWhole implements serve.Endpoint. It sends the length first, so that the peer can allocate memory
 // for the message. If the first piece is short, it is sent together with the length.
-func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
-	if to < 0 || to >= r.Size() || lane >= lanes {
+func (r *rank) SendWhole(peer int, lane uint8, pieces [][]byte) {
+	if peer < 0 || peer >= r.Size() || lane >= lanes {
 		r.tell("bnctl sends to a rank that is not there")
 		return
 	}
@@ -108,7 +108,7 @@ func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 	if len(pieces[0]) <= short {
 		head, pieces = append(head, pieces[0]...), pieces[1:]
 	}
-	o := &r.out[lanes*to+int(lane)]
+	o := &r.out[lanes*peer+int(lane)]
 	o.waiting = append(o.waiting, packet{tag: wholeTag + int(lane), content: head, lent: true})
 	for _, b := range pieces {
 		for ; len(b) > 0; b = b[min(len(b), wholePart):] {
@@ -128,11 +128,11 @@ const (
 )
 
 // Await implements serve.Endpoint.
-func (r *rank) Await(from int, lane uint8, got uint64) {
-	if from < 0 || from >= r.Size() || lane >= lanes {
+func (r *rank) Await(peer int, lane uint8, got uint64) {
+	if peer < 0 || peer >= r.Size() || lane >= lanes {
 		return
 	}
-	if i := &r.in[lanes*from+int(lane)]; got == i.got && !i.awaited {
+	if i := &r.in[lanes*peer+int(lane)]; got == i.got && !i.awaited {
 		i.awaited = true
 		r.awaited[lane]++
 	}
@@ -140,7 +140,7 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 
 // Abort implements serve.Endpoint.
 func (r *rank) Abort(cause string) {
-	r.told = true // the host called Abort, so it need not be informed
+	r.endReported = true // the host called Abort, so it need not be informed
 	r.toAll(abortTag, []byte(cause))
 }
 
@@ -174,8 +174,8 @@ func (r *rank) toAll(tag int, content []byte) {
 
 // tell informs the host, once, that the fabric can no longer be used.
 func (r *rank) tell(cause string) {
-	if !r.told {
-		r.told = true
+	if !r.endReported {
+		r.endReported = true
 		r.host.Ended(cause)
 	}
 }

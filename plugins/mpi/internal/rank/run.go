@@ -14,7 +14,7 @@ import (
 func (r *rank) run() {
 	r.out, r.in = make([]route, lanes*r.Size()), make([]route, lanes*r.Size())
 	r.left = make([]bool, r.Size())
-	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
+	for active, rest := time.Now(), time.Duration(0); !r.finished; rest = r.rest(time.Since(active)) {
 		ordered, err := r.host.Poll(r, rest)
 		if r.closing.Load() || err != nil { // without Leave, no rank must continue without this one
 			r.mpi.Abort()
@@ -102,33 +102,33 @@ func (r *rank) listen() (happened bool, err error) {
 
 // newPacket returns a packet with memory for n bytes from a peer. Packets of a message of
 // known length are contiguous.
-func (r *rank) newPacket(from, tag, n int) (packet, error) {
+func (r *rank) newPacket(peer, tag, n int) (packet, error) {
 	p := packet{tag: tag}
-	if from < 0 || from >= r.Size() || tag < 0 || n < 0 {
-		return p, foreign(from, tag, n)
+	if peer < 0 || peer >= r.Size() || tag < 0 || n < 0 {
+		return p, foreign(peer, tag, n)
 	}
 	if tag < wholeTag {
-		if o := &r.in[lanes*from+tag/2]; o.whole != nil {
-			left := o.whole[o.came:]
+		if o := &r.in[lanes*peer+tag/2]; o.message != nil {
+			left := o.message[o.came:]
 			if n == 0 || n > len(left) || tag%2 == 0 {
-				return p, foreign(from, tag, n)
+				return p, foreign(peer, tag, n)
 			}
 			p.content, o.came, p.lent = left[:n], o.came+n, true
 			if n == len(left) {
-				p.whole, o.whole = o.whole, nil
+				p.message, o.message = o.message, nil
 			}
 			return p, nil
 		}
 	}
 	if n > max(serve.MaxContent, maxCause) {
-		return p, foreign(from, tag, n)
+		return p, foreign(peer, tag, n)
 	}
 	p.content = r.buffer(n)
 	return p, nil
 }
 
-func foreign(from, tag, n int) error {
-	return fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
+func foreign(peer, tag, n int) error {
+	return fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", peer, n, tag)
 }
 
 // beginWhole allocates memory for a message after its length has arrived.
@@ -140,11 +140,11 @@ func (r *rank) beginWhole(o *route, p packet) error {
 	if len(head) >= 8 {
 		n, head = binary.LittleEndian.Uint64(head), head[8:]
 	}
-	if o.whole != nil || n <= uint64(len(head)) || n > math.MaxInt32 {
+	if o.message != nil || n <= uint64(len(head)) || n > math.MaxInt32 {
 		return fmt.Errorf("a message of %d bytes with the first %d: it is none of bnctl", n, len(head))
 	}
-	o.whole = r.host.Alloc(int(n))
-	o.came = copy(o.whole, head)
+	o.message = r.host.Alloc(int(n))
+	o.came = copy(o.message, head)
 	r.free = append(r.free, p.content)
 	return nil
 }
@@ -175,7 +175,7 @@ func (r *rank) buffer(n int) []byte {
 const maxCause = 64 << 10
 
 // receiveEnd handles a message that says that a rank leaves, or that all ranks must end.
-func (r *rank) receiveEnd(from int, p packet) error {
+func (r *rank) receiveEnd(peer int, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
 	}
@@ -183,9 +183,9 @@ func (r *rank) receiveEnd(from int, p packet) error {
 		r.tell(string(p.content))
 		return nil
 	}
-	if !r.left[from] {
-		r.left[from] = true
-		o := &r.in[lanes*from]
+	if !r.left[peer] {
+		r.left[peer] = true
+		o := &r.in[lanes*peer]
 		o.waiting = append(o.waiting, packet{tag: leaveTag}) // reported after all earlier messages
 	}
 	return nil
@@ -218,13 +218,13 @@ func (r *rank) deliver() (happened bool, err error) {
 
 // give passes a packet that has arrived on a route to the host.
 func (r *rank) give(i int, p packet) {
-	more := p.tag%2 == 1 && p.whole == nil
+	more := p.tag%2 == 1 && p.message == nil
 	if !more {
 		r.arrived(&r.in[i], i%lanes)
 	}
 	switch {
-	case p.whole != nil:
-		r.host.WholeMessage(i/lanes, uint8(i%lanes), p.whole)
+	case p.message != nil:
+		r.host.WholeMessage(i/lanes, uint8(i%lanes), p.message)
 	case !p.lent:
 		r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
 		r.free = append(r.free, p.content)
@@ -253,15 +253,15 @@ func (r *rank) leave() (happened bool, err error) {
 	if !r.leaving || r.busy() {
 		return happened, nil
 	}
-	if !r.said {
-		r.said = true
+	if !r.leaveSent {
+		r.leaveSent = true
 		r.toAll(leaveTag, nil)
 		return true, nil
 	}
 	if r.departed < r.Size()-1 {
 		return happened, nil
 	}
-	r.over = true
+	r.finished = true
 	err = r.mpi.Finalize()
 	r.host.Left(r.Rank())
 	return true, err

@@ -103,27 +103,27 @@ func (q *Queue) Alloc(bytes int) (uintptr, error) {
 // Free releases a buffer.
 func (q *Queue) Free(b uintptr) error { return check("clReleaseMemObject", q.a.releaseBuffer(b)) }
 
-// Write copies data to a buffer, from byte at on.
-func (q *Queue) Write(to uintptr, at int, data []byte) error {
+// Write copies data to a buffer, from an offset on.
+func (q *Queue) Write(buffer uintptr, offset int, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	return check("clEnqueueWriteBuffer", q.a.writeBuffer(q.queue, to, 1, uintptr(at), uintptr(len(data)),
+	return check("clEnqueueWriteBuffer", q.a.writeBuffer(q.queue, buffer, 1, uintptr(offset), uintptr(len(data)),
 		unsafe.Pointer(&data[0]), 0, 0, 0))
 }
 
-// Read copies from a buffer, from byte at on, to data.
-func (q *Queue) Read(data []byte, from uintptr, at int) error {
+// Read copies from a buffer, from an offset on, to data.
+func (q *Queue) Read(data []byte, buffer uintptr, offset int) error {
 	if len(data) == 0 {
 		return nil
 	}
-	return check("clEnqueueReadBuffer", q.a.readBuffer(q.queue, from, 1, uintptr(at), uintptr(len(data)),
+	return check("clEnqueueReadBuffer", q.a.readBuffer(q.queue, buffer, 1, uintptr(offset), uintptr(len(data)),
 		unsafe.Pointer(&data[0]), 0, 0, 0))
 }
 
 // Copy copies the first n bytes of one buffer to another.
-func (q *Queue) Copy(to, from uintptr, n int) error {
-	return check("clEnqueueCopyBuffer", q.a.copyBuffer(q.queue, from, to, 0, 0, uintptr(n), 0, 0, 0))
+func (q *Queue) Copy(dst, src uintptr, n int) error {
+	return check("clEnqueueCopyBuffer", q.a.copyBuffer(q.queue, src, dst, 0, 0, uintptr(n), 0, 0, 0))
 }
 
 // Wait waits for all that was enqueued.

@@ -40,8 +40,8 @@ func (d driver) Alloc(bytes int) (gpu.Buffer, error) {
 
 func (d driver) Free(b gpu.Buffer) error { return kind(d.Queue.Free(uintptr(b))) }
 
-func (d driver) Write(to gpu.Buffer, at int, data []byte) error {
-	return kind(d.Queue.Write(uintptr(to), at, data))
+func (d driver) Write(buffer gpu.Buffer, offset int, data []byte) error {
+	return kind(d.Queue.Write(uintptr(buffer), offset, data))
 }
 
 func (d driver) Read(list ...gpu.Transfer) func() error {
@@ -57,8 +57,8 @@ func (d driver) Read(list ...gpu.Transfer) func() error {
 	return func() error { return err }
 }
 
-func (d driver) Copy(to, from gpu.Buffer, n int) error {
-	return kind(d.Queue.Copy(uintptr(to), uintptr(from), n))
+func (d driver) Copy(dst, src gpu.Buffer, n int) error {
+	return kind(d.Queue.Copy(uintptr(dst), uintptr(src), n))
 }
 
 func (d driver) Launch(kernel string, groups [2]int, args []any) error {

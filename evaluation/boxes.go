@@ -83,9 +83,9 @@ func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) ma
 	return all
 }
 
-func targetsIn(of func(name string) []float32) cells.Targets {
-	return cells.Targets{Boxes: of(losses.InputBoxes), Mask: of(losses.InputMask),
-		Positive: of(losses.InputPositive), Negative: of(losses.InputNegative)}
+func targetsIn(output func(name string) []float32) cells.Targets {
+	return cells.Targets{Boxes: output(losses.InputBoxes), Mask: output(losses.InputMask),
+		Positive: output(losses.InputPositive), Negative: output(losses.InputNegative)}
 }
 
 // BoxLosses returns the sum of the losses of predictions [N, R, A] for labels [N, M, BoxFields], and the

@@ -18,11 +18,11 @@ import (
 const maxCheckInterval = 256
 
 // compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so on,
-// and whenever the state is read (if now is set). Members that differ from the majority are lost if
+// and whenever the state is read (if always is set). Members that differ from the majority are lost if
 // their wrong values cannot have reached other members yet. Only runs with foreign devices are
 // checked: package devicetest checks the built-in devices in their tests.
-func (d *Driver) compareStates(ctx context.Context, now bool) error {
-	due := d.version >= d.checks.next || now && d.version > d.checks.at
+func (d *Driver) compareStates(ctx context.Context, always bool) error {
+	due := d.version >= d.checks.next || always && d.version > d.checks.compared
 	foreign := slices.ContainsFunc(d.group.members, func(m *member) bool { return m.Foreign })
 	if !due || !foreign || d.ranks != nil || d.version == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	for _, m := range d.group.members {
 		m.verified = d.version
 	}
-	apart := max(1, min(d.version-d.checks.from, maxCheckInterval))
-	d.checks.at, d.checks.next = d.version, d.version+apart
+	apart := max(1, min(d.version-d.checks.since, maxCheckInterval))
+	d.checks.compared, d.checks.next = d.version, d.version+apart
 	return nil
 }
 

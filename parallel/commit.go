@@ -42,7 +42,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 
 // regrouped records that some members may lack the gradients that the last Step kept.
 func (d *Driver) regrouped() {
-	d.retained, d.checks.from, d.checks.next = false, d.version, d.version+1
+	d.retained, d.checks.since, d.checks.next = false, d.version, d.version+1
 }
 
 // hasCommitted reports whether some rank may have committed. So it also returns true between a Step

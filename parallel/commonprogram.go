@@ -22,12 +22,14 @@ import (
 // commonProgram is the program that all members load. An operation that one member refuses
 // is decomposed for all: the result must not depend on the participating devices.
 type commonProgram struct {
-	current *graph.Program // the program that members load
-	whole   *graph.Program // the program that Open received
-	refused []graph.Op
+	current  *graph.Program // the program that members load
+	original *graph.Program // the program that Open received
+	refused  []graph.Op
 }
 
-func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{current: p, whole: p} }
+func newCommonProgram(p *graph.Program) *commonProgram {
+	return &commonProgram{current: p, original: p}
+}
 
 // fresh returns the operations that are not decomposed yet.
 func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
@@ -37,7 +39,7 @@ func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
 // decompose decomposes further operations.
 func (p *commonProgram) decompose(ops []graph.Op) error {
 	p.refused = append(p.refused, ops...)
-	simpler, err := graph.Decompose(p.whole, p.refused)
+	simpler, err := graph.Decompose(p.original, p.refused)
 	if err == nil {
 		p.current = simpler
 	}
@@ -48,7 +50,7 @@ func (p *commonProgram) decompose(ops []graph.Op) error {
 type loading struct {
 	refused []graph.Op
 	refusal error   // refusal of the first member that refuses operations
-	gone    []error // errors of lost members, each a *lost
+	lost    []error // errors of lost members, each a *lost
 	err     error   // error of the first member that fails otherwise
 }
 
@@ -61,7 +63,7 @@ func (p *commonProgram) loadOnce(ctx context.Context, ms members, t *timeouts) (
 		case err == nil:
 		case errors.As(err, &gone):
 			gone.err = ms[i].named(gone.err)
-			l.gone = append(l.gone, gone)
+			l.lost = append(l.lost, gone)
 		case errors.As(err, &r):
 			l.refusal = cmp.Or(l.refusal, ms[i].named(err))
 			for _, n := range r.Nodes {

@@ -126,11 +126,11 @@ func (c *communicator) joinThemselves(ctx context.Context, ms members) error {
 	})
 }
 
-// joinEach joins each member to a group. of returns the group for a rank.
-func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank int) device.Group) error {
+// joinEach joins each member to a group. groupOf returns the group for a rank.
+func (c *communicator) joinEach(ctx context.Context, ms members, groupOf func(rank int) device.Group) error {
 	replicas := ms.replicas()
 	for rank, m := range ms {
-		to := of(rank)
+		to := groupOf(rank)
 		to.Generation, to.Rank, to.Replicas, to.Tree = c.generation, rank, replicas, c.replicas
 		if err := c.timeouts.call(m, func() error { return m.Device.Join(ctx, to) }); err != nil {
 			return m.named(err)

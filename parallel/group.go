@@ -51,7 +51,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 	}
 	t := &timeouts{timeout: c.timeout()}
 	if c.Timeout == 0 {
-		t.only = onlyTimeout
+		t.minimum = onlyTimeout
 	}
 	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
 		comm: newCommunicator(c, ranks, t), timeouts: t,
@@ -186,7 +186,7 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	least := time.Duration(0)
 	if len(g.members) == 1 {
-		least = g.timeouts.only
+		least = g.timeouts.minimum
 	}
 	return g.members.each(func(rank int, m *member) error {
 		return g.timeouts.behind(m, calls, least, func() error { return f(rank, m) })

@@ -24,8 +24,8 @@ func (ms members) with(m *member) members {
 }
 
 // without returns the members except one.
-func (ms members) without(gone *member) members {
-	return slices.DeleteFunc(slices.Clone(ms), func(m *member) bool { return m == gone })
+func (ms members) without(excluded *member) members {
+	return slices.DeleteFunc(slices.Clone(ms), func(m *member) bool { return m == excluded })
 }
 
 func (ms members) names() []string {

@@ -13,7 +13,7 @@ import (
 type pointsHub struct {
 	hub    *collective.Hub
 	points [][]int // ranks of the devices of each point
-	beyond bool    // other ranks of the run have replicas
+	shared bool    // other ranks of the run have replicas
 
 	recorder *record.Recorder // records values; may be nil
 }
@@ -45,7 +45,7 @@ func (h *pointsHub) group(rank int, token []byte) device.Group {
 	if p := h.points[at]; len(p) > 1 {
 		g.Level, g.Rendezvous, g.Machine = device.OnMachine, token, p
 	}
-	if h.points[at][0] == rank && !(len(h.points) == 1 && len(g.Machine) > 0 && !h.beyond) {
+	if h.points[at][0] == rank && !(len(h.points) == 1 && len(g.Machine) > 0 && !h.shared) {
 		if g.Exchange = h.hub.Member(at); h.recorder != nil {
 			g.Exchange = h.recorder.Record(g.Exchange)
 		}

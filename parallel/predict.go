@@ -87,7 +87,7 @@ func (d *Driver) predictHere(ctx context.Context, function string, inputs []tens
 		p, err := d.beginPrediction(ctx, inputs, from)
 		if err == nil {
 			p.function = function
-			err = d.group.eachAfter(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
+			err = d.group.eachAfter(p.earlier, func(rank int, m *member) error { return p.run(ctx, rank, m) })
 			if err == nil {
 				err = d.checkOutputs(ctx, p)
 			}
@@ -126,7 +126,7 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 		}
 	}
 	n := len(d.group.members)
-	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), inputs[0].Shape[0]),
+	p := &prediction{earlier: d.inFlight.count, end: min(first+d.Rows(), inputs[0].Shape[0]),
 		outs: make([]device.Outcome, n)}
 	for _, perMember := range placement.Split(p.end-first, n) {
 		p.inputs = append(p.inputs, rowsOfAll(inputs, first, first+perMember))
@@ -140,15 +140,15 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 }
 
 // profile runs the function on the first member only and requests the time of its nodes.
-func (d *Driver) profile(ctx context.Context, in []tensor.Tensor) (o device.Outcome, err error) {
+func (d *Driver) profile(ctx context.Context, inputs []tensor.Tensor) (o device.Outcome, err error) {
 	if len(d.group.members) == 0 {
 		return o, NoDevices
 	}
 	m := d.group.members[0]
 	d.group.runs++
-	err = d.group.timeouts.behind(m, 0, d.group.timeouts.only, func() (err error) {
+	err = d.group.timeouts.behind(m, 0, d.group.timeouts.minimum, func() (err error) {
 		o, err = m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
-			Rows: []int{in[0].Shape[0]}, Inputs: in, Profile: true})
+			Rows: []int{inputs[0].Shape[0]}, Inputs: inputs, Profile: true})
 		return err
 	})
 	return o, err

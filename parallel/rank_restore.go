@@ -23,14 +23,14 @@ func isEmpty(r ranks.Report) bool { return r.Empty }
 // restoreRanks waits for a device on every rank without one. Then the lowest rank that has the
 // state sends it to these ranks. Every rank that has the state has made all commits. failed is the
 // reason why this rank cannot run now; stillFailed is the reason why it cannot run afterwards.
-func (r *rankGroup) restoreRanks(ctx context.Context, all []ranks.Report, failed error) (
+func (r *rankGroup) restoreRanks(ctx context.Context, reports []ranks.Report, failed error) (
 	stillFailed, fatal error) {
-	source := slices.IndexFunc(all, func(r ranks.Report) bool { return !r.Empty })
+	source := slices.IndexFunc(reports, func(r ranks.Report) bool { return !r.Empty })
 	if source < 0 {
 		return nil, fmt.Errorf("%w on any rank", NoDevices)
 	}
 	peers := r.peers
-	mine := all[peers.Rank()].Empty
+	mine := reports[peers.Rank()].Empty
 	var came *member
 	missing := ""
 	if mine {

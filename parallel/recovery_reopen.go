@@ -94,8 +94,8 @@ func (m *member) rest() time.Duration {
 }
 
 // forget drops a device that was opened here and is closed.
-func (r *reopener) forget(gone device.Device) {
-	r.devices = slices.DeleteFunc(r.devices, func(d device.Device) bool { return d == gone })
+func (r *reopener) forget(lost device.Device) {
+	r.devices = slices.DeleteFunc(r.devices, func(d device.Device) bool { return d == lost })
 }
 
 // close stops all attempts and closes the devices opened here.

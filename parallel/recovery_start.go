@@ -16,10 +16,10 @@ func (r *recovery) load(ctx context.Context) error {
 			return l.err
 		case l.refusal != nil && len(fresh) == 0:
 			return l.refusal // names device and nodes
-		case l.refusal == nil && len(l.gone) == 0:
+		case l.refusal == nil && len(l.lost) == 0:
 			return nil
 		}
-		if err := r.replace(ctx, l.gone); err != nil {
+		if err := r.replace(ctx, l.lost); err != nil {
 			return err
 		}
 		if len(fresh) == 0 {
@@ -37,21 +37,21 @@ func (r *recovery) load(ctx context.Context) error {
 // replace drops members that were lost before they participated, and waits until they are
 // opened again. If other members are left, it continues without a device that does not come
 // back in time or that is lost again and again.
-func (r *recovery) replace(ctx context.Context, gone []error) error {
-	for _, err := range gone {
+func (r *recovery) replace(ctx context.Context, lost []error) error {
+	for _, err := range lost {
 		if err := r.drop(err); err != nil {
 			return err
 		}
 		r.losses.count++
 	}
-	for range gone {
+	for range lost {
 		if r.config.Reopen == nil || r.losses.tooMany() && len(r.group.members) > 0 {
 			break
 		}
 		if r.losses.tooMany() {
-			return r.countLastLoss(gone[0])
+			return r.countLastLoss(lost[0])
 		}
-		m, err := r.nextWithin(ctx, gone[0])
+		m, err := r.nextWithin(ctx, lost[0])
 		if err != nil && (ctx.Err() != nil || len(r.group.members) == 0) {
 			return err
 		}

@@ -64,12 +64,12 @@ type Staged struct{ trainer *pipeline.Trainer }
 
 // OpenStaged loads the stages of p, a training program made from template, and writes the
 // state. The devices are assigned to the stages in order. The rest is the same as for Open.
-func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (*Staged, error) {
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
-	t, err := pipeline.OpenTrainer(ctx, template, p, of, state, newOwner(devices, oneByOne(c)), c.pipeline())
+	t, err := pipeline.OpenTrainer(ctx, template, p, spec, state, newOwner(devices, oneByOne(c)), c.pipeline())
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ type Pipeline = pipeline.Predictor
 // OpenPipeline loads p, a program that predicts with a template, on devices. It divides p
 // into the requested stages and assigns the devices to them in order. c.Batch is the number
 // of rows in all stages at once.
-func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, error) {
-	return pipeline.OpenPredictor(ctx, template, p, asked, state, newOwner(devices, c), c.pipeline())
+	return pipeline.OpenPredictor(ctx, template, p, spec, state, newOwner(devices, c), c.pipeline())
 }
 
 // pipeline returns the part of a configuration that is for all stages together.
@@ -166,11 +166,11 @@ func newOwner(devices []Member, c Config) *owner {
 }
 
 // Devices implements pipeline.Owner.
-func (o *owner) Devices() (all []pipeline.Device) {
+func (o *owner) Devices() (list []pipeline.Device) {
 	for _, m := range o.devices {
-		all = append(all, pipeline.Device{Name: m.Name, Info: m.Device.Info()})
+		list = append(list, pipeline.Device{Name: m.Name, Info: m.Device.Info()})
 	}
-	return all
+	return list
 }
 
 // Open implements pipeline.Owner.
@@ -363,11 +363,11 @@ func (s *stageDriver) Adopt(ctx context.Context, l pipeline.Loading) (pipeline.S
 }
 
 // devices returns the present devices.
-func (s *stageDriver) devices() (all []Member) {
+func (s *stageDriver) devices() (list []Member) {
 	for _, m := range s.group.members {
-		all = append(all, m.Member)
+		list = append(list, m.Member)
 	}
-	return all
+	return list
 }
 
 func (s *stageDriver) Renumber(number int) {

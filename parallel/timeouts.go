@@ -34,7 +34,7 @@ const loadTimeout = time.Minute
 type timeouts struct {
 	timeout time.Duration // Config.Timeout
 	longest time.Duration // duration of the longest step so far
-	only    time.Duration // minimum time limit of the only device
+	minimum time.Duration // minimum time limit of the only device
 }
 
 // onlyTimeout is timeouts.only if Config.Timeout is not set.
@@ -47,12 +47,12 @@ func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 // much longer than a step.
 func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, 0, f) }
 
-// behind does the same as call, for a device that must finish other calls first. least is the minimum time
+// behind does the same as call, for a device that must finish other calls first. minimum is the smallest time
 // limit.
-func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
-	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, least)
+func (l *timeouts) behind(m *member, calls int, minimum time.Duration, f func() error) error {
+	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, minimum)
 	silent := fmt.Errorf("did not answer within %v", limit)
-	if least > 0 {
+	if minimum > 0 {
 		silent = problem.Advise("try again when the machine has less to do, or take smaller batches, a smaller "+
 			"model, or other {devices}", "the only device did not answer within %v", limit)
 	}

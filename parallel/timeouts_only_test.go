@@ -12,8 +12,8 @@ import (
 // TestOnlyDeviceMayBeSlow: the only device of a run has a longer limit than the timeout.
 func TestOnlyDeviceMayBeSlow(t *testing.T) {
 	g := opened(t, refs(t, 1), Config{}).group
-	if g.timeouts.only != onlyTimeout {
-		t.Errorf("the only device may take %v, want %v", g.timeouts.only, onlyTimeout)
+	if g.timeouts.minimum != onlyTimeout {
+		t.Errorf("the only device may take %v, want %v", g.timeouts.minimum, onlyTimeout)
 	}
 	g.timeouts.timeout = 20 * time.Millisecond
 	slow := func(_ int, m *member) error {
@@ -23,7 +23,7 @@ func TestOnlyDeviceMayBeSlow(t *testing.T) {
 	if err := g.eachAlone(slow); err != nil || g.members[0].hung.Load() {
 		t.Errorf("%v, given up: %v", err, g.members[0].hung.Load())
 	}
-	g.timeouts.only = 20 * time.Millisecond
+	g.timeouts.minimum = 20 * time.Millisecond
 	_, advice := problem.Split(g.eachAlone(func(_ int, m *member) error {
 		time.Sleep(time.Second)
 		return errPlanted
@@ -34,8 +34,8 @@ func TestOnlyDeviceMayBeSlow(t *testing.T) {
 		t.Errorf("%v, advice %q, want %s", err, advice, text)
 	}
 	given := opened(t, refs(t, 1), Config{Timeout: time.Minute}).group
-	if given.timeouts.only != 0 {
+	if given.timeouts.minimum != 0 {
 		t.Errorf("with a time-out that is given the only device may take %v, want no more than that",
-			given.timeouts.only)
+			given.timeouts.minimum)
 	}
 }

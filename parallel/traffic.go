@@ -24,7 +24,7 @@ func (t MachineTraffic) Expected() time.Duration {
 
 // Traffic returns the traffic of a full batch with each machine, in the order of their first devices. It is
 // called between steps.
-func (g *Group) Traffic() (all []*MachineTraffic) {
+func (g *Group) Traffic() (list []*MachineTraffic) {
 	known := map[string]*MachineTraffic{}
 	rows := placement.Split(g.batch, g.comm.replicas)
 	for _, m := range g.members {
@@ -35,7 +35,7 @@ func (g *Group) Traffic() (all []*MachineTraffic) {
 		t := known[link.Machine]
 		if t == nil {
 			t = &MachineTraffic{Link: link}
-			known[link.Machine], all = t, append(all, t)
+			known[link.Machine], list = t, append(list, t)
 		}
 		t.Devices, t.Replicas = append(t.Devices, m.Name), t.Replicas+len(m.replicas)
 		var counts, doubled []int
@@ -49,7 +49,7 @@ func (g *Group) Traffic() (all []*MachineTraffic) {
 			t.RowBytes += twice.Out + twice.In - once.Out - once.In
 		}
 	}
-	return all
+	return list
 }
 
 // DeviceTime is the time that a device has trained since it was opened, and the part of it

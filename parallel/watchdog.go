@@ -23,7 +23,7 @@ type watchdog struct {
 	timeout    time.Duration
 	longest    time.Duration
 	clock      *awake.Clock // measures the time since the run began
-	beyond     atomic.Int64 // nanoseconds in which all members waited for other ranks
+	outside    atomic.Int64 // nanoseconds in which all members waited for other ranks
 	quit       chan struct{}
 	wait       sync.WaitGroup
 }
@@ -48,7 +48,7 @@ func (w *watchdog) run() {
 		}
 		at := w.clock.Elapsed()
 		if missing := w.hub.Missing(); missing != nil && len(missing) == 0 {
-			w.beyond.Add(int64(at - before))
+			w.outside.Add(int64(at - before))
 		}
 		before = at
 		overdue, picture := w.overdue(w.elapsed())
@@ -63,8 +63,8 @@ func (w *watchdog) run() {
 }
 
 // overdue returns the ranks that others wait for, and a text that changes whenever the run makes
-// progress. at is the time since the run began.
-func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
+// progress. elapsed is the time since the run began.
+func (w *watchdog) overdue(elapsed time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int
 	for rank := range w.members {
@@ -78,7 +78,7 @@ func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 		return missing, picture
 	case len(running) < len(w.members):
 		return running, picture
-	case w.longest > 0 && at > timeoutFactor*w.longest:
+	case w.longest > 0 && elapsed > timeoutFactor*w.longest:
 		return running, picture
 	}
 	return nil, picture
@@ -97,7 +97,9 @@ func (w *watchdog) finished(rank int) { w.done[rank].Store(true) }
 // elapsed returns the duration of the run, without the time spent waiting for other ranks.
 // One of them may be replacing a device, and that time is not a measure for the devices of
 // this rank.
-func (w *watchdog) elapsed() time.Duration { return w.clock.Elapsed() - time.Duration(w.beyond.Load()) }
+func (w *watchdog) elapsed() time.Duration {
+	return w.clock.Elapsed() - time.Duration(w.outside.Load())
+}
 
 // stop ends the watch.
 func (w *watchdog) stop() {

@@ -112,9 +112,9 @@ func (k *rowStream) next() (more bool) {
 	rec := &record{reservation: reservation{memoryBudget: &k.s.budget, conn: k.tracked}}
 	defer rec.reservation.release()
 	body := unread{k: k, head: int64(binary.LittleEndian.Uint32(prefix[:])),
-		left: int64(binary.LittleEndian.Uint64(prefix[8:]))}
+		remaining: int64(binary.LittleEndian.Uint64(prefix[8:]))}
 	if shared := binary.LittleEndian.Uint32(prefix[4:]); shared != 0 {
-		body.shared, body.left = body.left, 0
+		body.shared, body.remaining = body.remaining, 0
 	}
 	status := 0
 	if err = k.acceptMemory(file); err == nil {
@@ -155,9 +155,9 @@ func (k *rowStream) acceptMemory(file *os.File) error {
 // unread is the body of a request that has not been read yet. It has head bytes of JSON, and then elements of
 // tensors.
 type unread struct {
-	k          *rowStream
-	head, left int64 // bytes; left are the bytes of the body that have not been read
-	shared     int64 // bytes of the body in the client's memory, if it is there
+	k               *rowStream
+	head, remaining int64 // bytes; remaining are the bytes of the body that have not been read
+	shared          int64 // bytes of the body in the client's memory, if it is there
 }
 
 // read reads the body. It first reserves memory. A body in the client's memory is not copied.
@@ -170,7 +170,7 @@ func (u *unread) read(res *reservation) ([]byte, error) {
 		}
 		return m.bytes[:u.shared], nil
 	}
-	if u.left < u.head || u.left > int64(u.k.s.o.Request) {
+	if u.remaining < u.head || u.remaining > int64(u.k.s.o.Request) {
 		return nil, tooLarge(int64(u.k.s.o.Request))
 	}
 	_ = u.k.conn.SetReadDeadline(u.k.s.deadline(u.remaining))

@@ -35,18 +35,17 @@ func reportTrained(o *output, result train.Finished) {
 	if result.BestEpoch == 0 {
 		return
 	}
-	sentence := result.Model + " is of it"
+	text := result.Model + " is of it"
 	switch {
 	case result.OfBest:
 	case result.BestIn == "":
-		sentence = result.Model + " is of the last epoch (--save best saves the best)"
+		text = result.Model + " is of the last epoch (--save best saves the best)"
 	default:
 		best := strings.TrimSuffix(result.Model, ".bnm") + "-best.bnm"
-		sentence = result.Model + " is of the last; bnctl strip " + legible.ShellWord(result.BestIn) +
+		text = result.Model + " is of the last; bnctl strip " + legible.ShellWord(result.BestIn) +
 			" --epoch best -o " + legible.ShellWord(best) + " makes one of it"
 	}
-	o.note("best epoch %d, %s; %s", result.BestEpoch, evaluation.FigureText(result.Figure, result.Best),
-		sentence)
+	o.note("best epoch %d, %s; %s", result.BestEpoch, evaluation.FigureText(result.Figure, result.Best), text)
 }
 
 // writeStatement writes the statement about a template that was trained, if one was requested.

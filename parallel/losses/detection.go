@@ -85,7 +85,7 @@ func (t *tape) ofTerms(outputs graph.Value, terms []lossTerm) (n Nodes, err erro
 }
 
 // softplus returns the losses of logits for the label 1, softplus(-x), and for the label 0, softplus(x).
-func (t *tape) softplus(name string, x graph.Value) (missed, wrong graph.Value) {
+func (t *tape) softplus(name string, x graph.Value) (positive, negative graph.Value) {
 	opposite := t.op(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
 	return t.op(graph.Softplus, name+".missed", []graph.Value{opposite}),
 		t.op(graph.Softplus, name+".wrong", []graph.Value{x})
@@ -93,7 +93,7 @@ func (t *tape) softplus(name string, x graph.Value) (missed, wrong graph.Value) 
 
 // focal returns the focal losses of logits for the label 1, alpha*(1-p)^2*softplus(-x), and for the label 0,
 // (1-alpha)*p^2*softplus(x), where p is the sigmoid of x.
-func (t *tape) focal(name string, x graph.Value) (hit, wrong graph.Value) {
+func (t *tape) focal(name string, x graph.Value) (positive, negative graph.Value) {
 	missed, found := t.softplus(name, x)
 	opposite := t.op(graph.Affine, name+".minus", []graph.Value{x}, "by", -1.0)
 	of := func(what string, factor float64, logit, loss graph.Value) graph.Value {

@@ -41,16 +41,16 @@ type simOTA struct {
 	near, candidate, overlaps, costs, match graph.Value
 }
 
-func (s *simOTA) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return s.t.op(op, "assign."+name, in, pairs...)
+func (s *simOTA) op(op graph.Op, name string, operands []graph.Value, pairs ...any) graph.Value {
+	return s.t.op(op, "assign."+name, operands, pairs...)
 }
 
 func (s *simOTA) two(op graph.Op, name string, a, b graph.Value) graph.Value {
 	return s.op(op, name, []graph.Value{a, b})
 }
 
-func (s *simOTA) affine(name string, x graph.Value, by, add float64) graph.Value {
-	return s.op(graph.Affine, name, []graph.Value{x}, "by", by, "add", add)
+func (s *simOTA) affine(name string, x graph.Value, factor, add float64) graph.Value {
+	return s.op(graph.Affine, name, []graph.Value{x}, "by", factor, "add", add)
 }
 
 // reduce reduces an axis to 1.
@@ -58,8 +58,8 @@ func (s *simOTA) reduce(op graph.Op, name string, x graph.Value, axis int) graph
 	return s.op(op, name, []graph.Value{x}, "axes", []int{axis}, "keep", true)
 }
 
-func (s *simOTA) compare(name string, a, b graph.Value, of string) graph.Value {
-	return s.op(graph.Compare, name, []graph.Value{a, b}, "of", of)
+func (s *simOTA) compare(name string, a, b graph.Value, relation string) graph.Value {
+	return s.op(graph.Compare, name, []graph.Value{a, b}, "of", relation)
 }
 
 // where returns a where the condition holds and b elsewhere, or 0 if b is graph.None.
@@ -202,16 +202,16 @@ func (s *simOTA) wanted() graph.Value {
 
 // choose returns 1 for the cells of an object with the least costs. Of equal costs, the first
 // cells are chosen.
-func (s *simOTA) choose(wanted graph.Value) graph.Value {
+func (s *simOTA) choose(count graph.Value) graph.Value {
 	order, costs := s.t.rows("assign.order", s.cells, 3, 4), s.costs // order is A minus the index
 	b := s.leastBlocks("costs", costs, noCost)
 	if b != nil {
 		order, costs = b.order, b.values
 	}
-	left, none := costs, s.affine("taken", wanted, 0, noCost)
+	left, none := costs, s.affine("taken", count, 0, noCost)
 	for round := range mostOverlaps {
 		least := s.reduce(graph.ReduceMin, "least", left, 1)
-		open := s.two(graph.Mul, "open", s.compare("more", s.affine("after", wanted, 1, -float64(round)),
+		open := s.two(graph.Mul, "open", s.compare("more", s.affine("after", count, 1, -float64(round)),
 			graph.None, "greater"), s.compare("exists", least, none, "less"))
 		best := s.two(graph.Mul, "best", s.first(left, least, order), open)
 		left = s.where("left", s.compare("picked", order, best, "equal"), none, left)
@@ -224,8 +224,8 @@ func (s *simOTA) choose(wanted graph.Value) graph.Value {
 }
 
 // first returns, for each line, the order of the first element that equals value.
-func (s *simOTA) first(of, value, order graph.Value) graph.Value {
-	is := s.where("first", s.compare("is", of, value, "equal"), order, graph.None)
+func (s *simOTA) first(values, value, order graph.Value) graph.Value {
+	is := s.where("first", s.compare("is", values, value, "equal"), order, graph.None)
 	return s.reduce(graph.ReduceMax, "first.order", is, 1)
 }
 
@@ -242,22 +242,22 @@ type blocks struct {
 	count         int         // B
 }
 
-// leastBlocks returns the blocks of values. The parameter beyond is at least as large as every value.
-// It returns nil if there are few cells.
-func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *blocks {
+// leastBlocks returns the blocks of values. bound is at least as large as every value. It returns nil if
+// there are few cells.
+func (s *simOTA) leastBlocks(name string, values graph.Value, bound float64) *blocks {
 	m, a := s.count[0], s.count[2]
 	b := &blocks{count: (a + blockCells - 1) / blockCells}
 	if b.count < 2*mostOverlaps {
 		return nil
 	}
-	lines := func(name string, v graph.Value, beyond float64, shape ...int) graph.Value {
+	lines := func(name string, v graph.Value, bound float64, shape ...int) graph.Value {
 		if more := b.count*blockCells - a; more > 0 {
 			v = s.op(graph.Pad, name+".padded", []graph.Value{v}, "before", []int{0, 0}, "after", []int{0, more},
-				"value", beyond)
+				"value", bound)
 		}
 		return s.op(graph.Reshape, name+".lines", []graph.Value{v}, "shape", shape)
 	}
-	cells := lines(name, values, beyond, m, b.count, blockCells)
+	cells := lines(name, values, bound, m, b.count, blockCells)
 	order := lines(name+".order", s.t.rows("assign."+name+".cells", s.cells, 3, 4), 0, b.count, blockCells)
 	left := s.op(graph.ReduceMin, name+".minima", []graph.Value{cells}, "axes", []int{2})
 	ofBlock := s.op(graph.Slice, name+".order.blocks", []graph.Value{s.cells}, "begin", []int{3, 0},

@@ -27,8 +27,8 @@ func (t *tape) ssdLoss(outputs graph.Value, shape []int) (Nodes, error) {
 // smoothElements returns the sum of the smooth absolute errors of the first four rows, [1, A]: x²/2 for
 // errors up to 1, and |x| - 1/2 above. Slots without an object have a prediction of 0.
 func (t *tape) smoothElements(outputs, mask graph.Value, slots int) graph.Value {
-	op := func(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-		return t.op(op, "loss.box."+name, in, pairs...)
+	op := func(op graph.Op, name string, operands []graph.Value, pairs ...any) graph.Value {
+		return t.op(op, "loss.box."+name, operands, pairs...)
 	}
 	raw := op(graph.Mul, "masked", []graph.Value{t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask})
 	wrong := op(graph.Sub, "error", []graph.Value{raw, t.input(InputBoxes, []int{rowsOfBox, slots})})
@@ -43,21 +43,21 @@ func (t *tape) smoothElements(outputs, mask graph.Value, slots int) graph.Value 
 // result on every device. It computes a threshold digit by digit, and then the last slot that
 // counts among those that equal the threshold.
 type mining struct {
-	t    *tape
-	most graph.Value // [1, 1], the number of slots to be found
+	t     *tape
+	limit graph.Value // [1, 1], the number of slots to be found
 }
 
-func (m *mining) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return m.t.op(op, "mining."+name, in, pairs...)
+func (m *mining) op(op graph.Op, name string, operands []graph.Value, pairs ...any) graph.Value {
+	return m.t.op(op, "mining."+name, operands, pairs...)
 }
 
-// scaled returns by*x + add.
-func (m *mining) scaled(name string, x graph.Value, by, add float64) graph.Value {
-	return m.op(graph.Affine, name, []graph.Value{x}, "by", by, "add", add)
+// scaled returns factor*x + add.
+func (m *mining) scaled(name string, x graph.Value, factor, add float64) graph.Value {
+	return m.op(graph.Affine, name, []graph.Value{x}, "by", factor, "add", add)
 }
 
-func (m *mining) compare(name string, a, b graph.Value, of string) graph.Value {
-	return m.op(graph.Compare, name, []graph.Value{a, b}, "of", of)
+func (m *mining) compare(name string, a, b graph.Value, relation string) graph.Value {
+	return m.op(graph.Compare, name, []graph.Value{a, b}, "of", relation)
 }
 
 // count returns the number of slots that are not 0, [1, 1].
@@ -79,25 +79,25 @@ func (m *mining) raise(values, current, next, number graph.Value) graph.Value {
 // Losses below 2^-32 are equal.
 func (t *tape) hardest(losses, order, mask graph.Value, slots int) graph.Value {
 	m := &mining{t: t}
-	m.most = m.scaled("most", m.count("positives", mask), negativesOfPositive, 0)
+	m.limit = m.scaled("most", m.count("positives", mask), negativesOfPositive, 0)
 	key := m.op(graph.Where, "key", []graph.Value{order,
 		m.op(graph.Clip, "losses", []graph.Value{losses}, "min", 0x1p-32, "max", 0x1p32), graph.None})
-	limit := m.scaled("least", m.most, 0, 0x1p-32)
+	limit := m.scaled("least", m.limit, 0, 0x1p-32)
 	for k := 5; k >= 0; k-- { // find the power of 2 of the threshold
-		limit = m.raise(key, limit, m.scaled("power", limit, float64(uint64(1)<<(1<<k)), 0), m.most)
+		limit = m.raise(key, limit, m.scaled("power", limit, float64(uint64(1)<<(1<<k)), 0), m.limit)
 	}
 	power, digit := limit, 1.0
 	for range 23 { // find the binary digits of the threshold, a float32
 		digit /= 2
 		next := m.op(graph.Add, "digit", []graph.Value{limit, m.scaled("add", power, digit, 0)})
-		limit = m.raise(key, limit, next, m.most)
+		limit = m.raise(key, limit, next, m.limit)
 	}
 	beyond := m.op(graph.Add, "beyond", []graph.Value{limit, m.scaled("last", power, digit, 0)})
 	above := m.compare("above", key, beyond, "greater_equal")
 	equal := m.op(graph.Sub, "equal", []graph.Value{m.compare("from", key, limit, "greater_equal"), above})
-	left := m.op(graph.Sub, "left", []graph.Value{m.most, m.count("above.count", above)})
+	left := m.op(graph.Sub, "left", []graph.Value{m.limit, m.count("above.count", above)})
 	first := m.op(graph.Mul, "equal.order", []graph.Value{equal, order})
-	from := m.scaled("none", m.most, 0, 0)
+	from := m.scaled("none", m.limit, 0, 0)
 	bit := 1
 	for bit*2 <= slots {
 		bit *= 2

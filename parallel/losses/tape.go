@@ -37,8 +37,8 @@ type tape struct {
 }
 
 // op adds an operation of the loss.
-func (t *tape) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
-	return t.Builder.Op(op, t.Builder.UniqueName(name), in, pairs...)
+func (t *tape) op(op graph.Op, name string, operands []graph.Value, pairs ...any) graph.Value {
+	return t.Builder.Op(op, t.Builder.UniqueName(name), operands, pairs...)
 }
 
 // input declares rows f32 of a shape, once.

@@ -100,8 +100,8 @@ func (s *Trainer) adopt(ctx context.Context, i int, why string, cause error) err
 
 // takeOver loads another program on the devices of a stage of this rank. If that fails, it
 // loads the previous program again and returns the reason.
-func (s *Trainer) takeOver(ctx context.Context, at int, p *graph.Program) (refused string, _ error) {
-	d := s.predictor.stages[at]
+func (s *Trainer) takeOver(ctx context.Context, stage int, p *graph.Program) (refused string, _ error) {
+	d := s.predictor.stages[stage]
 	if len(d.Columns()) == 0 {
 		return "the devices beside it are lost, too", nil
 	}
@@ -109,11 +109,11 @@ func (s *Trainer) takeOver(ctx context.Context, at int, p *graph.Program) (refus
 		return fmt.Sprintf("rank %d has not read the samples", s.ranks.peers.Rank()), nil
 	}
 	before := d.Program()
-	err := s.load(ctx, at, p)
+	err := s.load(ctx, stage, p)
 	if err == nil {
 		return "", nil
 	}
-	if again := s.load(ctx, at, before); again != nil {
+	if again := s.load(ctx, stage, before); again != nil {
 		return "", errors.Join(err, again)
 	}
 	return err.Error(), nil

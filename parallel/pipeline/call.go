@@ -150,17 +150,17 @@ func (s *Trainer) conclude(ctx context.Context, mine stageReport, err error,
 func (s *Trainer) outcome(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)
-	again, s.gone = mine.Retry, s.restarted()
-	if s.gone && !errors.Is(err, step.NoDevices) {
+	again, s.rolledBack = mine.Retry, s.restarted()
+	if s.rolledBack && !errors.Is(err, step.NoDevices) {
 		err = nil // the call will be repeated
 	}
 	if s.ranks != nil {
-		mine.Restarted, mine.Lacking = s.gone, s.stepped && s.lacks()
+		mine.Restarted, mine.Lacking = s.rolledBack, s.stepped && s.lacks()
 		if all, err = s.agree(ctx, mine, err, outputs); err != nil {
 			return nil, false, err
 		}
 		for _, r := range all {
-			again, s.gone, s.lacking = again || r.Retry, s.gone || r.Restarted, s.lacking || r.Lacking
+			again, s.rolledBack, s.lacking = again || r.Retry, s.rolledBack || r.Restarted, s.lacking || r.Lacking
 		}
 	}
 	if err != nil {
@@ -171,9 +171,9 @@ func (s *Trainer) outcome(ctx context.Context, mine stageReport, err error,
 }
 
 // result joins the outputs of the stages, with moments in the order of the whole function.
-func (f *flow) result(all []stageReport) step.Result {
+func (f *flow) result(reports []stageReport) step.Result {
 	r := step.Result{Timing: f.timing()}
-	for _, rank := range all {
+	for _, rank := range reports {
 		r.Stop, r.Ranks = r.Stop || rank.Stop, append(r.Ranks, rank.RankStats)
 	}
 	whole := f.trainer.program.Function(graph.Train)
@@ -194,7 +194,7 @@ func (f *flow) result(all []stageReport) step.Result {
 // account adds the time of a step by device and by stage. A device that did not compute was waiting
 // for others, or for values that cross. The first step is slower, because devices allocate their
 // memory in it. Its time counts only until there is another step.
-func (s *Trainer) account(f *flow, all []stageReport) {
+func (s *Trainer) account(f *flow, reports []stageReport) {
 	if f.passes.backward == "" {
 		return
 	}
@@ -211,7 +211,7 @@ func (s *Trainer) account(f *flow, all []stageReport) {
 	worked := f.workedIn()
 	if s.ranks != nil {
 		worked = nil
-		for _, rank := range all {
+		for _, rank := range reports {
 			worked = append(worked, rank.Worked...)
 		}
 	}
@@ -223,15 +223,15 @@ func (s *Trainer) account(f *flow, all []stageReport) {
 
 // workedIn returns the working time of each stage of this process, the mean over its
 // devices.
-func (f *flow) workedIn() (all []time.Duration) {
+func (f *flow) workedIn() (times []time.Duration) {
 	for _, columns := range f.columns {
 		worked := time.Duration(0)
 		for _, m := range columns {
 			worked += f.worked[m] / time.Duration(len(columns))
 		}
-		all = append(all, worked)
+		times = append(times, worked)
 	}
-	return all
+	return times
 }
 
 // timing returns the time of the flow, as the mean over the devices.
@@ -355,7 +355,7 @@ func (s *Trainer) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, 
 // state. It does so if a stage has lost all of its devices, because the stage's new devices have
 // the snapshot.
 func (s *Trainer) rollBack(ctx context.Context) (done bool, err error) {
-	if !s.gone {
+	if !s.rolledBack {
 		return false, nil
 	}
 	s.enter(rollingBack)

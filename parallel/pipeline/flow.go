@@ -30,7 +30,7 @@ type flow struct {
 	changed *sync.Cond
 	values  map[crossing]tensor.Tensor
 	readers map[string]int   // readers by value: the number of functions of this process that read it
-	left    map[crossing]int // number of readers left
+	unread  map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
 	worked  map[Column]time.Duration // time without waiting, by column
 	took    time.Duration            // duration of the flow
@@ -55,7 +55,7 @@ type stageError struct {
 func newFlow(s *Trainer, b step.Batch, p passes, runs []uint64) *flow {
 	f := &flow{trainer: s, runs: runs, batch: b, passes: p, values: map[crossing]tensor.Tensor{},
 		readers: map[string]int{},
-		left:    map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[Column]time.Duration{}}
+		unread:  map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[Column]time.Duration{}}
 	f.changed = sync.NewCond(&f.mu)
 	for _, d := range s.predictor.stages {
 		f.columns = append(f.columns, d.Columns())
@@ -86,7 +86,7 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
 	defer stop()
 	f.openPost(ctx)
-	if f.trainer.together {
+	if f.trainer.joint {
 		f.runTogether(ctx)
 	} else {
 		f.runOneByOne(ctx)
@@ -108,11 +108,11 @@ func (f *flow) run(ctx context.Context) (int, error) {
 }
 
 // fail ends the flow. Only the first error counts, because the others follow from it.
-func (f *flow) fail(of int, err error) {
+func (f *flow) fail(stage int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed == nil && err != nil {
-		f.failed = &stageError{of, err}
+		f.failed = &stageError{stage, err}
 	}
 	f.changed.Broadcast()
 }
@@ -137,7 +137,7 @@ func (f *flow) openPost(ctx context.Context) {
 	}
 	times := 0
 	for _, n := range f.batch.Sizes {
-		if n > 0 || f.trainer.together {
+		if n > 0 || f.trainer.joint {
 			times++
 		}
 	}
@@ -157,7 +157,7 @@ func (f *flow) arrived(way *routes, m parcel) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := crossing{m.name, m.number}
-	f.values[c], f.left[c] = t, f.readers[m.name]
+	f.values[c], f.unread[c] = t, f.readers[m.name]
 	f.changed.Broadcast()
 	return nil
 }
@@ -197,7 +197,7 @@ func (f *flow) work(ctx context.Context, i int, m Column) error {
 			if at < 0 {
 				return f.prepare(ctx, m, t, f.runs[i])
 			}
-			return f.one(ctx, d, m, fn, t.replicas[at:at+1], at%t.most, f.runs[i])
+			return f.one(ctx, d, m, fn, t.replicas[at:at+1], at%t.limit, f.runs[i])
 		})
 		if err != nil {
 			return err
@@ -300,7 +300,7 @@ func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) 
 			slice = t.Rows(i, i+1)
 		}
 		if f.readers[name] > 0 {
-			f.values[c], f.left[c] = slice, f.readers[name]
+			f.values[c], f.unread[c] = slice, f.readers[name]
 		}
 		if f.post != nil {
 			f.post.give(name, r, slice)
@@ -318,7 +318,7 @@ func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	for _, r := range replicas {
 		c := crossing{v.Name, r}
 		blocks = append(blocks, []tensor.Tensor{f.values[c]})
-		if f.left[c]--; f.left[c] <= 0 {
+		if f.unread[c]--; f.unread[c] <= 0 {
 			delete(f.values, c)
 		}
 	}

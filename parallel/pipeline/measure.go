@@ -100,17 +100,17 @@ const trialReplicas = 4
 // meanRun estimates the mean run of a full step from the outcomes of a trial: a run without
 // replicas, if there was one, the run of the first replica, and the later runs. A full step has
 // more replicas than a trial; their runs are assumed to take as long as the later ones.
-func (s *Trainer) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
+func (s *Trainer) meanRun(fn *graph.Function, outcomes []device.Outcome) stage.Ran {
 	r := stage.Ran{Function: fn}
-	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
+	if !slices.ContainsFunc(outcomes, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
 		r.Nodes = make([]time.Duration, len(fn.Nodes))
 	}
 	replicas := min(trialReplicas, s.waves)
-	first := max(len(told)-max(replicas-1, 1), 0) // index of the first later run
-	for k, o := range told {
+	first := max(len(outcomes)-max(replicas-1, 1), 0) // index of the first later run
+	for k, o := range outcomes {
 		times := 1.
 		if k >= first {
-			times = float64(s.waves-replicas)/float64(len(told)-first) + 1
+			times = float64(s.waves-replicas)/float64(len(outcomes)-first) + 1
 		}
 		times /= float64(s.waves)
 		fraction := func(t time.Duration) time.Duration { return time.Duration(times * float64(t)) }

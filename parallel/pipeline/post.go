@@ -45,23 +45,23 @@ func (r *stageRanks) openPost(ctx context.Context, w *routes, times int, arrived
 			}
 		})
 	}
-	for to, names := range w.out {
+	for to, names := range w.sent {
 		q := make(chan parcel, names*times)
 		p.queues[to] = q
 		begin(func() error { return p.sends(ctx, to, q) })
 	}
-	for from, names := range w.in {
+	for from, names := range w.received {
 		begin(func() error { return p.receives(ctx, from, names*times, arrived) })
 	}
 	return p
 }
 
 // sends sends the parcels of a queue to a rank.
-func (p *post) sends(ctx context.Context, to int, q chan parcel) error {
+func (p *post) sends(ctx context.Context, rank int, q chan parcel) error {
 	for number := range cap(q) {
 		select {
 		case m := <-q:
-			if err := p.ranks.peers.Send(ctx, to, uint32(number), m.head(), m.value); err != nil {
+			if err := p.ranks.peers.Send(ctx, rank, uint32(number), m.head(), m.value); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -72,9 +72,9 @@ func (p *post) sends(ctx context.Context, to int, q chan parcel) error {
 }
 
 // receives receives the parcels of a rank.
-func (p *post) receives(ctx context.Context, from, messages int, arrived func(parcel) error) error {
+func (p *post) receives(ctx context.Context, rank, messages int, arrived func(parcel) error) error {
 	for number := range messages {
-		b, err := p.ranks.peers.Receive(ctx, from, uint32(number))
+		b, err := p.ranks.peers.Receive(ctx, rank, uint32(number))
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (p *post) receives(ctx context.Context, from, messages int, arrived func(pa
 			err = arrived(m)
 		}
 		if err != nil {
-			return &step.RankError{Rank: from, Text: err.Error()}
+			return &step.RankError{Rank: rank, Text: err.Error()}
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (p *post) receives(ctx context.Context, from, messages int, arrived func(pa
 
 // give sends a value to all ranks that read it. The value must not be changed.
 func (p *post) give(name string, number int, t tensor.Tensor) {
-	for _, to := range p.routes.to[name] {
+	for _, to := range p.routes.readers[name] {
 		p.queues[to] <- parcel{name, number, t.Bytes}
 	}
 }

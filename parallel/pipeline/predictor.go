@@ -55,16 +55,16 @@ const wavesOfStage = 4
 // OpenPredictor loads p, a program that predicts with a template, on devices. It divides p
 // into the requested stages and assigns the devices to them in order. c.Batch is the number
 // of rows in all stages at once.
-func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config) (l *Predictor, err error) {
 	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
 	}
 	if ranks != nil {
-		asked.Least = max(asked.Least, len(ranks.devices))
+		spec.Least = max(spec.Least, len(ranks.devices))
 	}
-	err = withMoreStages(asked, func(s stage.Spec) (stages int, err error) {
+	err = withMoreStages(spec, func(s stage.Spec) (stages int, err error) {
 		l, stages, err = openPredictor(ctx, template, p, s, state, owner, c, ranks)
 		return stages, err
 	})
@@ -73,13 +73,13 @@ func OpenPredictor(ctx context.Context, template *graph.Graph, p *graph.Program,
 
 // openPredictor does the same as OpenPredictor, with a minimum number of stages. It returns the
 // number of stages.
-func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Predictor, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
-	d, err := n.DivideFor(asked, p, c.Batch, ranks.free(owner))
+	d, err := n.DivideFor(spec, p, c.Batch, ranks.free(owner))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -92,7 +92,7 @@ func openPredictor(ctx context.Context, template *graph.Graph, p *graph.Program,
 		if times, err = l.measure(ctx, times); err != nil {
 			return nil, d.Stages(), errors.Join(err, l.Close())
 		}
-		if better, ok := d.Again(times); ok && len(asked.Layers) == 0 {
+		if better, ok := d.Again(times); ok && len(spec.Layers) == 0 {
 			if err := l.Close(); err != nil {
 				return nil, 0, err
 			}
@@ -234,9 +234,9 @@ func (p *Predictor) made() []string {
 }
 
 // inOrder is the inverse of named.
-func (p *Predictor) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) {
+func (p *Predictor) inOrder(values map[string]tensor.Tensor) (outs []tensor.Tensor) {
 	for _, name := range p.outputs {
-		outs = append(outs, all[name])
+		outs = append(outs, values[name])
 	}
 	return outs
 }

@@ -78,14 +78,14 @@ func newStageRanks(ctx context.Context, c Config, owner Owner) (*stageRanks, err
 }
 
 // free returns the free memory of the devices of all ranks; without ranks, of the owner's devices.
-func (r *stageRanks) free(owner Owner) (all []int64) {
+func (r *stageRanks) free(owner Owner) (sizes []int64) {
 	if r == nil {
 		return memoryOf(owner.Devices())
 	}
 	for _, d := range r.devices {
-		all = append(all, d.Free...)
+		sizes = append(sizes, d.Free...)
 	}
-	return all
+	return sizes
 }
 
 // deal assigns stages to ranks. The devices of a rank are the columns of its stages.
@@ -303,10 +303,10 @@ func isElsewhere(err error) bool {
 
 // routes is one rank's view of the values that cross between ranks in some functions.
 type routes struct {
-	to    map[string][]int      // ranks that read each value of this rank
-	out   map[int]int           // number of values sent to each rank
-	in    map[int]int           // number of values received from each rank
-	types map[string]graph.Type // types of all values that cross
+	readers  map[string][]int      // ranks that read each value of this rank
+	sent     map[int]int           // number of values sent to each rank
+	received map[int]int           // number of values received from each rank
+	types    map[string]graph.Type // types of all values that cross
 }
 
 // routesOf returns the values that cross between ranks in the functions with these names.
@@ -338,10 +338,10 @@ func (r *stageRanks) routesOf(programs []*graph.Program, names ...string) *route
 			switch {
 			case from == to:
 			case from == me:
-				way.to[name] = append(way.to[name], to)
-				way.out[to]++
+				way.readers[name] = append(way.readers[name], to)
+				way.sent[to]++
 			case to == me:
-				way.in[from]++
+				way.received[from]++
 			}
 		}
 	}

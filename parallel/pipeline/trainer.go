@@ -20,92 +20,92 @@ import (
 // Trainer trains a network that is divided into stages on several devices. The results are the same as on
 // one device, bit for bit. Its methods are called by one goroutine.
 type Trainer struct {
-	predictor *Predictor // pipeline of the same stages; for prediction
-	config    Config
-	program   *graph.Program   // program of all layers
-	programs  []*graph.Program // programs of the stages
-	rows      int              // maximum number of rows of a wave
-	waves     int              // number of waves of a step
-	together  bool             // all replicas of a column are one run
-	version   device.Version
-	stepped   bool
-	state     state                // state of the call in progress
-	observe   func(from, to state) // called for every transition; nil except in tests
-	ledger    *step.Ledger
-	rest      map[string]tensor.Tensor // state that is not in any stage
-	err       error                    // error of a Commit that was not finite; the state is lost
-	owner     Owner
-	loading   Loading            // fields that are the same for all stages
-	ranks     *stageRanks        // nil: all stages are in this process
-	first     int                // number of stages before those of this rank
-	routes    map[passes]*routes // values that cross between ranks
-	gone      bool               // a stage on any rank is at the snapshot of the ledger
-	lacking   bool               // a stage lacks the gradients of the last step
-	division  *stage.Division
-	times     []float64 // times of the layers, estimated or measured
-	plan      *stage.Plan
-	worked    []time.Duration // time of each stage in all steps, as the mean of its devices
-	stepping  time.Duration   // duration of these steps
-	updating  time.Duration   // duration of the updates of these steps
-	steps     int             // number of these steps
-	cold      bool            // the times above include only the first step
+	predictor  *Predictor // pipeline of the same stages; for prediction
+	config     Config
+	program    *graph.Program   // program of all layers
+	programs   []*graph.Program // programs of the stages
+	rows       int              // maximum number of rows of a wave
+	waves      int              // number of waves of a step
+	joint      bool             // all replicas of a column are one run
+	version    device.Version
+	stepped    bool
+	state      state                // state of the call in progress
+	observe    func(from, to state) // called for every transition; nil except in tests
+	ledger     *step.Ledger
+	unstaged   map[string]tensor.Tensor // state that is not in any stage
+	err        error                    // error of a Commit that was not finite; the state is lost
+	owner      Owner
+	loading    Loading            // fields that are the same for all stages
+	ranks      *stageRanks        // nil: all stages are in this process
+	first      int                // number of stages before those of this rank
+	routes     map[passes]*routes // values that cross between ranks
+	rolledBack bool               // a stage on any rank is at the snapshot of the ledger
+	lacking    bool               // a stage lacks the gradients of the last step
+	division   *stage.Division
+	times      []float64 // times of the layers, estimated or measured
+	plan       *stage.Plan
+	worked     []time.Duration // time of each stage in all steps, as the mean of its devices
+	stepping   time.Duration   // duration of these steps
+	updating   time.Duration   // duration of the updates of these steps
+	steps      int             // number of these steps
+	cold       bool            // the times above include only the first step
 }
 
 // OpenTrainer loads the stages of p, a training program made from template, and writes the state.
 // The devices are assigned to the stages in order. Otherwise it does the same as Open.
-func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+func OpenTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config) (s *Trainer, err error) {
 	ranks, err := newStageRanks(ctx, c, owner)
 	if err != nil {
 		return nil, err
 	}
 	if ranks != nil {
-		of.Least, c.Measure = max(of.Least, len(ranks.devices)), ranks.measure
+		spec.Least, c.Measure = max(spec.Least, len(ranks.devices)), ranks.measure
 	}
-	open := func(of stage.Spec) (stages int, err error) {
-		s, stages, err = openTrainer(ctx, template, p, of, state, owner, c, ranks)
+	open := func(spec stage.Spec) (stages int, err error) {
+		s, stages, err = openTrainer(ctx, template, p, spec, state, owner, c, ranks)
 		return stages, err
 	}
-	if err = withMoreStages(of, open); c.Recomputing == nil || !errors.Is(err, device.OutOfMemory) {
+	if err = withMoreStages(spec, open); c.Recomputing == nil || !errors.Is(err, device.OutOfMemory) {
 		return s, err
 	}
 	if p, err = c.Recomputing(); err != nil {
 		return nil, err
 	}
 	c.Recomputing = nil
-	return s, withMoreStages(of, open)
+	return s, withMoreStages(spec, open)
 }
 
 // openTrainer does the same as OpenTrainer, with a minimum number of stages. It returns the number of
 // stages.
-func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+func openTrainer(ctx context.Context, template *graph.Graph, p *graph.Program, spec stage.Spec,
 	state map[string]tensor.Tensor, owner Owner, c Config, ranks *stageRanks) (*Trainer, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
 	free := ranks.free(owner)
-	of.Waves = max(c.Replicas/len(free), 1)
+	spec.Waves = max(c.Replicas/len(free), 1)
 	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.AllReduce && n.Text("of") == "moments"
 	}) {
-		of.Waves = 1
+		spec.Waves = 1
 	}
-	d, err := n.DivideFor(of, p, c.Batch, free)
+	d, err := n.DivideFor(spec, p, c.Batch, free)
 	if err != nil {
 		return nil, 0, err
 	}
 	full := step.WithZeros(p, state)
 	load := func(d *stage.Division) (*Trainer, error) {
-		return newTrainer(ctx, d, p, full, owner, c, of, free, ranks)
+		return newTrainer(ctx, d, p, full, owner, c, spec, free, ranks)
 	}
 	s, err := load(d)
 	if err != nil {
 		return nil, d.Stages(), err
 	}
 	s.times = n.Times(p, s.rows, s.waves)
-	if c.Measure && !s.together {
-		if s, err = s.remeasured(ctx, full, len(of.Layers) == 0, load); err != nil {
+	if c.Measure && !s.joint {
+		if s, err = s.remeasured(ctx, full, len(spec.Layers) == 0, load); err != nil {
 			return nil, d.Stages(), err
 		}
 	}
@@ -139,19 +139,19 @@ func newTrainer(ctx context.Context, d *stage.Division, p *graph.Program, state 
 		return nil, err
 	}
 	s := &Trainer{config: c, owner: owner, program: p, programs: programs, ledger: &step.Ledger{},
-		predictor: emptyPredictor(p), division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks,
+		predictor: emptyPredictor(p), division: d, unstaged: map[string]tensor.Tensor{}, waves: 1, ranks: ranks,
 		routes: map[passes]*routes{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
-			s.together = s.together || f != nil && f.Reduces()
+			s.joint = s.joint || f != nil && f.Reduces()
 		}
 	}
-	if !s.together {
+	if !s.joint {
 		s.waves = max(c.Replicas/columns, 1)
 	}
 	s.rows = (c.Batch + columns*s.waves - 1) / (columns * s.waves)
-	s.loading = Loading{Replicas: c.Replicas, Batch: c.Batch, OneByOne: !s.together}
+	s.loading = Loading{Replicas: c.Replicas, Batch: c.Batch, OneByOne: !s.joint}
 	err = s.openLocal(ctx, state, columns)
 	if ranks != nil {
 		_, err = ranks.agree(ctx, stageReport{Of: "loading stages"}, err, nil)
@@ -239,7 +239,7 @@ func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor
 func (s *Trainer) keepRest(state map[string]tensor.Tensor) {
 	for name, t := range state {
 		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return hasState(p, name) }) {
-			s.rest[name] = t
+			s.unstaged[name] = t
 		}
 	}
 }
@@ -328,7 +328,7 @@ func (s *Trainer) read(ctx context.Context,
 	outer := s.begin()
 	defer func() { s.end(outer, err) }()
 	for {
-		all, err := maps.Clone(s.rest), error(nil)
+		all, err := maps.Clone(s.unstaged), error(nil)
 		has := map[string]tensor.Tensor{}
 		for i, d := range s.predictor.stages {
 			var state map[string]tensor.Tensor

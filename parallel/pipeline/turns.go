@@ -17,19 +17,19 @@ import (
 
 // turns determines the order of the runs of a column in a flow.
 type turns struct {
-	flow              *flow
-	program           *graph.Program
-	forward, backward *graph.Function // nil if the stage lacks the pass
-	replicas          []int           // replicas with rows
-	done, back        int             // number of replicas that have begun to run forward, and backward
-	most              int             // maximum number of replicas in progress
-	prepared          bool
+	flow                 *flow
+	program              *graph.Program
+	forward, backward    *graph.Function // nil if the stage lacks the pass
+	replicas             []int           // replicas with rows
+	started, startedBack int             // number of replicas that have begun each pass
+	limit                int             // maximum number of replicas in progress
+	prepared             bool
 }
 
 // newTurns returns the turns of a column of stage i.
 func newTurns(f *flow, i int, m Column) *turns {
 	p := f.trainer.predictor.stages[i].Program()
-	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.trainer.programs), f.trainer.first+i)}
+	t := &turns{flow: f, program: p, limit: stage.UnderWay(len(f.trainer.programs), f.trainer.first+i)}
 	t.forward, t.backward = p.Function(f.passes.forward), p.Function(f.passes.backward)
 	for _, r := range m.Replicas() {
 		if f.batch.Sizes[r] > 0 {
@@ -37,37 +37,38 @@ func newTurns(f *flow, i int, m Column) *turns {
 		}
 	}
 	if t.forward == nil {
-		t.done = len(t.replicas)
+		t.started = len(t.replicas)
 	}
 	if t.backward == nil {
-		t.back, t.most = len(t.replicas), max(len(t.replicas), 1)
+		t.startedBack, t.limit = len(t.replicas), max(len(t.replicas), 1)
 	}
 	t.prepared = t.forward == nil || t.backward == nil || len(t.replicas) == 0
 	return t
 }
 
 // left reports whether there are runs left.
-func (t *turns) left() bool { return t.done < len(t.replicas) || t.back < len(t.replicas) }
+func (t *turns) left() bool { return t.started < len(t.replicas) || t.startedBack < len(t.replicas) }
 
 // next returns the function to run now and the index of its replica, or -1 to prepare the function. It
 // returns nil if the column must wait. The caller holds the lock of the flow.
 func (t *turns) next() (*graph.Function, int) {
 	switch {
-	case t.done < len(t.replicas) && t.done-t.back < t.most && t.ready(t.forward, t.done):
-		t.done++
-		return t.forward, t.done - 1
-	case t.back < len(t.replicas) && (t.back < t.done || t.forward == nil) && t.ready(t.backward, t.back):
-		t.back++
-		return t.backward, t.back - 1
-	case !t.prepared && t.back == 0:
+	case t.started < len(t.replicas) && t.started-t.startedBack < t.limit && t.ready(t.forward, t.started):
+		t.started++
+		return t.forward, t.started - 1
+	case t.startedBack < len(t.replicas) && (t.startedBack < t.started || t.forward == nil) &&
+		t.ready(t.backward, t.startedBack):
+		t.startedBack++
+		return t.backward, t.startedBack - 1
+	case !t.prepared && t.startedBack == 0:
 		t.prepared = true
 		return t.forward, -1
 	}
 	return nil, 0
 }
 
-func (t *turns) ready(fn *graph.Function, at int) bool {
-	return t.flow.ready(t.program, fn, t.replicas[at])
+func (t *turns) ready(fn *graph.Function, stage int) bool {
+	return t.flow.ready(t.program, fn, t.replicas[stage])
 }
 
 // prepare runs the functions of a column without replicas, in a separate slot. It skips the
@@ -77,7 +78,7 @@ func (f *flow) prepare(ctx context.Context, m Column, t *turns, number uint64) e
 		if fn == t.backward && f.due(t) {
 			return nil
 		}
-		run := device.Step{Function: fn.Name, Number: number, Slot: t.most, Rows: []int{}, Replicas: []int{}}
+		run := device.Step{Function: fn.Name, Number: number, Slot: t.limit, Rows: []int{}, Replicas: []int{}}
 		for _, v := range t.program.Given(fn) {
 			in := fn.Values[v]
 			if in.Name == step.InputInverse {
@@ -101,5 +102,5 @@ func (f *flow) prepare(ctx context.Context, m Column, t *turns, number uint64) e
 func (f *flow) due(t *turns) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return t.done == 0 && t.ready(t.forward, 0)
+	return t.started == 0 && t.ready(t.forward, 0)
 }

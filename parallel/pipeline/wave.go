@@ -26,7 +26,7 @@ type wave struct {
 	number int
 	far    *letters                 // values from other ranks; nil without ranks
 	values map[string]tensor.Tensor // outputs of stages that later stages will read, by name
-	left   map[string]int           // number of readers left
+	unread map[string]int           // number of readers left
 	err    error
 }
 
@@ -68,10 +68,10 @@ func (p *Predictor) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 		defer close(first)
 		for from := 0; from < x.Shape[0]; {
 			to := min(from+p.rows, x.Shape[0])
-			w := &wave{number: from / p.rows, far: far, left: map[string]int{},
+			w := &wave{number: from / p.rows, far: far, unread: map[string]int{},
 				values: map[string]tensor.Tensor{p.external.Name: x.Rows(from, to)}}
 			for name, n := range p.uses {
-				w.left[name] = n
+				w.unread[name] = n
 			}
 			first <- w
 			from = to
@@ -128,7 +128,7 @@ func (p *Predictor) run(ctx context.Context, s int, w *wave) error {
 			w.values[name] = t
 		}
 		in = append(in, w.values[name])
-		if w.left[name]--; w.left[name] == 0 {
+		if w.unread[name]--; w.unread[name] == 0 {
 			delete(w.values, name)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *Predictor) run(ctx context.Context, s int, w *wave) error {
 		return fmt.Errorf("stage %d: %w", p.first+s+1, err)
 	}
 	for i, name := range p.yields[s] {
-		if w.left[name] > 0 {
+		if w.unread[name] > 0 {
 			w.values[name] = outs[i]
 		}
 		if w.far != nil {
@@ -148,9 +148,9 @@ func (p *Predictor) run(ctx context.Context, s int, w *wave) error {
 }
 
 // predict runs stage s. If all of its devices are lost, its layers move to another stage.
-func (p *Predictor) predict(ctx context.Context, s int, in []tensor.Tensor) ([]tensor.Tensor, error) {
+func (p *Predictor) predict(ctx context.Context, s int, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
 	for {
-		d, outs, err := p.predictOn(ctx, s, in)
+		d, outs, err := p.predictOn(ctx, s, inputs)
 		if !errors.Is(err, step.NoDevices) {
 			return outs, err
 		}
@@ -161,7 +161,7 @@ func (p *Predictor) predict(ctx context.Context, s int, in []tensor.Tensor) ([]t
 }
 
 // predictOn does the same as predict, and also returns the stage that it used.
-func (p *Predictor) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
+func (p *Predictor) predictOn(ctx context.Context, s int, inputs []tensor.Tensor) (
 	Stage, []tensor.Tensor, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -170,7 +170,7 @@ func (p *Predictor) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
 		defer turns.Unlock()
 	}
 	p.began.Do(func() { p.from = time.Now() })
-	outs, err := p.stages[s].Predict(ctx, in)
+	outs, err := p.stages[s].Predict(ctx, inputs)
 	if err == nil {
 		p.until.Store(int64(time.Since(p.from)))
 	}

@@ -137,9 +137,9 @@ func (n *Network) named(layers []string) (*Division, error) {
 
 // balanced returns the first nodes of the stages after the first stage.
 func (n *Network) balanced(stages int, times []float64) ([]int, error) {
-	c := &chooser{until: make([]float64, len(times)+1), bytes: n.bytesAt(), barred: n.barred()}
+	c := &chooser{elapsed: make([]float64, len(times)+1), bytes: n.bytesAt(), barred: n.barred()}
 	for i, t := range times {
-		c.until[i+1] = c.until[i] + t
+		c.elapsed[i+1] = c.elapsed[i] + t
 	}
 	slowest, ok := c.search(stages, math.Inf(1))
 	if !ok {
@@ -152,16 +152,16 @@ func (n *Network) balanced(stages int, times []float64) ([]int, error) {
 
 // chooser searches for cuts.
 type chooser struct {
-	until  []float64 // total time before each node
-	bytes  []float64 // bytes that cross if a stage begins with the node
-	barred []bool    // no stage may begin with the node
+	elapsed []float64 // total time before each node
+	bytes   []float64 // bytes that cross if a stage begins with the node
+	barred  []bool    // no stage may begin with the node
 }
 
 // slowest returns the time of the slowest stage.
 func (c *chooser) slowest(begin []int) float64 {
 	most, from := 0.0, 0
-	for _, b := range append(slices.Clone(begin), len(c.until)-1) {
-		most, from = max(most, c.until[b]-c.until[from]), b
+	for _, b := range append(slices.Clone(begin), len(c.elapsed)-1) {
+		most, from = max(most, c.elapsed[b]-c.elapsed[from]), b
 	}
 	return most
 }
@@ -170,7 +170,7 @@ func (c *chooser) slowest(begin []int) float64 {
 // time, search returns the cuts within the limit with the fewest crossing bytes. ok reports whether
 // there are any.
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
-	nodes := len(c.until) - 1
+	nodes := len(c.elapsed) - 1
 	bounded := !math.IsInf(limit, 1)
 	least := make([][]float64, stages) // smallest objective for a number of stages before a node
 	from := make([][]int, stages)
@@ -179,7 +179,7 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 		for end := range nodes + 1 {
 			least[s][end] = math.Inf(1)
 			for b := range end {
-				took := c.until[end] - c.until[b]
+				took := c.elapsed[end] - c.elapsed[b]
 				if s == 0 && b > 0 || s > 0 && (b == 0 || c.barred[b]) || took > limit {
 					continue
 				}

@@ -17,10 +17,10 @@ func UnderWay(stages, s int) int {
 
 // clock is a stage in a simulated step.
 type clock struct {
-	seconds       float64   // seconds of a wave
-	most          int       // waves that may be under way
-	free          float64   // end of the work of the stage so far
-	forward, back []float64 // for each wave, the ends of its forward and its backward pass
+	seconds           float64   // seconds of a wave
+	limit             int       // waves that may be under way
+	free              float64   // end of the work of the stage so far
+	forward, backward []float64 // for each wave, the ends of its forward and its backward pass
 }
 
 // step returns the time of the forward and backward passes of all waves, one forward one
@@ -29,7 +29,7 @@ type clock struct {
 func (p *Plan) step() (ends float64) {
 	stages := make([]clock, len(p.Stages))
 	for s, q := range p.Stages {
-		stages[s] = clock{seconds: q.Seconds, most: UnderWay(len(stages), s)}
+		stages[s] = clock{seconds: q.Seconds, limit: UnderWay(len(stages), s)}
 	}
 	for range 2 * len(stages) * p.waves {
 		at, begins, back := 0, math.Inf(1), false
@@ -50,9 +50,9 @@ func (p *Plan) step() (ends float64) {
 // passes determine it.
 func nextBack(stages []clock, s int) float64 {
 	c := &stages[s]
-	n, done := len(c.back), c.forward
+	n, done := len(c.backward), c.forward
 	if s+1 < len(stages) {
-		done = stages[s+1].back
+		done = stages[s+1].backward
 	}
 	if n >= len(c.forward) || n >= len(done) {
 		return math.Inf(1)
@@ -65,7 +65,7 @@ func nextForward(stages []clock, s, waves int) float64 {
 	c := &stages[s]
 	n := len(c.forward)
 	switch {
-	case n == waves || n-len(c.back) == c.most:
+	case n == waves || n-len(c.backward) == c.limit:
 		return math.Inf(1)
 	case s == 0:
 		return c.free
@@ -76,10 +76,10 @@ func nextForward(stages []clock, s, waves int) float64 {
 }
 
 // run makes a stage run a pass of its next wave, and returns when the pass ends.
-func (c *clock) run(begins float64, back bool) float64 {
-	if back {
+func (c *clock) run(begins float64, backward bool) float64 {
+	if backward {
 		c.free = begins + float64(c.seconds*(1-forwardShare))
-		c.back = append(c.back, c.free)
+		c.backward = append(c.backward, c.free)
 	} else {
 		c.free = begins + float64(c.seconds*forwardShare)
 		c.forward = append(c.forward, c.free)

@@ -157,13 +157,13 @@ func (s Spec) rowsOfWave(rows, stages, columns int) int {
 // bytesOf estimates the memory that a program needs on a device: its state, the gradients
 // that are summed over all waves, and the values of a number of rows in each of the waves
 // in progress.
-func bytesOf(p *graph.Program, rows, waves, all int) int64 {
+func bytesOf(p *graph.Program, rows, waves, total int) int64 {
 	bytes := int64(0)
 	for _, s := range p.State {
 		size := int64(tensor.Count(s.Shape) * s.DType.Size())
 		bytes += size
 		if p.Function(graph.Reduce) != nil && s.Role.Trained() {
-			bytes += size * int64(1+bits.Len(uint(all))) // a sum for each level of the tree
+			bytes += size * int64(1+bits.Len(uint(total))) // a sum for each level of the tree
 		}
 	}
 	return bytes + activations(p, rows, waves)

@@ -216,32 +216,31 @@ func (c *trainingCut) outputs(sections [][]*section) {
 	}
 }
 
-// keep makes the function `from` of a stage keep the values that the function `to` reads from it.
-// The values that `from` does not make come from other stages; across has the sections that make
-// these values.
-func (c *trainingCut) keep(from, to *section, prefix string, across []*section) error {
-	for _, v := range to.reads() {
+// keep makes the function src of a stage keep the values that the function reader reads from it. The values
+// that src does not make come from other stages; across has the sections that make these values.
+func (c *trainingCut) keep(src, reader *section, prefix string, across []*section) error {
+	for _, v := range reader.reads() {
 		i := c.maker[v]
-		if i < 0 || to.has(v) || c.phase[i] > c.phaseOf(from) {
+		if i < 0 || reader.has(v) || c.phase[i] > c.phaseOf(src) {
 			continue
 		}
 		if c.byState(i) {
-			to.again(i)
+			reader.again(i)
 			continue
 		}
-		if c.phase[i] < c.phaseOf(from) { // a result of the forward pass that reduce reads
+		if c.phase[i] < c.phaseOf(src) { // a result of the forward pass that reduce reads
 			return fmt.Errorf("%s is read when its values are gone", c.fn.Values[v].Name)
 		}
-		if s := c.stage[i]; s != from.stage {
+		if s := c.stage[i]; s != src.stage {
 			if across == nil {
-				return fmt.Errorf("%s of stage %d is read in stage %d", c.fn.Values[v].Name, s+1, from.stage+1)
+				return fmt.Errorf("%s of stage %d is read in stage %d", c.fn.Values[v].Name, s+1, src.stage+1)
 			}
-			from.takes(v, named(acrossPrefix, c.fn, v))
+			src.takes(v, named(acrossPrefix, c.fn, v))
 			across[s].gives(named(acrossPrefix, c.fn, v), v, false)
 		}
 		name := named(prefix, c.fn, v)
-		from.gives(name, v, true)
-		to.takes(v, name)
+		src.gives(name, v, true)
+		reader.takes(v, name)
 	}
 	return nil
 }

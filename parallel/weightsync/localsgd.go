@@ -29,7 +29,7 @@ type LocalSGD struct {
 	changed []string                   // the tensors that an update changes
 	common  map[string]tensor.Tensor   // initial state
 	states  []map[string]tensor.Tensor // separate weights, by replica
-	since   int                        // steps since all replicas had the same weights
+	steps   int                        // steps since all replicas had the same weights
 	mean    map[string]tensor.Tensor   // average of states; nil until it is needed
 	next    []advanced                 // results of the last Step, by replica
 }
@@ -56,7 +56,7 @@ func (l *LocalSGD) changedOf(state map[string]tensor.Tensor) map[string]tensor.T
 
 // assign gives every replica the same state.
 func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
-	l.mean, l.since = replicaTensors, 0
+	l.mean, l.steps = replicaTensors, 0
 	l.states = make([]map[string]tensor.Tensor, len(l.states))
 	for r := range l.states {
 		l.states[r] = replicaTensors
@@ -84,7 +84,7 @@ func (l *LocalSGD) Commit() {
 		l.states[r] = n.state
 	}
 	l.next, l.mean = nil, nil
-	l.since++
+	l.steps++
 }
 
 // Average replaces every replica's state by the average of all replicas.
@@ -103,7 +103,7 @@ func (l *LocalSGD) State() map[string]tensor.Tensor {
 
 // ReplicaStates returns the separate tensors of each replica; nil if all are the same.
 func (l *LocalSGD) ReplicaStates() []map[string]tensor.Tensor {
-	if l.since == 0 {
+	if l.steps == 0 {
 		return nil
 	}
 	return slices.Clone(l.states)
@@ -125,7 +125,7 @@ func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int)
 			}
 		}
 	}
-	l.states, l.since, l.mean = slices.Clone(replicaTensors), since, nil
+	l.states, l.steps, l.mean = slices.Clone(replicaTensors), since, nil
 	return nil
 }
 

@@ -16,9 +16,9 @@ func Split(rows, replicas int) []int {
 }
 
 // BySpeed gives each device a contiguous range of the replicas, in proportion to its speed
-// and at least least[i] replicas. A device may get zero replicas if it is so slow that the
+// and at least minimum[i] replicas. A device may get zero replicas if it is so slow that the
 // others finish sooner without it. With nil speeds, all devices are equal.
-func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, error) {
+func BySpeed(replicas, devices int, speed []float64, minimum []int) ([][]int, error) {
 	if devices < 1 || devices > replicas {
 		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
 			devices, replicas)
@@ -27,7 +27,7 @@ func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, erro
 		return Ranges(Split(replicas, devices)), nil
 	}
 	counts := make([]int, devices)
-	copy(counts, least)
+	copy(counts, minimum)
 	left := replicas
 	for _, n := range counts {
 		left -= n

@@ -43,9 +43,9 @@ func (p *Placement) Pins(devices int) bool { return p.counts != nil && len(p.cou
 
 // Ranges returns the replicas of each device: by the counts if they apply, otherwise by
 // speed.
-func (p *Placement) Ranges(speeds []float64, least []int) ([][]int, error) {
-	if !p.Pins(len(least)) {
-		return p.BySpeed(speeds, least)
+func (p *Placement) Ranges(speeds []float64, minimum []int) ([][]int, error) {
+	if !p.Pins(len(minimum)) {
+		return p.BySpeed(speeds, minimum)
 	}
 	ranges, err := ByCounts(p.ranks.count, p.counts)
 	p.ranks.shift(ranges)
@@ -53,8 +53,8 @@ func (p *Placement) Ranges(speeds []float64, least []int) ([][]int, error) {
 }
 
 // BySpeed returns the replicas for devices of these speeds: see the function BySpeed.
-func (p *Placement) BySpeed(speeds []float64, least []int) ([][]int, error) {
-	ranges, err := BySpeed(p.ranks.count, len(least), speeds, least)
+func (p *Placement) BySpeed(speeds []float64, minimum []int) ([][]int, error) {
+	ranges, err := BySpeed(p.ranks.count, len(minimum), speeds, minimum)
 	p.ranks.shift(ranges)
 	return ranges, err
 }

@@ -89,16 +89,16 @@ func (r *Report) parse(record []byte, like []tensor.Tensor) error {
 	return nil
 }
 
-// Join returns moments i of all ranks, in the order of ranks; like has their type and row
+// Join returns moments i of all ranks, in the order of ranks; template has their type and row
 // shape.
-func Join(all []Report, i int, like tensor.Tensor) tensor.Tensor {
+func Join(all []Report, i int, template tensor.Tensor) tensor.Tensor {
 	var bytes []byte
 	for _, r := range all {
 		bytes = append(bytes, r.moments[i]...)
 	}
-	shape := append([]int{0}, like.Shape[1:]...)
-	shape[0] = len(bytes) / (tensor.Count(like.Shape[1:]) * like.DType.Size())
-	out := tensor.New(like.DType, shape...)
+	shape := append([]int{0}, template.Shape[1:]...)
+	shape[0] = len(bytes) / (tensor.Count(template.Shape[1:]) * template.DType.Size())
+	out := tensor.New(template.DType, shape...)
 	copy(out.Bytes, bytes)
 	return out
 }

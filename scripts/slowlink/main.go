@@ -37,7 +37,7 @@ func main() {
 }
 
 // serve forwards each connection that a listener accepts to an address.
-func serve(listener net.Listener, address string, forth, back *way) error {
+func serve(listener net.Listener, to string, there, back *way) error {
 	for {
 		client, err := listener.Accept()
 		if err != nil {
@@ -45,7 +45,7 @@ func serve(listener net.Listener, address string, forth, back *way) error {
 		}
 		go func() {
 			defer client.Close()
-			server, err := net.Dial("tcp", address)
+			server, err := net.Dial("tcp", to)
 			if err != nil {
 				return
 			}
@@ -55,7 +55,7 @@ func serve(listener net.Listener, address string, forth, back *way) error {
 				_ = c.(*net.TCPConn).SetWriteBuffer(queueBytes / 2)
 			}
 			var both sync.WaitGroup
-			both.Go(func() { forth.copy(server, client) })
+			both.Go(func() { there.copy(server, client) })
 			both.Go(func() { back.copy(client, server) })
 			both.Wait()
 		}()
@@ -122,7 +122,7 @@ func (w *way) copy(to, from net.Conn) {
 			}
 			buffers.Put(p.buffer)
 		}
-		dst.Close()
+		to.Close()
 	})
 	for {
 		slots <- struct{}{}
@@ -133,7 +133,7 @@ func (w *way) copy(to, from net.Conn) {
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				dst.Close()
+				to.Close()
 			}
 			break
 		}

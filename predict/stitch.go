@@ -101,13 +101,13 @@ func (n neighbours) mix(first, second float32) float64 {
 }
 
 // between returns, for each of n pixels along a side, its neighbours if the same side is divided into the
-// given number of parts.
-func between(parts, n int) []neighbours {
+// given number of pixels.
+func between(divisions, n int) []neighbours {
 	all := make([]neighbours, n)
 	for i := range all {
-		at := max(0, float64((float64(i)+0.5)*float64(parts)/float64(n))-0.5)
-		first := min(int(at), parts-1)
-		all[i] = neighbours{first, min(first+1, parts-1), at - float64(first)}
+		at := max(0, float64((float64(i)+0.5)*float64(divisions)/float64(n))-0.5)
+		first := min(int(at), divisions-1)
+		all[i] = neighbours{first, min(first+1, divisions-1), at - float64(first)}
 	}
 	return all
 }

@@ -9,7 +9,7 @@ type strips struct {
 	bits  int   // the width of a strip is 1<<bits
 	near  [][]neighbour
 	broad []neighbour // boxes that touch more than mostTouched strips
-	kept  []neighbour
+	stored  []neighbour
 }
 
 // neighbour is a chosen box: its cell and its index.
@@ -47,7 +47,7 @@ func (s *strips) touched(c cell) (from, to int) {
 }
 
 func (s *strips) add(n neighbour) {
-	s.kept = append(s.kept, n)
+	s.stored = append(s.stored, n)
 	from, to := s.touched(n.cell)
 	if to-from > mostTouched {
 		s.broad = append(s.broad, n)
@@ -64,7 +64,7 @@ func (s *strips) add(n neighbour) {
 func (s *strips) overlap(c Corners, cells cell, boxes []Corners, limit float32) bool {
 	from, to := s.touched(cells)
 	if to-from > mostTouched {
-		return overlapsAny(c, cells, s.kept, boxes, limit)
+		return overlapsAny(c, cells, s.stored, boxes, limit)
 	}
 	for _, near := range s.near[from:to] {
 		if overlapsAny(c, cells, near, boxes, limit) {

@@ -62,24 +62,23 @@ func setParts(c *call) graph.Value {
 const setsComputed = "of computed values is supported only at constant places of one axis, " +
 	"without a reduction"
 
-// placesOf returns the axis that operand 1 indexes, and the indices along this axis: the places.
-// Operand 1 has one index of the first axis for each place, or tuples of indices that differ only
-// along one axis.
-func placesOf(c *call, s []int) (axis int, places []int) {
+// placesOf returns the axis that operand 1 indexes, and the indices along this axis. Operand 1 has
+// indices of the first axis, or tuples of indices that differ only along one axis.
+func placesOf(c *call, s []int) (axis int, indices []int) {
 	if c.Err != nil {
 		return 0, nil
 	}
 	x := c.In[1].Tensor
 	lead, n := x.Shape[:len(x.Shape)-1], x.Shape[len(x.Shape)-1]
 	if n == 1 {
-		_, places = c.Indices(1, s[0])
-		return 0, places
+		_, indices = c.Indices(1, s[0])
+		return 0, indices
 	}
 	begins, _ := c.Tuples(s, 0)
 	if c.Err == nil && len(lead) == n {
 		for axis := range n {
-			if places, ok := placesAlong(lead, s, begins, axis); ok {
-				return axis, places
+			if indices, ok := placesAlong(lead, s, begins, axis); ok {
+				return axis, indices
 			}
 		}
 	}
@@ -89,7 +88,7 @@ func placesOf(c *call, s []int) (axis int, places []int) {
 
 // placesAlong returns the indices along an axis that tuples select, if they select all other axes
 // as a whole. begins has the offsets that the tuples have in a value of shape s.
-func placesAlong(tuples, s, begins []int, axis int) (places []int, ok bool) {
+func placesAlong(tuples, s, begins []int, axis int) (indices []int, ok bool) {
 	whole := slices.Clone(tuples)
 	whole[axis] = s[axis]
 	if !slices.Equal(whole, s[:len(tuples)]) {
@@ -105,12 +104,12 @@ func placesAlong(tuples, s, begins []int, axis int) (places []int, ok bool) {
 			}
 		}
 		if begin == 0 {
-			places = append(places, begins[k]/step[axis])
+			indices = append(indices, begins[k]/step[axis])
 		}
-		to := places[from[axis]]
+		to := indices[from[axis]]
 		ok = ok && to < s[axis] && begins[k] == begin+to*step[axis]
 	})
-	return places, ok
+	return indices, ok
 }
 
 // replaced returns the source of each position of an axis: an index into a value of shape s followed by the

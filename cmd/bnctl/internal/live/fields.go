@@ -66,7 +66,7 @@ func (l *Line) fields(elapsed time.Duration) []field {
 	return append(list, field{8, clock(elapsed)})
 }
 
-// d estimates the time for the remaining steps by the last figures of the run.
+// timeLeft estimates the time for the remaining steps by the last figures of the run.
 func (l *Line) timeLeft() time.Duration {
 	d := time.Duration(l.last.Remaining * float64(time.Second))
 	if l.moment.Step > l.last.Step && l.last.Step < l.total {

@@ -57,7 +57,8 @@ func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 func (c *matrixCase) pack(s *Set) {
 	c.packed, c.weights = make([]uint16, c.PackedLen()), NoExtent()
 	for panel := range c.Panels() {
-		c.weights = c.weights.Join(s.PackMatrix(c.Matrix, panel, c.packed, c.src, c.offsets, len(c.offsets), Factor{}))
+		extent := s.PackMatrix(c.Matrix, panel, c.packed, c.src, c.offsets, len(c.offsets), Factor{})
+		c.weights = c.weights.Join(extent)
 	}
 }
 

@@ -49,9 +49,9 @@ type Driver struct {
 // so a device that omits or miscomputes a tensor is wrong, and its later results would come from
 // other weights.
 type stateChecks struct {
-	at   device.Version // version of the last comparison
-	next device.Version // version of the next comparison
-	from device.Version // version since which the members have been the same devices
+	compared device.Version // version of the last comparison
+	next     device.Version // version of the next comparison
+	since    device.Version // version since which the members have been the same devices
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a device is

@@ -42,7 +42,7 @@ type prediction struct {
 	function string
 	number   uint64
 	last     bool              // the rows are the last ones of Config.Samples
-	before   int               // number of predictions in progress when it began
+	earlier  int               // number of predictions in progress when it began
 	end      int               // index of the first row after this prediction
 	inputs   [][]tensor.Tensor // inputs of each member
 	outs     []device.Outcome  // outcomes of the members that have finished

@@ -4,12 +4,12 @@ package suppress
 // far apart. The width of all candidates is divided into strips, and a box is stored in
 // each strip that its cell touches.
 type strips struct {
-	scale float64
-	low   int32 // left edge of the first strip
-	bits  int   // the width of a strip is 1<<bits
-	near  [][]neighbour
-	broad []neighbour // boxes that touch more than mostTouched strips
-	stored  []neighbour
+	scale  float64
+	low    int32 // left edge of the first strip
+	bits   int   // the width of a strip is 1<<bits
+	near   [][]neighbour
+	broad  []neighbour // boxes that touch more than mostTouched strips
+	stored []neighbour
 }
 
 // neighbour is a chosen box: its cell and its index.

@@ -113,7 +113,13 @@ func (x *Context) LaunchGraph(executable uintptr) error {
 	return x.do(func() error { return x.c.check("cuGraphLaunch", x.c.graphs.launch(executable, x.stream)) })
 }
 
-// FreeGraph destroys an executable graph.
+// FreeGraph destroys an executable graph when it does not run any more.
 func (x *Context) FreeGraph(executable uintptr) error {
-	return x.do(func() error { return x.c.check("cuGraphExecDestroy", x.c.graphs.destroyExec(executable)) })
+	return x.do(func() error {
+		err := x.c.check("cuStreamSynchronize", x.c.wait(x.stream))
+		if code := x.c.graphs.destroyExec(executable); err == nil {
+			err = x.c.check("cuGraphExecDestroy", code)
+		}
+		return err
+	})
 }

@@ -168,6 +168,29 @@ figures_speed() {
 		s = s "," sprintf("\"%s %s\":%s", $2, $4, $5); n++ } END { printf "\"planned\":%d,\"measured\":%d%s", planned, n, s }' "$OUT/speed.tsv"
 }
 
+# part_launches measures launches one by one and as CUDA graphs, and transfers through pinned memory.
+part_launches() { part_tests Launches "$1"; }
+
+figures_launches() { sed -n 's/.*figure \(\w*\) \([0-9.]*\)$/"\1":\2/p' "$1" | paste -sd, | tr -d '\n'; }
+
+# part_graphs measures rows of part_speed again, without CUDA graphs.
+part_graphs() {
+	local network batch mode rc=0
+	export BNCTL_CUDA_GRAPHS=off
+	for network in $(cut -d' ' -f1,2 <<<"$NETWORKS"); do
+		for batch in "${BATCHES%% *}" "${BATCHES##* }"; do
+			for mode in infer train; do row "$network" "$mode" "$batch" "without graphs" "$network" || rc=1; done
+		done
+	done
+	return $rc
+}
+
+figures_graphs() {
+	awk -F'\t' '$1 == "bnctl" { on[$2 $3 $4] = $5 } $1 == "without graphs" { n++
+		s = s "," sprintf("\"%s %s %s\":%s,\"with graphs %s %s %s\":%s", $2, $3, $4, $5, $2, $3, $4, on[$2 $3 $4] ? on[$2 $3 $4] : "null") }
+		END { printf "\"measured\":%d%s", n, s }' "$OUT/speed.tsv"
+}
+
 # part_torch MODE
 part_torch() {
 	"$PYTHON" -c 'import torch, torchvision' || { echo "$PYTHON has no PyTorch"; return 1; }
@@ -201,7 +224,8 @@ part_profile() {
 
 figures_profile() {
 	cat "$1" >>"$OUT/profiles.txt"
-	printf '"lines":%d' "$(wc -l <"$1")"
+	awk 'network && !p50 { p50 = $(NF - 2) } $1 == "model" { network = 1 } /^all of / { ms += $4 }
+		END { printf "\"lines\":%d,\"p50_ms\":%s,\"nodes_ms\":%.3f,\"host_share\":%.3f", NR, p50, ms, 1 - ms / p50 }' "$1"
 }
 
 # summary compares what was found with the stored sums, and bnctl with PyTorch.
@@ -213,7 +237,7 @@ summary() {
 	awk -F'\t' '$3 != $4 { printf "- %s on %s: %s, stored %s: %s\n", $1, $2, $3, $4, $6; n++ } { all++ }
 		END { printf "\n%d of %d are the stored ones.\n", all - n, all }' "$OUT/sums.tsv"
 	printf '\n| network | mode | batch | bnctl | PyTorch, or our float32 for int8 | is |\n|---|---|---|---|---|---|\n'
-	awk -F'\t' '$1 ~ /^torch/ { other[$2 $3 $4] = $5; next } { name[++n] = $2; mode[n] = $3; batch[n] = $4; is[n] = $5; of[n] = $1
+	awk -F'\t' '$1 ~ /^torch/ { other[$2 $3 $4] = $5; next } $1 == "without graphs" { next } { name[++n] = $2; mode[n] = $3; batch[n] = $4; is[n] = $5; of[n] = $1
 			if ($1 == "bnctl") float[$2 $3 $4] = $5 }
 		END { for (i = 1; i <= n; i++) { o = of[i] == "bnctl" ? other[name[i] mode[i] batch[i]] : float[name[i] mode[i] batch[i]]
 			printf "| %s | %s | %s | %s | %s | %s |\n", name[i] (of[i] == "bnctl" ? "" : " in int8"), mode[i], batch[i], is[i], o,
@@ -238,10 +262,12 @@ bits() {
 speeds() {
 	local mode
 	ends=$((start + BUDGET * 1000))
+	step launches 15 launches $((15 * SCALE))
 	for mode in infer train; do
 		step "speed $mode" 45 speed "$mode"
 		step "torch $mode" 45 torch "$mode"
 	done
+	step graphs 25 graphs
 	step "speed int8" 25 speed8
 	step "profile infer" 10 profile infer "${BATCHES##* }"
 	step "profile train" 10 profile train "${BATCHES##* }"

@@ -21,7 +21,7 @@ out = sys.argv[1]
 steps = {s["step"]: s for s in map(json.loads, open(out + "/steps.jsonl"))}
 want = {"driver": 0, "kernels": 1, "cases": 0, "conformance": 124, "training": 0, "zoo": 123, "mixed": 0, "int8": 0,
         "speed infer": 0, "torch infer": 1, "speed train": 0, "torch train": 1, "speed int8": 0,
-        "profile infer": 0, "profile train": 0, "profile of one": 0}
+        "graphs": 0, "launches": 0, "profile infer": 0, "profile train": 0, "profile of one": 0}
 faults = ["%s: rc %s, want %s" % (n, steps[n]["rc"] if n in steps else "(no line)", rc) for n, rc in want.items()
           if n not in steps or steps[n]["rc"] != rc]
 faults += ["%s has no %s" % (n, k) for n, s in steps.items() for k in ("rc", "seconds", "limit", "figures") if k not in s]
@@ -38,6 +38,11 @@ compare("mixed", planned=1, trained=1, same=1, differ=0, failed=0)
 compare("int8", trained=2, same=2, differ=0)
 compare("speed infer", planned=2, measured=2)
 compare("speed train", planned=2, measured=2)
+compare("graphs", measured=4)
+if not {"launch_host_us", "replay_host_us", "write_gb_per_s"} <= set(steps["launches"]["figures"]):
+    faults.append("launches: figures %s" % steps["launches"]["figures"])
+if not 0 <= steps["profile train"]["figures"].get("nodes_ms", -1):
+    faults.append("profile train has no time of nodes: %s" % steps["profile train"]["figures"])
 compare("cases", failed=0)
 if not steps["cases"]["figures"]["passed"]:
     faults.append("no case ran")

@@ -158,7 +158,7 @@ sums-qat: build ## training for int8 on 1, 2 and 3 devices, with OpenCL, killed 
 	PATH="$(CURDIR)/bin:$$PATH" bash scripts/qatsums.sh bin/bnctl
 
 .PHONY: layers-qdq
-layers-qdq: build ## each layer of the QDQ file FILE, alone and from the same bytes, beside ONNX Runtime: the bytes that differ (LAYERS=; minutes)
+layers-qdq: build ## each layer of FILE, in QDQ form or with DynamicQuantizeLinear, alone and from the same numbers, beside ONNX Runtime: the bytes that differ (LAYERS=, INPUT=; minutes)
 	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 scripts/peers/qdqlayers.py bin/bnctl $(FILE) $(LAYERS)
 
 .PHONY: bench-qdq

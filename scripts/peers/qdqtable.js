@@ -1,8 +1,8 @@
 // qdqtable.js: outputs and times of ONNX models by ONNX Runtime, for qdqtable.py.
 //
 // Prints its version, then answers every line of standard input, {do: run or time, model, input: a file of numbers,
-// shape, type, at: a folder, seconds, threads}, with {outputs: [{name, shape, type, file}]}, {p50: seconds} or {error}. A model
-// runs on that number of threads, or one; u8 times i8 is computed without saturation (session.x64quantprecision).
+// shape, type, at: a folder, seconds, threads, level: how much is optimised}, with {outputs: [{name, shape, type, file}]},
+// {p50: seconds} or {error}. A model runs on that number of threads, or one; u8 times i8 is computed without saturation (session.x64quantprecision).
 const fs = require('fs')
 const path = require('path')
 const readline = require('readline')
@@ -13,7 +13,7 @@ const arrays = { float32: Float32Array, uint8: Uint8Array, int8: Int8Array }
 
 async function answer(line) {
   const session = await ort.InferenceSession.create(line.model, { executionProviders: ['cpu'], intraOpNumThreads: line.threads ?? 1,
-    interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 4,
+    interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: line.level ?? 'all', logSeverityLevel: 4,
     extra: { session: { x64quantprecision: '1' } } })
   const bytes = new Uint8Array(fs.readFileSync(line.input))
   const of = arrays[line.type]

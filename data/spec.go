@@ -3,7 +3,9 @@ package data
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -137,18 +139,45 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 		return nil, problem.Advise("say what is there: folder:"+r.Name(form)+" for pictures in folders or an "+
 			"archive, wds: for tar shards", "%w %q: a URL; the kinds are %s", ErrSpec, r.Name(form), kindsList())
 	}
-	if info, err := os.Stat(form); err == nil && info.IsDir() {
-		return nil, problem.Advise("say what is in it, for example folder:"+form,
-			"%w %q: a folder; the kinds are %s",
-			ErrSpec, text, kindsList())
+	if boxes, ok := kindsOfBoxes[s.kind]; ok {
+		return nil, fmt.Errorf("%w %q: a set with boxes, %s, which package objects/samples opens", ErrSpec, text,
+			boxes)
+	}
+	if info, err := os.Stat(form); err == nil {
+		is, kind := "a file", kindOfFile(form)
+		if info.IsDir() {
+			is, kind = "a folder", "folder"
+		}
+		return nil, problem.Advise("say what is in it, for example "+kind+":"+form, "%w %q: %s; the kinds are %s",
+			ErrSpec, text, is, kindsList())
 	}
 	return nil, fmt.Errorf("%w %q: unknown kind %q; the kinds are %s", ErrSpec, text, s.kind, kindsList())
 }
 
+// kindsOfBoxes has the forms of the kinds that package objects/samples opens, by name.
+var kindsOfBoxes = map[string]string{"coco": "coco:FILE", "yolo": "yolo:FOLDER"}
+
+// kindOfFile returns a kind of data source that reads files with the extension of a name.
+func kindOfFile(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json":
+		return "coco"
+	case ".yaml", ".yml":
+		return "yolo"
+	case ".csv", ".tsv", ".txt":
+		return "csv"
+	}
+	return "folder" // an archive of pictures
+}
+
+// kindsList returns the forms of all kinds, also of those in kindsOfBoxes.
 func kindsList() string {
-	forms := make([]string, len(kinds))
-	for i, k := range kinds {
-		forms[i] = k.takes
+	var forms []string
+	for _, k := range kinds {
+		forms = append(forms, k.takes)
+	}
+	for _, name := range slices.Sorted(maps.Keys(kindsOfBoxes)) {
+		forms = append(forms, kindsOfBoxes[name])
 	}
 	return strings.Join(forms, ", ")
 }

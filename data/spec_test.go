@@ -65,6 +65,8 @@ func TestOpenMisused(t *testing.T) {
 		{"", []string{"unknown kind", "cifar10:PATH"}},
 		{"imagenet:x", []string{`unknown kind "imagenet"`, "glyphs[:N]"}},
 		{"testdata", []string{"say what is in it", "folder:testdata", "cifar10:PATH"}},
+		{"testdata/boxes.json", []string{"a file", "coco:FILE, yolo:FOLDER", "coco:testdata/boxes.json"}},
+		{"coco:x.json", []string{"a set with boxes", "objects/samples"}},
 		{"cifar10", []string{"path is missing", "cifar10:PATH"}},
 		{"cifar10:@test", []string{"path is missing"}},
 		{"folder:", []string{"path is missing"}},

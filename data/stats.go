@@ -11,8 +11,8 @@ import (
 
 // Statistics describes the samples and labels of a source.
 type Statistics struct {
-	PerClass []int     // number of labels of each class (if a label is a class number, of samples)
-	Ignored  int       // number of labels that are -1; if a label has several elements, number of elements
+	PerClass []int     // number of labels of each class (if a label is a class number, of samples); or of boxes
+	Ignored  int       // number of labels or elements of labels that are -1; or of ignored boxes
 	Targets  []Target  // statistics of the numbers of Info.Targets
 	Smallest [2]int    // least height and least width of the pictures; 0 for arrays
 	Largest  [2]int    // greatest height and greatest width
@@ -50,6 +50,10 @@ func Describe(ctx context.Context, src Source) (Statistics, error) {
 
 // count counts the label of a sample.
 func (s *Statistics) count(info Info, labels []int32) {
+	if info.Boxes {
+		s.countBoxes(labels)
+		return
+	}
 	for k, label := range labels {
 		switch {
 		case info.Targets != nil:
@@ -62,6 +66,18 @@ func (s *Statistics) count(info Info, labels []int32) {
 			s.PerClass[label]++
 		case label == 1:
 			s.PerClass[k]++
+		}
+	}
+}
+
+// countBoxes counts the boxes of a sample.
+func (s *Statistics) countBoxes(labels []int32) {
+	for ; len(labels) >= BoxFields; labels = labels[BoxFields:] {
+		switch class := BoxOf(labels).Class; {
+		case class >= 0:
+			s.PerClass[class]++
+		case class != NoBox:
+			s.Ignored++
 		}
 	}
 }

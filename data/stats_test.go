@@ -103,3 +103,16 @@ func TestMeansOfPictures(t *testing.T) {
 		t.Errorf("by pixels %v %v, by pictures %v %v; want 180 40, 150 50", s.Mean, s.Std, s.ImageMean, s.ImageStd)
 	}
 }
+
+// TestCountBoxes: boxes are counted by class; the unused rest of a label is not counted.
+func TestCountBoxes(t *testing.T) {
+	label := make([]int32, 4*BoxFields)
+	for i, class := range []int32{1, -2, 1, NoBox} {
+		Box{Corners: [4]float32{1, 2, 3, 4}, Class: class}.Put(label[i*BoxFields:])
+	}
+	s := Statistics{PerClass: make([]int, 2)}
+	s.count(Info{Boxes: true}, label)
+	if !slices.Equal(s.PerClass, []int{0, 2}) || s.Ignored != 1 {
+		t.Errorf("statistics %+v", s)
+	}
+}

@@ -122,6 +122,9 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are not classes",
 			"leave it out")
 	}
+	if info.Boxes {
+		return "", weighsNoBoxes("class-weights")
+	}
 	if info.MultiLabel {
 		return "", problem.New("class-weights", balancedWeights,
 			"it has no meaning for labels that do not exclude each other", "weigh their positives with {pos-weights}")

@@ -154,10 +154,18 @@ func (r *Recipe) posWeights(labels int) ([]float64, error) {
 	return r.weightsIn("pos-weights", r.PosWeights, "label", labels)
 }
 
+// weighsNoBoxes returns the error for weights of boxes.
+func weighsNoBoxes(option string) error {
+	return problem.New(option, balancedWeights, "it has no meaning for boxes", "leave it off")
+}
+
 // balancedPositives returns the weights of positives for "balanced": the number of
 // negatives of a label over the number of positives, or 1 if either is 0.
 func balancedPositives(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
+	if info.Boxes {
+		return "", weighsNoBoxes("pos-weights")
+	}
 	if !info.MultiLabel {
 		return "", problem.New("pos-weights", balancedWeights, "labels of "+info.Kind+" exclude each other",
 			"use {class-weights} balanced")

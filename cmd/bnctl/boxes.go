@@ -11,7 +11,7 @@ import (
 type boxOptions = detect.Options
 
 var predictsBoxes, formFlags, limitFlags = detect.Detects, detect.FormFlags, detect.LimitFlags
-var suppressFlag, parseSuppression = detect.SuppressFlag, detect.ParseSuppression
+var suppressFlag, parseSuppression, openAny = detect.SuppressFlag, detect.ParseSuppression, detect.OpenData
 
 // boxes evaluates a detector. Options that have no meaning for boxes are errors.
 func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadOnly) error {

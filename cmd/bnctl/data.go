@@ -102,7 +102,7 @@ func dataInfo(c *cli.Context) error {
 
 // dataMeanStd prints the result of data.Describe as flags for train.
 func dataMeanStd(c *cli.Context) error {
-	src, err := openOne(c, data.Open)
+	src, err := openOne(c, openAny)
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func checkOptions(spec string, o data.Options) error {
 	case o.Columns != "":
 		return refuse("csv-columns", o.Columns)
 	case o.SkipBad != 0:
-		return refuse("skip-bad", fmt.Sprint(o.SkipBad))
+		return refuse("skip-bad", "")
 	case !o.EXIF:
 		return refuse("exif", data.IgnoreEXIF)
 	}

@@ -591,8 +591,8 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
         Samples at once (default: 128).
     data : source or arrays, optional
         SRC to measure ranges on (its part train): glyphs[:N], shapes[:N], cifar10:PATH, mnist:PATH,
-        folder:PATH, wds:SHARDS, csv:FILE, npy:X.npy,Y.npy, masks:IMAGES,MASKS[,TABLE], voc:PATH; with @train,
-        @val or @test behind it that part; several with ++ between them.
+        folder:PATH, wds:SHARDS, csv:FILE, npy:X.npy,Y.npy, masks:IMAGES,MASKS[,TABLE], voc:PATH, coco:FILE,
+        yolo:FOLDER; with @train, @val or @test behind it that part; several with ++ between them.
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
@@ -678,8 +678,8 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     data : source or arrays, optional
         SRC to estimate or to examine over, the data of the model's training: glyphs[:N], shapes[:N],
         cifar10:PATH, mnist:PATH, folder:PATH, wds:SHARDS, csv:FILE, npy:X.npy,Y.npy,
-        masks:IMAGES,MASKS[,TABLE], voc:PATH; with @train, @val or @test behind it that part; several with ++
-        between them.
+        masks:IMAGES,MASKS[,TABLE], voc:PATH, coco:FILE, yolo:FOLDER; with @train, @val or @test behind it
+        that part; several with ++ between them.
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional

@@ -19,6 +19,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// OpenData opens any data, also sets with boxes.
+var OpenData = samples.OpenData
+
 // Evaluation evaluates a detector on a set with boxes. Boxes are in pixels of the original pictures.
 type Evaluation struct {
 	Model   *modelfile.ReadOnly
@@ -146,7 +149,7 @@ func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 	o := data.Options{Split: data.Test, EXIF: true}
 	r, err := recipe.Parse(e.Model.Model.Recipe)
 	if err != nil || r.ValSplit == nil {
-		return samples.OpenData(ctx, e.Spec, o)
+		return OpenData(ctx, e.Spec, o)
 	}
 	v := r.ValSplit
 	src, err := samples.OpenHeldOut(ctx, e.Spec, o, v.Holdout(), v.Fingerprint)

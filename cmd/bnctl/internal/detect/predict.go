@@ -27,6 +27,9 @@ type writer struct {
 	options  Options
 	emit     func(p *prediction) error
 	end      func() error
+	note     func(string, ...any)
+	boxes    int // number of boxes of all pictures so far
+	pictures int // number of pictures so far
 	picture  tensor.Tensor
 	named    map[string]int // number of files so far, by name
 }
@@ -98,7 +101,8 @@ func (o Options) open(a *predict.Answers, form string, src data.Source, note fun
 	if l := d.Layout(); l != models.NoLayout && !o.chosen {
 		note("the outputs have the form of %s, and are read as boxes; --boxes none prints them as they are", l)
 	}
-	w := &writer{src: src, detector: d, options: o, named: map[string]int{}, end: func() error { return nil }}
+	w := &writer{src: src, detector: d, options: o, named: map[string]int{}, note: note,
+		end: func() error { return nil }}
 	if o.draw != "" {
 		err = os.MkdirAll(o.draw, 0o777)
 	}
@@ -118,6 +122,7 @@ func (w *writer) Write(input string, outs []tensor.Tensor) error {
 	if p.Boxes, err = w.detector.Boxes(outs, p.Height, p.Width); err != nil {
 		return err
 	}
+	w.pictures, w.boxes = w.pictures+1, w.boxes+len(p.Boxes)
 	if w.options.draw != "" {
 		if err := w.draw(p); err != nil {
 			return err
@@ -127,7 +132,13 @@ func (w *writer) Write(input string, outs []tensor.Tensor) error {
 }
 
 // End writes the end of the file.
-func (w *writer) End() error { return w.end() }
+func (w *writer) End() error {
+	if limit := w.options.limits.Score; w.boxes == 0 && w.pictures > 0 && limit > 0 && limit < 1 {
+		w.note("no box has a score above %g in %s; a smaller --box-score shows more", limit,
+			problem.Plural(w.pictures, "picture"))
+	}
+	return w.end()
+}
 
 // draw writes a picture with its boxes drawn over it to the folder draw.
 func (w *writer) draw(p *prediction) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -151,6 +152,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		grpc.WithInitialConnWindowSize(wire.Window),
 		grpc.WithIdleTimeout(0), // no reconnecting after a pause, because the socket has no name any more
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(wire.Codec{})),
+		experimental.WithBufferPool(wire.Pool),
 	}
 	if p.command.TLS != nil {
 		options = append(options, grpc.WithContextDialer(p.command.counter.dial(p.command.Name)))

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/stats"
@@ -57,6 +58,7 @@ func NewApart(p device.Provider, o ApartOptions) *Apart {
 	a.server = grpc.NewServer(grpc.Creds(trusting{o.Credentials}), grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.InitialWindowSize(wire.Window), grpc.InitialConnWindowSize(wire.Window),
 		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody), grpc.ForceServerCodecV2(wire.Codec{}),
+		experimental.BufferPool(wire.Pool),
 		grpc.MaxConcurrentStreams(8), grpc.MaxHeaderListSize(16<<10),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.AliveEvery, Timeout: wire.AliveWithin}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{

@@ -48,7 +48,7 @@ func (Codec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	head = protowire.AppendTag(head, dataField, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(len(data)))
-	return mem.BufferSlice{mem.SliceBuffer(head), mem.Copy(data, mem.DefaultBufferPool())}, nil
+	return mem.BufferSlice{mem.SliceBuffer(head), mem.Copy(data, Pool)}, nil
 }
 
 // Unmarshal implements encoding.CodecV2.

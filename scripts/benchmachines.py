@@ -14,8 +14,13 @@ what overlaps: sums are exchanged in groups while the backward pass, two thirds 
 directions of a link are independent. So the bytes of sums count as
 max(0, max(sent, received) / rate - 2/3 computing), and rows and results in full.
 
+The model has no processor time for messages. A second ratio adds it: the bytes of a machine, times the processor time
+of its "devices serve" for a byte, divided by the machine's half core. That time is measured by itself, in a run of nine
+rows on the same machines without slowlink. The hidden part of the sums is 1 - (step - computing - rows - waits) / (sums /
+rate), if it is positive.
+
 The steps of the run are read from its events; the median counts, without the first two. JSON names a file of
-docs/results. ONLY picks networks by a regular expression. Needs root, iproute2 and cgroups with cpu.
+docs/results. ONLY picks networks by a regular expression, which is compared with "resnet50 sync 125000000 576". Needs root, iproute2 and cgroups with cpu.
 """
 import json, os, pathlib, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -32,7 +37,9 @@ cases = [
     ("resnet20", 32, 2304, "sync", 7, 125_000_000, 1),
     ("resnet20", 32, 2304, "sync", 7, 12_500_000, 20),
     ("resnet50", 64, 576, "sync", 5, 125_000_000, 1),
+    ("resnet50", 64, 1152, "sync", 5, 125_000_000, 1),
     ("resnet50", 64, 576, "replica", 5, 125_000_000, 1),
+    ("resnet50", 64, 576, "sync", 5, 12_500_000, 20),
 ]
 # the same for a host with a device of its own and a second machine.
 seconds = [("resnet20", 32, 256, "sync", 4, 125_000_000, 1), ("resnet50", 64, 64, "sync", 4, 125_000_000, 1)]
@@ -142,8 +149,39 @@ def steps(events, batch):
     return took, [t * c for t, c in zip(took, computed)]
 
 
-def measure(case, host, network_group):
+def serving(pid):
+    """Processor time of a "devices serve" and its children, without the processes of devices."""
+    total = 0
+    for p in [pid] + [int(p) for p in os.listdir("/proc") if p.isdigit()]:
+        try:
+            stat = open(f"/proc/{p}/stat").read().rsplit(")", 1)[1].split()
+            if (p == pid) != (int(stat[1]) == pid) and "serve-device" not in open(f"/proc/{p}/cmdline").read():
+                total += int(stat[11]) + int(stat[12])
+        except OSError:
+            pass
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def transport(case, host, served):
+    """Seconds of processor of a machine's devices serve for a byte. Steps 1, 2, 4 and 8 send other bytes too."""
+    network, size, _, norm, *_ = case
+    pictures(size, 9 * 8)
+    devices = ",".join(f"tls://10.80.0.{i}:7443/*" for i in (2, 3, 4))
+    p = train(host, (network, size, 9, norm), devices, 9, 9, 8, "cost")
+    times = {}
+    while p.poll() is None and 7 not in times:
+        found = [json.loads(l) for l in open("cost") if l.startswith("{") and l.endswith("}\n")]
+        times.setdefault(sum(e["event"] == "step" for e in found), [serving(s.pid) for s in served])
+        time.sleep(0.01)
+    events = finish(p, "cost")
+    first = 4 if 4 in times else 5
+    moved = [m["sent_bytes"] + m["received_bytes"] for e in events if e["event"] == "step" for m in e["machines"]][-6]
+    return max(b - a for a, b in zip(times[first], times[7])) / (7 - first) / moved
+
+
+def measure(case, host, network_group, served):
     network, size, batch, norm, count, rate, delay = case
+    cost = transport(case, host, served)
     pictures(size, batch * count)
     # Three runs at once, each on one machine, which has all replicas of a third of the batch.
     runs = [train(network_group, case, f"tls://10.80.0.{i}:7443/*", batch // 3, 3, count, f"alone{i}") for i in (2, 3, 4)]
@@ -164,13 +202,17 @@ def measure(case, host, network_group):
     waits = plan["waits"] * 2 * delay / 1000
     model = computing + rows / rate + exposed + waits
     step = statistics.median(took)
+    moving = (plan["sent_bytes"] + plan["received_bytes"]) * cost / 0.5
+    hidden = min(1, max(0, 1 - (step - computing - rows / rate - waits) / (sums / rate)))
     print(f"{network} {size}x{size}, {norm}, batch {batch}, {name(rate, delay)}: computing {computing:.3f} s + rows "
           f"{rows / rate:.3f} + sums {exposed:.3f} of {sums / rate:.3f} + {plan['waits']} waits {waits:.3f} = {model:.3f}; "
-          f"step {step:.3f} ({min(took):.3f} to {max(took):.3f}); ratio {model / step:.2f}; measured rate "
+          f"step {step:.3f} ({min(took):.3f} to {max(took):.3f}); ratio {model / step:.2f}; {cost * 1e9:.2f} s of a core "
+          f"per GB, {moving:.3f} s, with them {(model + moving) / step:.2f}; {hidden:.0%} of the sums hidden; measured rate "
           f"{plan['bytes_per_s'] * 8 / 1e6:.0f} Mbit/s, round trip {plan['round_trip_s'] * 1e3:.1f} ms", flush=True)
     return [f"{network} {size}x{size}, {norm}, batch {batch}", name(rate, delay), f"{computing:.2f}",
             f"{rows / rate:.2f}", f"{exposed:.2f} of {sums / rate:.2f}", f"{waits:.2f}",
-            f"{model:.2f}", f"{step:.2f} ({min(took):.2f} to {max(took):.2f})", f"{model / step:.2f}"]
+            f"{model:.2f}", f"{step:.2f} ({min(took):.2f} to {max(took):.2f})", f"{model / step:.2f}", f"{moving:.2f}",
+            f"{(model + moving) / step:.2f}"]
 
 
 def name(rate, delay):
@@ -195,7 +237,7 @@ def second(case, host, network_group):
 
 
 def main():
-    groups = []
+    groups, served = [], []
     try:
         namespaces()
         sh(bnctl, "devices", "keys", "keys")
@@ -206,11 +248,11 @@ def main():
             g = Cgroup(f"m{i}")
             groups.append(g)
             g.limit(0.5)
-            start(f"{ident}-{i}", g, bnctl, "devices", "serve", "--listen", ":7443", "--devices", "cpu", "--threads", "1",
-                  "--tls", "keys/device", out=f"served{i}")
+            served.append(start(f"{ident}-{i}", g, bnctl, "devices", "serve", "--listen", ":7443", "--devices", "cpu", "--threads", "1",
+                  "--tls", "keys/device", out=f"served{i}"))
         time.sleep(3)
-        wanted = lambda list: [c for c in list if re.search(os.environ.get("ONLY", ""), f"{c[0]} {c[3]} {c[5]}")]
-        rows = [measure(c, host, link) for c in wanted(cases)]
+        wanted = lambda list: [c for c in list if re.search(os.environ.get("ONLY", ""), f"{c[0]} {c[3]} {c[5]} {c[2]}")]
+        rows = [measure(c, host, link, served) for c in wanted(cases)]
         pays = [second(c, host, link) for c in wanted(seconds)]
         if result:
             with open(result, "w") as f:
@@ -218,7 +260,7 @@ def main():
                            "measured": time.strftime("%Y-%m-%d"), "conditions": "three machines and the host in half a "
                            "core each, nine replicas; seconds. A second machine pays for " + "; ".join(pays),
                            "columns": ["network", "link of each machine", "computing", "rows", "sums", "waits", "model",
-                                       "step", "ratio"], "rows": rows}, f, indent=1)
+                                       "step", "ratio", "messages", "ratio with messages"], "rows": rows}, f, indent=1)
                 f.write("\n")
     finally:
         for p in running:

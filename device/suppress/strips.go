@@ -1,12 +1,17 @@
 package suppress
 
+import (
+	"slices"
+	"sync"
+)
+
 // strips store the chosen boxes that have an area by their position, because most boxes are
 // far apart. The width of all candidates is divided into strips, and a box is stored in
 // each strip that its cell touches.
 type strips struct {
-	scale  float64
-	low    int32 // left edge of the first strip
-	bits   int   // the width of a strip is 1<<bits
+	cells  []cell // the cell of each candidate that has an area
+	low    int32  // left edge of the first strip
+	bits   int    // the width of a strip is 1<<bits
 	near   [][]neighbour
 	broad  []neighbour // boxes that touch more than mostTouched strips
 	stored []neighbour
@@ -15,7 +20,7 @@ type strips struct {
 // neighbour is a chosen box: its cell and its index.
 type neighbour struct {
 	cell cell
-	box  int
+	box  int32
 }
 
 const (
@@ -24,21 +29,36 @@ const (
 	mostTouched = 8
 )
 
-// newStrips returns empty strips for the candidates.
+// pool has strips that are not used, with their memory.
+var pool = sync.Pool{New: func() any { return &strips{near: make([][]neighbour, mostStrips)} }}
+
+// newStrips returns empty strips for the candidates. free gives them back.
 func newStrips(sorted []int, boxes []Corners) *strips {
-	s := &strips{scale: scaleOf(sorted, boxes)}
+	s := pool.Get().(*strips)
+	scale := scaleOf(sorted, boxes)
+	s.cells = slices.Grow(s.cells[:0], len(sorted))[:len(sorted)]
 	low, high := int32(farthestCell), int32(-farthestCell)
-	for _, c := range sorted {
+	for i, c := range sorted {
 		if boxes[c].isSolid() {
-			at := cellOf(boxes[c], s.scale)
-			low, high = min(low, at[0]), max(high, at[2])
+			at := cellOf(boxes[c], scale)
+			low, high, s.cells[i] = min(low, at[0]), max(high, at[2]), at
 		}
 	}
-	s.low, s.near = low, make([][]neighbour, max(1, min(mostStrips, len(sorted)/perStrip)))
-	for int(high-low)>>s.bits >= len(s.near) {
+	n := max(1, min(mostStrips, len(sorted)/perStrip))
+	s.low, s.bits, s.near, s.broad, s.stored = low, 0, s.near[:n], s.broad[:0], s.stored[:0]
+	for i := range s.near {
+		s.near[i] = s.near[i][:0]
+	}
+	for int(high-low)>>s.bits >= n {
 		s.bits++
 	}
 	return s
+}
+
+// free gives the strips back.
+func (s *strips) free() {
+	s.near = s.near[:mostStrips]
+	pool.Put(s)
 }
 
 // touched returns the range of the strips that a cell touches.

@@ -53,11 +53,35 @@ func Classwise(boxes []Corners, scores []float32, classes []int, o Options) []in
 	return selected
 }
 
-// sortByScore sorts indices by score, the highest first, and equal scores by index.
+// sortByScore sorts indices by score, the highest first, and equal scores by index. It sorts whole numbers of
+// a score and its index, which is faster than comparing two scores and two indices.
 func sortByScore(indices []int, scores []float32) {
-	slices.SortFunc(indices, func(a, b int) int {
-		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
-	})
+	if len(scores) > math.MaxUint32 {
+		slices.SortFunc(indices, func(a, b int) int {
+			return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
+		})
+		return
+	}
+	keys := make([]uint64, len(indices))
+	for i, n := range indices {
+		keys[i] = uint64(rank(scores[n]))<<32 | uint64(n)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
+		indices[i] = int(uint32(k))
+	}
+}
+
+// rank returns a smaller number for a higher score, and the largest numbers for NaN. -0 has the rank of 0.
+func rank(score float32) uint32 {
+	if score != score {
+		return math.MaxUint32
+	}
+	b := math.Float32bits(score + 0)
+	if b>>31 != 0 {
+		return b
+	}
+	return ^b &^ (1 << 31)
 }
 
 // choose visits sorted candidates and returns those that no chosen one overlaps by more than limit, up to a
@@ -66,18 +90,18 @@ func choose(sorted []int, maxCount int, boxes []Corners, limit float32) []int {
 	if limit < 0 { // every overlap is greater than a negative limit
 		return slices.Clone(sorted[:min(1, maxCount, len(sorted))])
 	}
-	var chosen []int
-	strips := newStrips(sorted, boxes)
-	for _, c := range sorted {
+	chosen, strips := make([]int, 0, min(len(sorted), maxCount)), newStrips(sorted, boxes)
+	defer strips.free()
+	for i, c := range sorted {
 		if len(chosen) == maxCount {
 			break
 		}
 		if boxes[c].isSolid() {
-			at := cellOf(boxes[c], strips.scale)
+			at := strips.cells[i]
 			if strips.overlap(boxes[c], at, boxes, limit) {
 				continue
 			}
-			strips.add(neighbour{at, c})
+			strips.add(neighbour{at, int32(c)})
 		}
 		chosen = append(chosen, c)
 	}

@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -183,5 +184,32 @@ func BenchmarkONNX(b *testing.B) {
 	}
 	for b.Loop() {
 		ONNX(in)
+	}
+}
+
+// TestSortByScore compares orders with the definition, for equal scores, zeros of both signs, infinities and NaN.
+func TestSortByScore(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 2))
+	odd := []float32{0, float32(math.Copysign(0, -1)), 1, 1, -1, float32(math.Inf(1)), float32(math.Inf(-1)),
+		float32(math.NaN()), math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}
+	for range 300 {
+		scores := make([]float32, r.IntN(100))
+		var indices []int
+		for i := range scores {
+			if scores[i] = odd[r.IntN(len(odd))]; r.IntN(2) == 0 {
+				scores[i] = float32(r.NormFloat64())
+			}
+			if r.IntN(4) > 0 {
+				indices = append(indices, i)
+			}
+		}
+		want := slices.Clone(indices)
+		slices.SortFunc(want, func(a, b int) int {
+			return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
+		})
+		r.Shuffle(len(indices), func(i, k int) { indices[i], indices[k] = indices[k], indices[i] })
+		if sortByScore(indices, scores); !slices.Equal(indices, want) {
+			t.Fatalf("%v: %v, want %v", scores, indices, want)
+		}
 	}
 }

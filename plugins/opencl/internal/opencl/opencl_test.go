@@ -4,10 +4,12 @@ package opencl
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/plugins/gpu"
 	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
@@ -61,6 +63,46 @@ func TestModels(t *testing.T) {
 		if err := bitwise.Compare(ctx, cpu, d, p, []int{2, 1}, bitwise.Normal); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// dots defines dot_4x8packed_us_int for compilers without cl_khr_integer_dot_product.
+const dots = `
+#ifndef cl_khr_integer_dot_product
+#define cl_khr_integer_dot_product 1
+#define __opencl_c_integer_dot_product_input_4x8bit_packed 1
+int dot_4x8packed_us_int(uint a, uint b) {
+	int4 p = convert_int4(as_uchar4(a)) * convert_int4(as_char4(b));
+	return p.x + p.y + p.z + p.w;
+}
+#endif
+`
+
+// TestDotProducts checks the bits of products of bytes by dot_4x8packed_us_int.
+func TestDotProducts(t *testing.T) {
+	api, found, reason := Provider{}.find()
+	if len(found) == 0 {
+		t.Fatal(reason)
+	}
+	open := func(context.Context, string) (device.Device, error) {
+		q, err := api.Open(found[0], dots+gpu.Source(), "")
+		if err != nil {
+			return nil, err
+		}
+		return gpu.New(info(0, found[0]), driver{q, found[0].Largest}), nil
+	}
+	count := 0
+	for _, c := range devicetest.Cases() {
+		if !strings.HasPrefix(c.Name, "conv_int8") && !strings.HasPrefix(c.Name, "dense_int8") {
+			continue
+		}
+		count++
+		if r := c.Judge(t.Context(), open, device.F32); r.Err != nil {
+			t.Errorf("%s: %v", c.Name, r.Err)
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d cases, want 20 at least", count)
 	}
 }
 

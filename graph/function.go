@@ -16,8 +16,8 @@ type Type struct {
 // String returns the text form: "rows f32[16,32,32]".
 func (t Type) String() string { return t.Kind.String() + " " + tensor.Describe(t.DType, t.Shape) }
 
-// Sized returns the shape of a tensor of type t with that number of rows, in all
-// replicas together, and of replicas.
+// Sized returns the shape of a tensor of type t: for values of rows or of replicas, their number in front of
+// t.Shape.
 func (t Type) Sized(rows, replicas int) []int {
 	switch t.Kind {
 	case Rows:

@@ -14,7 +14,7 @@ import (
 //	kept     norm -> relu6 -> conv               norm is read twice: it would be stored, and rounded
 //	            \--> relu6.again -> gradients
 //
-// Here relu6 is kept in place of norm. Conversely, a value with several readers is kept if
+// Here relu6 is stored instead of norm. In the same way, a value with several readers is stored if
 // only one of them would be left in the forward pass or in the backward pass.
 
 // storing lists the operations whose operands every device stores or rounds, so that it does not fuse the

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// espNetC is ESPNet-C of Mehta et al. 2018 with 2 and 8 modules on its levels, in the names
-// of the published code: maps of 1/4 and 1/8 of the image's size, joined with the
-// resized image itself, and interpolation to its size.
+// espNetC is ESPNet-C of Mehta et al. 2018, with the names of the published code. It has 2 modules at 1/4 of
+// the image's size and 8 at 1/8. The resized image is joined to the maps, and the result is interpolated to
+// the image's size.
 func espNetC(n *net, image graph.Value, classes int) graph.Value {
 	n.norms = []any{"eps", 1e-3}
 	half := n.halved("sample1.pool.0", image)

@@ -168,7 +168,7 @@ func (m *Model) FindSuppressed() (boxes, scores, classes int) {
 	return at[0], at[1], at[2]
 }
 
-// findSuppressed finds the outputs of Suppressed. open requires that their lengths are open.
+// findSuppressed finds the outputs of Suppressed. If open is set, it accepts only outputs of any length.
 func findSuppressed(outs []OutputInfo, open bool) (indices [3]int, ok bool) {
 	indices = [3]int{-1, -1, -1}
 	for i, o := range outs {

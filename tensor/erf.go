@@ -23,7 +23,7 @@ func Erf(x float64) float64 {
 	// Taylor at c = k/8: erf(c + d) = erf(c) + 2/sqrt(pi)*e^(-c*c) * (d - c*d^2 + ...). The terms
 	// follow the recurrence of Hermite's polynomials.
 	k := math.Floor(float64(8*a) + 0.5)
-	c, e := float64(k/8), erfTable[int(k)-erfFirst] // float64: the compiler makes the quotient a product
+	c, e := float64(k/8), erfTable[int(k)-erfFirst] // float64: k/8 is compiled to a product, which may be fused
 	d := a - c
 	cd, dd := float64(-2*c*d), float64(d*d)
 	before, term := 0.0, 1.0

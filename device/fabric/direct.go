@@ -10,7 +10,7 @@ import (
 // round they are numbered from 0 for each pair of ranks. The next AllGather drops messages
 // that were not received.
 
-// Send sends the concatenation of pieces to another rank. Receive with the same number returns it there.
+// Send sends the concatenation of pieces to another rank. There, Receive returns it for the same number.
 // Send does not wait for that call. Only one goroutine at a time may send to a rank, in the order of the
 // numbers. The caller may change the pieces when Send returns.
 func (p *Peers) Send(ctx context.Context, rank int, number uint32, pieces ...[]byte) error {

@@ -50,8 +50,8 @@ type Options struct {
 	// being saved; it ends the program. err reports this, and wraps the Signal.
 	OnTimeout func(ctx context.Context, err error)
 	Grace     time.Duration
-	// Until is an input with the same effect at its end as a first SIGTERM, as when the program
-	// at the other end of a pipe was killed; nil: no input is watched.
+	// Until is an input. Its end has the same effect as a first SIGTERM: for example, the program
+	// at the other end of a pipe was killed. If Until is nil, no input is watched.
 	Until io.Reader
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// unlikeConcat returns a network that concatenates two branches. The numbers of the first
-// are a thousand times smaller, but have the same influence on the result. reader is the
-// text that makes r from the concatenation.
+// unlikeConcat returns a network that concatenates two branches. The numbers of the first are a thousand
+// times smaller, but have the same influence on the result. reader is the line of the graph's text that
+// reads the concatenation.
 func unlikeConcat(t *testing.T, reader string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1

@@ -113,7 +113,7 @@ func TestTimesCountWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rows := range []int{1, 8} { // 2*64*64 operations; 64 numbers and 64; 64*64 weights
+	for _, rows := range []int{1, 8} { // a row: 8192 operations, 2*64 values; a run: 64*64 weights
 		want := 8192/1.2e11 + (512+16384/float64(rows))/1e10
 		if got := n.Times(p, rows, 0)[0]; math.Abs(got-want) > 1e-15 {
 			t.Errorf("%d rows: %g seconds a row, want %g", rows, got, want)

@@ -25,7 +25,7 @@ import (
 type original struct {
 	path     string
 	template *models.Model
-	sum      string // SHA-256 of the template; "" if the file is a checkpoint before the end
+	sum      string // SHA-256 of the template; "" if the file is a checkpoint of an unfinished training
 	recipe   *recipe.Recipe
 	chain    *chain.Chain   // nil without a file of the chain
 	paths    progress.Paths // paths in the checkpoint of the run, if it exists

@@ -45,7 +45,7 @@ func (r *region) split() {
 type word struct {
 	wrote, read    uint32 // epochs of the last write and of the last read
 	writer, reader int32  // lanes of the last write and of the last read
-	across         uint32 // the launch in which several blocks have read the word
+	across         uint32 // the last launch in which more than one block has read the word
 }
 
 const many = -1 // several lanes, in place of a lane's number

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
@@ -72,7 +73,11 @@ type logged struct {
 	from     int
 	replays  *int
 	launches *int
+	fault    int    // number of the launch that fails; 0: no launch fails
+	broken   string // the method that fails, "Record" or "Replay"
 }
+
+var errFault = errors.New("a fault")
 
 func newLogged(r *recordings, from int) logged {
 	return logged{noted: noted{map[string]int{}, new(gpu.Buffer), withoutUnits}, recordings: r,
@@ -112,19 +117,28 @@ func (l logged) Copy(to, from gpu.Buffer, n int) error {
 
 func (l logged) Launch(kernel string, groups [2]int, args []any) error {
 	l.note("launch "+kernel, groups, args)
-	*l.launches++
+	if *l.launches++; *l.launches == l.fault {
+		return errFault
+	}
 	return nil
 }
 
 func (l logged) Record(launches []gpu.Launch, ran int) (gpu.Recording, error) {
-	if ran < l.from {
+	switch {
+	case ran < l.from:
 		return 0, nil
+	case l.broken == "Record":
+		return 0, errFault
 	}
 	return l.recordings.add(launches), nil
 }
 
 func (l logged) Replay(r gpu.Recording) error {
 	*l.replays++
+	next := *l.launches + 1
+	if l.broken == "Replay" || l.fault >= next && l.fault < next+len(l.recordings.all[r]) {
+		return errFault // it has run nothing
+	}
 	return l.recordings.replay(r, l.Launch)
 }
 
@@ -345,6 +359,37 @@ func TestRecordedWalks(t *testing.T) {
 			}
 			if len(r.all) > 0 {
 				t.Errorf("seed %d leaves %d recordings", seed, len(r.all))
+			}
+		}
+	}
+}
+
+// TestRecordedFaults checks that a driver which fails to record or to replay launches each kernel, and that a
+// launch which fails has the same error and the same consequences with and without recordings.
+func TestRecordedFaults(t *testing.T) {
+	p := trained(t)
+	for _, fault := range []int{0, 1, 40, 333, 1500} {
+		for _, broken := range []string{"", "Record", "Replay"} {
+			plain, r := newLogged(nil, 0), &recordings{}
+			l := newLogged(r, 0)
+			plain.fault, l.fault, l.broken = fault, fault, broken
+			w := newWalk(t, plain, p, 5)
+			want, _ := w.steps(t.Context(), 60)
+			w.x.Close()
+			w = newWalk(t, l, p, 5)
+			got, _ := w.steps(t.Context(), 60)
+			w.x.Close()
+			if fault > 0 && !slices.ContainsFunc(want, func(e string) bool { return strings.Contains(e, "a fault") }) {
+				t.Errorf("launch %d: the fault is not among the errors %q", fault, want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("launch %d, %q fails: errors %q, want %q", fault, broken, got, want)
+			}
+			if err := differ([]logged{plain}, []logged{l}); err != nil {
+				t.Errorf("launch %d, %q fails: %v", fault, broken, err)
+			}
+			if len(r.all) > 0 {
+				t.Errorf("launch %d, %q fails: %d recordings are left", fault, broken, len(r.all))
 			}
 		}
 	}

@@ -8,7 +8,8 @@ import (
 
 // API is the open library.
 type API struct {
-	lib *library.Library
+	lib    *library.Library
+	direct struct{ setArg, launch uintptr } // addresses of functions that are called for each launch
 
 	platformIDs  func(n uint32, ids *uintptr, count *uint32) int32
 	platformInfo func(platform uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
@@ -31,9 +32,6 @@ type API struct {
 	releaseProgram func(program uintptr) int32
 	createKernel   func(program uintptr, name *byte, code *int32) uintptr
 	releaseKernel  func(kernel uintptr) int32
-	setArg         func(kernel uintptr, index uint32, size uintptr, value unsafe.Pointer) int32
-	launch         func(queue, kernel uintptr, dims uint32, offset, global, local *uintptr, n uint32,
-		wait, event uintptr) int32
 
 	createBuffer  func(context uintptr, flags uint64, size uintptr, host uintptr, code *int32) uintptr
 	releaseBuffer func(buffer uintptr) int32
@@ -68,6 +66,13 @@ func Open(paths ...string) (*API, error) {
 			return nil, err
 		}
 	}
+	if a.direct.setArg, err = lib.Symbol("clSetKernelArg"); err == nil {
+		a.direct.launch, err = lib.Symbol("clEnqueueNDRangeKernel")
+	}
+	if err != nil {
+		_ = lib.Close()
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -80,8 +85,8 @@ func (a *API) functions() map[string]any {
 		"clCreateProgramWithBinary": &a.fromBinary, "clGetProgramInfo": &a.programInfo,
 		"clCreateProgramWithSource": &a.createProgram, "clBuildProgram": &a.buildProgram,
 		"clGetProgramBuildInfo": &a.buildInfo, "clReleaseProgram": &a.releaseProgram,
-		"clCreateKernel": &a.createKernel, "clReleaseKernel": &a.releaseKernel, "clSetKernelArg": &a.setArg,
-		"clEnqueueNDRangeKernel": &a.launch, "clCreateBuffer": &a.createBuffer,
+		"clCreateKernel": &a.createKernel, "clReleaseKernel": &a.releaseKernel,
+		"clCreateBuffer":     &a.createBuffer,
 		"clReleaseMemObject": &a.releaseBuffer, "clEnqueueReadBuffer": &a.readBuffer,
 		"clEnqueueWriteBuffer": &a.writeBuffer, "clEnqueueCopyBuffer": &a.copyBuffer,
 		"clEnqueueMarkerWithWaitList": &a.marker, "clWaitForEvents": &a.waitEvents,

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
 // Queue is a device with a context, a queue that executes commands in order, and a built program.
@@ -12,6 +14,8 @@ type Queue struct {
 	a                       *API
 	context, queue, program uintptr
 	kernels                 map[string]uintptr
+	word                    uint64     // an argument; the library may not be passed an address on the stack
+	global, local           [2]uintptr // sizes of a launch, likewise
 }
 
 // Open creates a queue on a device and builds a program for it, or uses the result of an
@@ -143,15 +147,21 @@ func (q *Queue) Kernel(name string) (uintptr, error) {
 	return k, nil
 }
 
-// Set sets an argument of a kernel to size bytes.
-func (q *Queue) Set(kernel uintptr, i int, size int, value unsafe.Pointer) error {
-	return check("clSetKernelArg", q.a.setArg(kernel, uint32(i), uintptr(size), value))
+// Set sets an argument of a kernel to the first size bytes of bits. A training step has thousands of
+// launches, so Set and Launch call the library directly.
+func (q *Queue) Set(kernel uintptr, i, size int, bits uint64) error {
+	q.word = bits
+	code := library.Call(q.a.direct.setArg, kernel, uintptr(i), uintptr(size),
+		uintptr(unsafe.Pointer(&q.word)))
+	return check("clSetKernelArg", int32(code))
 }
 
 // Launch enqueues a kernel over groups[0] by groups[1] groups of the given number of
 // threads.
 func (q *Queue) Launch(kernel uintptr, groups [2]int, threads int) error {
-	global := [2]uintptr{uintptr(groups[0] * threads), uintptr(groups[1])}
-	local := [2]uintptr{uintptr(threads), 1}
-	return check("clEnqueueNDRangeKernel", q.a.launch(q.queue, kernel, 2, nil, &global[0], &local[0], 0, 0, 0))
+	q.global = [2]uintptr{uintptr(groups[0] * threads), uintptr(groups[1])}
+	q.local = [2]uintptr{uintptr(threads), 1}
+	code := library.Call(q.a.direct.launch, q.queue, kernel, 2, 0, uintptr(unsafe.Pointer(&q.global[0])),
+		uintptr(unsafe.Pointer(&q.local[0])), 0, 0, 0)
+	return check("clEnqueueNDRangeKernel", int32(code))
 }

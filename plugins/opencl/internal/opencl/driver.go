@@ -3,8 +3,8 @@ package opencl
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
-	"unsafe"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/gpu"
@@ -90,11 +90,11 @@ var errNoRecording = errors.New("opencl: there are no recordings")
 func (d driver) set(kernel uintptr, i int, a any) error {
 	switch a := a.(type) {
 	case gpu.Buffer:
-		return d.Set(kernel, i, 8, unsafe.Pointer(&a))
+		return d.Set(kernel, i, 8, uint64(a))
 	case int32:
-		return d.Set(kernel, i, 4, unsafe.Pointer(&a))
+		return d.Set(kernel, i, 4, uint64(uint32(a)))
 	case float64:
-		return d.Set(kernel, i, 8, unsafe.Pointer(&a))
+		return d.Set(kernel, i, 8, math.Float64bits(a))
 	}
 	panic(fmt.Sprintf("opencl: argument %d is a %T", i, a))
 }

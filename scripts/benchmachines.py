@@ -16,8 +16,7 @@ max(0, max(sent, received) / rate - 2/3 computing), and rows and results in full
 
 The model has no processor time for messages. A second ratio adds it: the bytes of a machine, times the processor time
 of its "devices serve" for a byte, divided by the machine's half core. That time is measured by itself, in a run of nine
-rows on the same machines without slowlink. The hidden part of the sums is 1 - (step - computing - rows - waits) / (sums /
-rate), if it is positive.
+rows on the same machines without slowlink.
 
 The steps of the run are read from its events; the median counts, without the first two. JSON names a file of
 docs/results. ONLY picks networks by a regular expression, which is compared with "resnet50 sync 125000000 576". Needs root, iproute2 and cgroups with cpu.
@@ -203,11 +202,10 @@ def measure(case, host, network_group, served):
     model = computing + rows / rate + exposed + waits
     step = statistics.median(took)
     moving = (plan["sent_bytes"] + plan["received_bytes"]) * cost / 0.5
-    hidden = min(1, max(0, 1 - (step - computing - rows / rate - waits) / (sums / rate)))
     print(f"{network} {size}x{size}, {norm}, batch {batch}, {name(rate, delay)}: computing {computing:.3f} s + rows "
           f"{rows / rate:.3f} + sums {exposed:.3f} of {sums / rate:.3f} + {plan['waits']} waits {waits:.3f} = {model:.3f}; "
           f"step {step:.3f} ({min(took):.3f} to {max(took):.3f}); ratio {model / step:.2f}; {cost * 1e9:.2f} s of a core "
-          f"per GB, {moving:.3f} s, with them {(model + moving) / step:.2f}; {hidden:.0%} of the sums hidden; measured rate "
+          f"per GB, {moving:.3f} s, with them {(model + moving) / step:.2f}; measured rate "
           f"{plan['bytes_per_s'] * 8 / 1e6:.0f} Mbit/s, round trip {plan['round_trip_s'] * 1e3:.1f} ms", flush=True)
     return [f"{network} {size}x{size}, {norm}, batch {batch}", name(rate, delay), f"{computing:.2f}",
             f"{rows / rate:.2f}", f"{exposed:.2f} of {sums / rate:.2f}", f"{waits:.2f}",

@@ -117,21 +117,16 @@ func needsHyper(ctx context.Context, m *member, s *setting) error {
 }
 
 // afterFailure checks that a run with a cancelled context changes no state, and that the device can then
-// run, commit and predict.
+// run, commit and predict. The runs after it have the same outputs as the runs before it.
 func afterFailure(ctx context.Context, m *member, s *setting) error {
 	before, err := m.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	canceled, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := m.x.Run(canceled, s.step(0)); !errors.Is(err, device.Canceled) {
-		return fmt.Errorf("a run whose context has ended: %v, want an error of kind %q", err, device.Canceled)
-	}
-	if err := m.unchanged(ctx, before); err != nil {
+	if err := sameAfterFailure(ctx, m, s); err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, m.x); err != nil {
+	if err := m.unchanged(ctx, before); err != nil {
 		return err
 	}
 	if err := m.x.Commit(ctx, 0, rate); err != nil {
@@ -141,8 +136,29 @@ func afterFailure(ctx context.Context, m *member, s *setting) error {
 	if err != nil {
 		return err
 	}
-	_, err = predict.run(ctx, m.x)
-	return err
+	return sameAfterFailure(ctx, m, predict)
+}
+
+// sameAfterFailure runs s, fails to run it with a cancelled context, and runs it again. Both runs must have
+// the same bits.
+func sameAfterFailure(ctx context.Context, m *member, s *setting) error {
+	want, err := s.run(ctx, m.x)
+	if err != nil {
+		return err
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := m.x.Run(canceled, s.step(0)); !errors.Is(err, device.Canceled) {
+		return fmt.Errorf("a run whose context has ended: %v, want an error of kind %q", err, device.Canceled)
+	}
+	got, err := s.run(ctx, m.x)
+	if err != nil {
+		return err
+	}
+	if err := equal(got, want, tensor.Tolerance{}, outputNames); err != nil {
+		return fmt.Errorf("after a run whose context has ended: %w", err)
+	}
+	return nil
 }
 
 // refusesNonFinite makes the weights overflow although weights, velocities and rate are finite.

@@ -105,7 +105,7 @@ func stem(input string) string {
 // the score.
 func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (
 	format.Writer, error) {
-	w, err := o.open(a, "yolo", src, note)
+	w, err := o.open(a, yolo, src, note)
 	if err != nil {
 		return nil, err
 	}

@@ -42,12 +42,18 @@ type prediction struct {
 	Boxes  []detect.Box `json:"boxes"`
 }
 
+// forms are the forms of output for boxes. All but yolo, which is a folder, have a Writer.
+var forms = []string{"json", "csv", "table", yolo, format.COCO}
+
+// yolo is the form with a file of boxes for each picture.
+const yolo = "yolo"
+
 // Writer returns a writer of boxes in the form json, csv, coco or table. If the outputs are not read as
 // boxes, it returns other: for models that are not detectors, for arrays as inputs, and in other forms. event
 // writes a line of JSON, and note a message for the user.
 func (o Options) Writer(a *predict.Answers, form string, dst io.Writer, src data.Source, event func(v any),
 	note func(string, ...any), other format.Writer) (format.Writer, error) {
-	isForm := slices.Contains([]string{"json", "csv", "table"}, form)
+	isForm := form != yolo && slices.Contains(forms, form)
 	if form != format.COCO && (!isForm || !o.reads(a, src)) {
 		if o.lastFlag != "" {
 			return nil, problem.New(o.lastFlag, "", "it is for a detector, pictures, and the formats json, csv, "+
@@ -81,7 +87,7 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 // limits for boxes, so that devices return only boxes within them.
 func (o Options) On(options predict.Options, a *predict.Answers, form string,
 	src data.Source) predict.Options {
-	if slices.Contains([]string{"json", "csv", "table", "yolo", format.COCO}, form) && o.reads(a, src) {
+	if slices.Contains(forms, form) && o.reads(a, src) {
 		options.Boxes = &o.limits
 	}
 	return options

@@ -24,7 +24,7 @@ type Norm struct {
 // Folding changes bits, so every device of a class must fold exactly these norms.
 func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	folded, norms := fn.Clone(), map[graph.Value]Norm{}
-	made, uses := map[graph.Value]int{}, readers(fn)
+	made, uses := map[graph.Value]int{}, Readers(fn)
 	for i, n := range fn.Nodes {
 		for _, v := range n.Out {
 			made[v] = i
@@ -64,9 +64,9 @@ func takesNorm(n *graph.Node) bool {
 	return slices.Contains(Folded, n.Op) && (n.Op != graph.Dense || n.Int("leading") == 0)
 }
 
-// readers returns how often each value is read. A result of the function counts as
+// Readers returns how often each value is read. A result of the function counts as
 // read more than once.
-func readers(fn *graph.Function) map[graph.Value]int {
+func Readers(fn *graph.Function) map[graph.Value]int {
 	uses := map[graph.Value]int{}
 	for _, n := range fn.Nodes {
 		for _, v := range n.In {

@@ -25,7 +25,34 @@ func joined() []chain {
 				append([]any{"of", a.op.String()}, a.attrs...))
 		}, bits})
 	}
-	return all
+	return append(all, chain{"silu of a value that is read again", (*chainBuilder).readTwice, bits})
+}
+
+// readTwice builds the silu of the results of many kinds of nodes, and products of each silu with the result
+// itself. So a device that computes the silu together with a node must also keep the result of the node.
+func (c *chainBuilder) readTwice() {
+	image := func(channels int) graph.Value { return c.operand(rows(channels, 5, 4).with(special)) }
+	weight := func(shape ...int) graph.Value { return c.operand(whole(shape...)) }
+	same := []int{1, 1, 1, 1}
+	a, b := c.operand(rows(5, 9).with(special)), c.operand(rows(9, 7).with(special))
+	for _, v := range (values{
+		c.do(graph.Conv, values{image(5), weight(17, 5, 1, 1)}),
+		c.do(graph.Conv, values{image(5), weight(35, 5, 1, 1)}),
+		c.do(graph.Conv, values{image(5), weight(5, 1, 3, 3)}, "groups", 5, "pad", same),
+		c.do(graph.Conv, values{image(24), weight(16, 24, 3, 3)}, "pad", same),
+		c.do(graph.Conv, values{image(32), weight(48, 32, 3, 3)}, "pad", same),
+		c.do(graph.Conv, values{image(16), weight(16, 16, 3, 3)}, "pad", same),
+		c.do(graph.Conv, values{c.operand(rows(16, 7, 7)), weight(32, 16, 5, 5)}, "pad", []int{2, 2, 2, 2}),
+		c.do(graph.ConvTranspose, values{image(5), weight(5, 19, 2, 2)}, "stride", []int{2, 2}),
+		c.do(graph.ConvTranspose, values{image(5), weight(5, 35, 2, 2)}, "stride", []int{2, 2}),
+		c.do(graph.MatMul, values{a, b}),
+		c.do(graph.MatMul, values{c.operand(rows(35, 5)), a}),
+		c.do(graph.GroupNorm, values{image(6), weight(6), weight(6)}, "groups", 6),
+		c.normalise(image(16)),
+		c.do(graph.Exp, values{image(3)}),
+	}) {
+		c.out(c.do(graph.Mul, values{v, c.do(graph.Silu, values{v})}))
+	}
 }
 
 // joined builds the chain of an activation. gradient has the attributes of the activation's

@@ -12,7 +12,10 @@ type compiler struct {
 	fn      *function
 	node    *graph.Node
 	folded  map[graph.Value]class.Norm // batch norms that are folded into products
+	tails   map[graph.Value]*tail      // epilogues, by the first results of their nodes
 	temps   []*slot                    // temporary slots of the current node
+	found   *slot                      // flags of optimizers that a result is infinite or NaN
+	checked map[graph.Value]bool       // results that have such flags
 	steps   []step
 	checks  []*labels   // checks after a run
 	changes []*onChange // steps that run on a change
@@ -40,6 +43,9 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	c := &compiler{exe: e}
 	whole := fn
 	fn, c.folded = class.Fold(fn)
+	if !e.backend.separate {
+		fn, c.tails = fuse(fn, c.folded)
+	}
 	c.fn = &function{Function: fn, ends: map[int]graph.Value{}}
 	for _, v := range fn.Values {
 		c.fn.values = append(c.fn.values, newValue(v))
@@ -105,6 +111,23 @@ func (c *compiler) findLastUses() {
 	for _, u := range c.fn.Updates {
 		c.fn.values[u.Value].last = len(c.fn.Nodes)
 	}
+	if !c.exe.backend.separate {
+		c.shareMemory()
+	}
+}
+
+// shareMemory gives the results of reshapes the memory of their operands.
+func (c *compiler) shareMemory() {
+	for i := len(c.fn.Nodes) - 1; i >= 0; i-- {
+		n := &c.fn.Nodes[i]
+		if n.Op != graph.Reshape {
+			continue
+		}
+		x, y := c.fn.values[n.In[0]], c.fn.values[n.Out[0]]
+		if _, kept := c.retainedName(n.Out[0]); !kept && x.state == nil && x.Kind == y.Kind && x.size() == y.size() {
+			y.alias, x.last = x, max(x.last, y.last)
+		}
+	}
 }
 
 // inputs assigns slots to the inputs. For commit, they are the slots with the values
@@ -128,6 +151,8 @@ func (c *compiler) build(i int) {
 		v := c.fn.values[id]
 		if s := c.inPlace(i, id); s != nil {
 			v.state = s
+		} else if v.alias != nil {
+			v.slot, v.state = v.alias.slot, v.alias.state
 		} else if name, ok := c.retainedName(id); ok {
 			v.slot = c.exe.slots.reserve(v.Kind, v.size())
 			c.exe.retained[name] = v
@@ -135,12 +160,20 @@ func (c *compiler) build(i int) {
 			v.slot = c.exe.slots.acquire(v.Kind, v.size())
 		}
 	}
-	if b := builders[c.node.Op]; b != nil {
+	t := c.tails[c.node.Out[0]]
+	if b := builders[c.node.Op]; t != nil && t.chain {
+		c.chain(t)
+	} else if c.out(0).alias != nil {
+		// the memory already has the elements
+	} else if b != nil {
 		b(c)
 	} else {
 		c.refuseNode("this device does not have the operation")
 	}
 	c.fn.ends[len(c.steps)] = c.node.Out[0]
+	if t != nil {
+		c.fn.ends[len(c.steps)] = t.product
+	}
 	if norm, ok := c.folded[c.node.Out[0]]; ok {
 		c.fn.ends[len(c.steps)] = norm.Product
 	}
@@ -152,10 +185,13 @@ func (c *compiler) build(i int) {
 func (c *compiler) release(i int) {
 	seen := map[*value]bool{}
 	for _, id := range append(append([]graph.Value{}, c.node.In...), c.node.Out...) {
-		if id == graph.None || seen[c.fn.values[id]] {
+		if id == graph.None {
 			continue
 		}
-		v := c.fn.values[id]
+		v := c.fn.values[id].origin()
+		if seen[v] {
+			continue
+		}
 		seen[v] = true
 		if v.state == nil && v.last <= i {
 			c.exe.slots.release(v.slot)

@@ -14,7 +14,7 @@ import (
 // launches. (Bounds that guards compare sums with are tested by the conformance cases "at the edge".)
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
-		"SPAN": class.SpanPositions, "LONGEST": detection.Longest, "SIZE": Threads,
+		"SPAN": class.SpanPositions, "GROUPED": grouped, "LONGEST": detection.Longest, "SIZE": Threads,
 		"DIRECT_ROWS": float64(directBlock.rows), "DIRECT_COLUMNS": float64(directBlock.columns),
 		"TERMS": termsOfBundle, "BUNDLES": bundlesOfChunk}
 	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {

@@ -13,9 +13,10 @@ import (
 
 // backend loads programs for a device of a driver.
 type backend struct {
-	info    device.Info
-	driver  Driver
-	records bool // the driver records launches; it has not failed to
+	info     device.Info
+	driver   Driver
+	records  bool // the driver records launches; it has not failed to
+	separate bool // every node is a launch
 }
 
 // Describe returns info with the abilities that this package gives a device:
@@ -47,6 +48,13 @@ func Refuse(o device.Options) error {
 // abilities (Describe).
 func New(info device.Info, driver Driver) device.Device {
 	b := &backend{info: Describe(info), driver: driver, records: true}
+	return lifecycle.New(func() device.Info { return b.info }, b)
+}
+
+// NewSeparate is New for tests: the device launches separate kernels for all nodes. It has the
+// bits of the device that New returns.
+func NewSeparate(info device.Info, driver Driver) device.Device {
+	b := &backend{info: Describe(info), driver: driver, separate: true}
 	return lifecycle.New(func() device.Info { return b.info }, b)
 }
 

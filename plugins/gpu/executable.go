@@ -13,6 +13,7 @@ type executable struct {
 	functions  map[string]*function
 	slots      slots
 	constants  []*constant
+	none       *constant         // an epilogue without steps
 	retained   map[string]*value // values that train retains for commit, by name
 	owner      *slot             // the replica of each row
 	starts     *slot             // the first row and the number of rows of each replica
@@ -44,6 +45,7 @@ func (e *executable) prepare(c device.Capacity) error {
 	}
 	e.owner, e.starts = e.slots.reserve(graph.Rows, 4), e.slots.reserve(graph.Replica, 8)
 	e.tree, e.partials = e.slots.reserve(graph.Replica, 8), e.slots.reserve(graph.Replica, 0)
+	e.none = (&compiler{exe: e}).table([]int{0})
 	var refused device.Refused
 	for _, fn := range e.program.InOrder() {
 		refused.Nodes = append(refused.Nodes, e.lower(fn)...)

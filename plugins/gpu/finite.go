@@ -7,29 +7,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkFinite adds launches that search the updates of the function for values that are not finite. The
-// result is a flag in the slot notFinite.
+// checkFinite adds launches that search the updates of the function for values that are not finite, except
+// the results of optimizers, which have flags. The result is a flag in the slot notFinite.
 func (c *compiler) checkFinite() {
-	at := 0
-	var each []func(found *slot)
+	if c.found == nil {
+		c.found = c.private(0)
+	}
+	at, found := c.found.bytes/4, c.found
 	for _, u := range c.fn.Updates {
 		v := c.fn.values[u.Value]
-		if v.DType != tensor.F32 || v.count == 0 {
+		if v.DType != tensor.F32 || v.count == 0 || c.checked[u.Value] {
 			continue
 		}
-		blocks, from := (v.count+1023)/1024, at
+		blocks := (v.count + 1023) / 1024
+		c.launch("not_finite", graph.Whole, blocks, v, found, blocks, v.count, at)
 		at += blocks
-		each = append(each, func(found *slot) {
-			c.launch("not_finite", graph.Whole, blocks, v, found, blocks, v.count, from)
-		})
 	}
 	if at == 0 {
 		return
 	}
-	found := c.private(4 * at)
-	for _, launch := range each {
-		launch(found)
-	}
+	found.bytes = 4 * at
 	for {
 		some := (at + 255) / 256
 		next := c.private(4 * some)

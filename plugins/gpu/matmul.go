@@ -19,6 +19,6 @@ func buildMatMul(c *compiler) {
 		pairs = append(pairs, m.A[i], m.B[i])
 	}
 	table := c.table([]int{m.M, m.K, m.N, m.InA(1, 0), m.InA(0, 1), m.InB(1, 0), m.InB(0, 1)}, pairs)
-	c.launch(size.kernel("matmul_block"), y.Kind, blocks*len(m.A)*Threads, a, b, y, c.exe.owner, table,
-		unitsOf(a, y.Kind), a.count, unitsOf(b, y.Kind), b.count, y.count)
+	c.launch(size.kernel("matmul_block"), y.Kind, blocks*len(m.A)*Threads, append([]any{a, b, y, table,
+		unitsOf(a, y.Kind), a.count, unitsOf(b, y.Kind), b.count, y.count}, c.epilogue(1)...)...)
 }

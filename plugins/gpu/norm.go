@@ -30,7 +30,7 @@ func buildSelectMoments(c *compiler) {
 // the units of the rows.
 func (c *compiler) normalise(a *slot, of int) {
 	x, y := c.in(0), c.out(0)
-	c.launch("normalise", y.Kind, y.count, x, a, y, c.exe.owner, y.count, of, y.channels())
+	c.launch("normalise", y.Kind, y.count, append([]any{x, a, y, y.count, of, y.channels()}, c.epilogue(1)...)...)
 }
 
 func buildNormalise(c *compiler) {

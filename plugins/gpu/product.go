@@ -65,23 +65,23 @@ func (c *compiler) positionwise(l class.Layer, w weights) {
 		t.bias, t.biased = bias, 1
 	}
 	b, y := blockOf(l.O), c.out(0)
-	c.product(b, "conv_block", y.Kind, b.rowBlocks(1, l.O), l.OH, c.in(0), t.weight, t.bias, y,
-		c.geometry(pixel(l), w, byWindow), l.C, t.biased)
+	c.product(b, "conv_block", y.Kind, b.rowBlocks(1, l.O), l.OH, append([]any{c.in(0), t.weight, t.bias, y,
+		c.geometry(pixel(l), w, byWindow), l.C, t.biased}, c.epilogue(l.OH)...)...)
 	c.steps[len(c.steps)-1].(*product).images = l.OH
 }
 
 // chains launches a convolution that computes each output by one chain of additions.
 func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
-	table := c.geometry(l, w, order)
+	table, last := c.geometry(l, w, order), c.epilogue(1)
+	args := append([]any{x, t.weight, t.bias, y, table, x.count, t.biased}, last...)
 	switch b := blockOf(l.O / l.Groups); {
 	case order == byDirect:
-		c.product(directBlock, "direct_block", y.Kind, 1, y.positions(), x, t.weight, t.bias, y, table, x.count,
-			t.biased)
+		c.product(directBlock, "direct_block", y.Kind, 1, y.positions(), args...)
 	case l.O > l.Groups:
-		c.product(b, "conv_block", y.Kind, b.rowBlocks(l.Groups, l.O), y.positions(), x, t.weight, t.bias, y, table,
-			x.count, t.biased)
+		c.product(b, "conv_block", y.Kind, b.rowBlocks(l.Groups, l.O), y.positions(), args...)
 	default:
-		c.launch("conv", y.Kind, y.count, x, t.weight, t.bias, y, table, y.count, x.count, t.biased)
+		c.launch("conv", y.Kind, y.count, append([]any{x, t.weight, t.bias, y, table, y.count, x.count, t.biased},
+			last...)...)
 	}
 }
 
@@ -109,7 +109,7 @@ func buildBackward(c *compiler) {
 	default:
 		b, sh, sw := blockOf(l.C/l.Groups), l.Stride[0], l.Stride[1]
 		n := ((l.H + sh - 1) / sh) * ((l.W + sw - 1) / sw)
-		c.product(b, "back_block", dx.Kind, b.rowBlocks(l.Groups, l.C)*sh*sw, n, dy, t.weight, t.bias, dx,
-			c.geometry(l, weights{}, byWindow), dy.count, t.biased)
+		c.product(b, "back_block", dx.Kind, b.rowBlocks(l.Groups, l.C)*sh*sw, n, append([]any{dy, t.weight, t.bias,
+			dx, c.geometry(l, weights{}, byWindow), dy.count, t.biased}, c.epilogue(1)...)...)
 	}
 }

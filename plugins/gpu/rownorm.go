@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
 
 // rowNormOps normalise each row separately (device/class/rownorm.go).
 var rowNormOps = map[graph.Op]func(c *compiler){
@@ -29,7 +32,12 @@ func buildLayerNorm(c *compiler) {
 	scale, bias, scaled, shifted := c.scaleAndBias()
 	lines := x.count / length
 	a := c.affine(graph.Rows, lines)
-	c.launch("line_affine", graph.Rows, lines, x, a, lines, length, step, eps)
+	if step == 1 && length <= class.SpanPositions {
+		blocks := blocksOf(length)
+		c.launch("row_affine", graph.Rows, spanThreads(lines, grouped/blocks), x, a, lines, length, blocks, eps)
+	} else {
+		c.launch("line_affine", graph.Rows, lines, x, a, lines, length, step, eps)
+	}
 	c.launch("line_normalise", graph.Rows, y.count, x, a, scale, bias, y, y.count, length, step, scaled,
 		shifted)
 }
@@ -39,7 +47,12 @@ func buildLayerNormGrad(c *compiler) {
 	length, step := c.node.Lines(x.Shape)
 	lines := x.count / length
 	a := c.affine(graph.Rows, lines)
-	c.launch("line_gradient", graph.Rows, lines, x, dy, a, lines, length, step, eps)
+	if step == 1 && length <= class.SpanPositions {
+		blocks := blocksOf(length)
+		c.launch("row_gradient", graph.Rows, spanThreads(lines, grouped/blocks), x, dy, a, lines, length, blocks, eps)
+	} else {
+		c.launch("line_gradient", graph.Rows, lines, x, dy, a, lines, length, step, eps)
+	}
 	c.launch("line_back", graph.Rows, dx.count, x, dy, a, dx, dx.count, length, step)
 }
 
@@ -58,7 +71,8 @@ func buildGroupNorm(c *compiler) {
 	a := c.affine(graph.Rows, channels)
 	c.launch("group_affine", graph.Rows, channels, m, scale, bias, a, channels, size, scaled, shifted,
 		eps)
-	c.launch("normalise", graph.Rows, y.count, x, a, y, c.exe.owner, y.count, ofSame, channels)
+	c.launch("normalise", graph.Rows, y.count, append([]any{x, a, y, y.count, ofSame, channels},
+		c.epilogue(1)...)...)
 }
 
 func buildGroupNormGrad(c *compiler) {

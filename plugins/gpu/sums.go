@@ -32,12 +32,25 @@ func (c *compiler) channelPartition(x *value) (k *partition, spans int) {
 // spansOf returns the number of spans of a channel of one row.
 func spansOf(x *value) int { return max(1, (x.positions()+class.SpanPositions-1)/class.SpanPositions) }
 
+// blocksOf returns the number of blocks of a span of a channel with this many positions.
+func blocksOf(positions int) int {
+	return (min(max(positions, 1), class.SpanPositions) + class.BlockPositions - 1) / class.BlockPositions
+}
+
+// grouped is the maximum number of blocks of a group of threads.
+const grouped = 112
+
+// spanThreads returns the number of threads for n spans, when a group of threads computes the given number
+// of them (kernels/73_spans.cl).
+func spanThreads(n, ofGroup int) int { return (n + ofGroup - 1) / ofGroup * Threads }
+
 func buildMoments(c *compiler) {
 	x, m := c.in(0), c.out(0)
 	k, spans := c.channelPartition(x)
 	p := c.chunkSlot(k, 3*8*x.channels()*spans)
-	c.launchChunks(k, "moments_part", x.channels()*spans, x, p, k.table, x.channels()*spans, x.channels(),
-		x.positions())
+	blocks := blocksOf(k.rows * x.positions())
+	c.launchChunks(k, "moments_part", spanThreads(x.channels()*spans, grouped/blocks), x, p, k.table,
+		x.channels()*spans, x.channels(), x.positions(), blocks)
 	c.launch("moments_total", graph.Replica, x.channels(), p, m, k.firsts, x.channels(), spans)
 }
 
@@ -49,8 +62,9 @@ func (c *compiler) channelSums(k *partition, spans int, x, dy, m *value) *slot {
 	if m != nil {
 		of, moments = unitsOf(m, graph.Rows), m
 	}
-	c.launchChunks(k, "gradient_part", x.channels()*spans, x, dy, moments, p, k.table, x.channels()*spans,
-		x.channels(), x.positions(), of)
+	blocks := blocksOf(k.rows * x.positions())
+	c.launchChunks(k, "gradient_part", spanThreads(x.channels()*spans, grouped/blocks), x, dy, moments, p,
+		k.table, x.channels()*spans, x.channels(), x.positions(), blocks, of)
 	return p
 }
 

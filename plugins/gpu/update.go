@@ -31,22 +31,40 @@ func (c *compiler) update(kernel string, numbers ...any) {
 	c.launch(kernel, graph.Whole, n, append(append(args, n), numbers...)...)
 }
 
+// optimize is update for a kernel of an optimizer, which also reports whether its results are finite.
+func (c *compiler) optimize(kernel string, numbers ...any) {
+	if c.found == nil {
+		c.found = c.private(0)
+	}
+	at := c.found.bytes / 4
+	c.found.bytes += (c.out(0).count + Threads - 1) / Threads * 4
+	c.update(kernel, append([]any{c.found, at}, numbers...)...)
+	if c.checked == nil {
+		c.checked = map[graph.Value]bool{}
+	}
+	for _, v := range c.node.Out {
+		c.checked[v] = true
+	}
+}
+
 func buildSGD(c *compiler) {
 	nesterov := 0
 	if c.node.Bool("nesterov") {
 		nesterov = 1
 	}
-	c.update("sgd", c.node.Float("momentum"), c.node.Float("weight_decay"), nesterov)
+	c.optimize("sgd", c.node.Float("momentum"), c.node.Float("weight_decay"), nesterov)
 }
 
 func buildAdamW(c *compiler) {
-	c.update("adamw", 1-c.node.Float("beta1"), 1-c.node.Float("beta2"), c.node.Float("beta2"),
+	c.optimize("adamw", 1-c.node.Float("beta1"), 1-c.node.Float("beta2"), c.node.Float("beta2"),
 		c.node.Float("eps"), c.node.Float("weight_decay"))
 }
 
-func buildLARS(c *compiler) { c.update("lars", c.node.Float("momentum"), c.node.Float("weight_decay")) }
+func buildLARS(c *compiler) {
+	c.optimize("lars", c.node.Float("momentum"), c.node.Float("weight_decay"))
+}
 
-func buildEMA(c *compiler) { c.update("ema", 1-c.node.Float("decay")) }
+func buildEMA(c *compiler) { c.optimize("ema", 1-c.node.Float("decay")) }
 
 func buildTrustRatio(c *compiler) {
 	c.update("trust_ratio", c.node.Float("eta"), c.node.Float("weight_decay"), c.node.Float("eps"))

@@ -16,6 +16,15 @@ type value struct {
 	slot  *slot  // memory of the value, unless it is a state tensor
 	state *state // state tensor that the value is, or nil
 	last  int    // last node that reads the value; for an output, a number after all nodes
+	alias *value // value with the same elements, with which it shares its memory; or nil
+}
+
+// origin returns the value that has the memory of v.
+func (v *value) origin() *value {
+	for v.alias != nil {
+		v = v.alias
+	}
+	return v
 }
 
 // channels returns the length of axis 0, or 1 without axes.

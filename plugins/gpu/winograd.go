@@ -57,8 +57,9 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 	b := blockOf(l.O)
 	c.product(b, "winograd_product", y.Kind, t.frequencies*b.rowBlocks(1, l.O), count, v, u, m, apart, l.C, l.O,
 		count, t.frequencies, t.Block(l.C))
-	c.launch("winograd_output"+suffix, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
-		t.columns, count, f.biased)
-	c.launch("winograd_direct", y.Kind, y.count, x, f.weight, f.bias, y, apart, suspect, table, y.count, t.Side,
-		t.columns, count, f.biased)
+	last := c.epilogue(1)
+	c.launch("winograd_output"+suffix, y.Kind, l.O*count, append([]any{m, f.bias, y, apart, suspect, table,
+		l.O * count, t.columns, count, f.biased}, last...)...)
+	c.launch("winograd_direct", y.Kind, y.count, append([]any{x, f.weight, f.bias, y, apart, suspect, table,
+		y.count, t.Side, t.columns, count, f.biased}, last...)...)
 }

@@ -23,6 +23,8 @@
 #define SQRT64(a) sqrt((double)(a))
 #define FLOOR64(a) floor((double)(a))
 #endif
+#define EVERY _Pragma("unroll") for
+#define LOOP _Pragma("unroll 1") for
 #define KERNEL kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void
 #define FUNCTION static __attribute__((always_inline))
 #define IN global const

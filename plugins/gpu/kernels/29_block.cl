@@ -15,8 +15,6 @@
 #define CHUNK(rows, columns, depth) (depth * (LEFT(rows) + RIGHT(columns)))
 #define LOCAL(rows, columns, depth) \
 	local float m[2 * CHUNK(rows, columns, depth)] __attribute__((aligned(32)))
-#define EVERY _Pragma("unroll") for
-#define LOOP _Pragma("unroll 1") for
 // UP_TO loops n times. It is unrolled most times, which n must not exceed, because a
 // function is compiled before its arguments are known.
 #define UP_TO(n, i, most) EVERY (int i = 0; i < most; i++) if (i < n)
@@ -76,32 +74,3 @@ FUNCTION void block_lay(local float *m, float8 *s, int rows, int columns) {
 	*(local float8 *)(m + (rows / WIDE + line) * columns + at) = s[1];
 }
 #define ROW_OF(l, rows) (l % (rows / WIDE) * WIDE + l / (rows / WIDE))
-
-// column is a column of the product that a thread fetches and stores. It belongs to a pixel
-// of an image.
-typedef struct column {
-	IN float *from; // the image
-	OUT float *to;
-	int there;      // whether the column exists
-	int y, x;       // where its window begins
-	int inside, at; // whether its current pixel is inside the image, and the pixel's index
-} column;
-
-// block_store adds the bias to a block and stores its count rows, at a distance of step.
-FUNCTION void block_store(local float *m, float8 *s, column *mine, int rows, int columns, int count, int step,
-	IN float *bias, int biased) {
-	EVERY (int q = 0; q < WIDE; q += 2) {
-		block_lay(m, s + q, rows, columns);
-		BARRIER();
-		LOOP (int l = 0; l < rows / (WIDE / 2); l++) {
-			int r = ROW_OF(l, rows) + q;
-			UP_TO (columns / SIZE, i, 4)
-				if (mine[i].there && r < count) {
-					float v = m[l * columns + i * SIZE + THREAD()];
-					mine[i].to[r * step] = biased ? v + bias[r] : v;
-				}
-		}
-		if (q + 2 < WIDE)
-			BARRIER();
-	}
-}

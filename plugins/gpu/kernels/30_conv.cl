@@ -39,11 +39,13 @@ FUNCTION float convolved(IN float *x, IN float *w, IN float *bias, int biased, I
 }
 
 KERNEL conv(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table, int n,
-	int count_x, int biased) {
+	int count_x, int biased, EPILOGUE) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int p = e % (G_OH * G_OW);
-	y[unit * n + e] = convolved(x + unit * count_x, w, bias, biased, g, e / (G_OH * G_OW), p / G_OW, p % G_OW);
+	epilogue last = GIVEN;
+	int at = e % (G_OH * G_OW);
+	float v = convolved(x + unit * count_x, w, bias, biased, g, e / (G_OH * G_OW), at / G_OW, at % G_OW);
+	y[unit * n + e] = finished(last, 0, v, (int)unit, e);
 }
 
 // fold multiplies weights by the factors of the batch norm that follows the layer. fold_bias

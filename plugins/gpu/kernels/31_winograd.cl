@@ -266,16 +266,19 @@ WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 WINOGRAD_INPUT(winograd_input5, 2, 6, into4)
 
 // winograd_output4, winograd_output2 and winograd_output5 compute the outputs of a tile,
-// unless it is a suspect.
+// unless it is a suspect. A thread keeps its outputs in local memory, so that the loop with the
+// epilogue need not be unrolled.
 #define WINOGRAD_OUTPUT(NAME, SIDE, TILE, BACK) \
 	KERNEL NAME(int first, IN float *m, IN float *bias, OUT float *y, IN int *apart, IN int *suspect, \
-		IN int *table, int n, int columns, int tiles, int biased) { \
+		IN int *table, int n, int columns, int tiles, int biased, EPILOGUE) { \
+		local float mine[SIDE * SIDE * SIZE]; \
 		EACH(e, unit, n); \
+		epilogue last = GIVEN; \
 		if (apart[0] || suspect[unit * tiles + e % tiles]) \
 			return; \
 		IN int *g = table; \
-		int o = e / tiles, all = tiles / PHASES, q = e % tiles / all, at = e % tiles % all; \
-		int top = at / columns * SIDE, left = at % columns * SIDE; \
+		int o = e / tiles, all = tiles / PHASES, phase = e % tiles / all, tile = e % tiles % all; \
+		int top = tile / columns * SIDE, left = tile % columns * SIDE; \
 		m += unit * (long)n * (TILE * TILE) + e; \
 		float d[TILE], t[SIDE], half_way[SIDE * TILE]; \
 		_Pragma("unroll") for (int i = 0; i < TILE; i++) { \
@@ -284,15 +287,15 @@ WINOGRAD_INPUT(winograd_input5, 2, 6, into4)
 			_Pragma("unroll") for (int x = 0; x < SIDE; x++) half_way[x * TILE + i] = t[x]; \
 		} \
 		float b = biased ? bias[o] : 0.0f; \
-		y += unit * (G_O * G_OH * G_OW) + o * G_OH * G_OW; \
 		_Pragma("unroll") for (int x = 0; x < SIDE; x++) { \
 			BACK(t, half_way + x * TILE); \
-			int right = COLUMN(q, left + x); \
-			_Pragma("unroll") for (int i = 0; i < SIDE; i++) { \
-				int below = ROW(q, top + i); \
-				if (below < G_OH && right < G_OW) \
-					y[below * G_OW + right] = t[i] + b; \
-			} \
+			_Pragma("unroll") for (int i = 0; i < SIDE; i++) mine[(i * SIDE + x) * SIZE + THREAD()] = t[i] + b; \
+		} \
+		LOOP (int i = 0; i < SIDE * SIDE; i++) { \
+			int below = ROW(phase, top + i / SIDE), right = COLUMN(phase, left + i % SIDE); \
+			int at = (o * G_OH + below) * G_OW + right; \
+			if (below < G_OH && right < G_OW) \
+				y[unit * (G_O * G_OH * G_OW) + at] = finished(last, 0, mine[i * SIZE + THREAD()], (int)unit, at); \
 		} \
 	}
 WINOGRAD_OUTPUT(winograd_output4, 4, 6, back4)
@@ -302,12 +305,14 @@ WINOGRAD_OUTPUT(winograd_output5, 2, 6, back5)
 // winograd_direct computes by windows the outputs that tiles must not compute: all of them
 // if the weights are not even, otherwise the outputs of suspects.
 KERNEL winograd_direct(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *apart,
-	IN int *suspect, IN int *table, int n, int side, int columns, int tiles, int biased) {
+	IN int *suspect, IN int *table, int n, int side, int columns, int tiles, int biased, EPILOGUE) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int p = e % (G_OH * G_OW), oy = p / G_OW, ox = p % G_OW;
-	int q = oy % G_DH * G_DH + ox % G_DH, tile = oy / G_DH / side * columns + ox / G_DH / side;
-	if (!apart[0] && !suspect[unit * tiles + q * (tiles / PHASES) + tile])
+	epilogue last = GIVEN;
+	int position = e % (G_OH * G_OW), oy = position / G_OW, ox = position % G_OW;
+	int phase = oy % G_DH * G_DH + ox % G_DH, tile = oy / G_DH / side * columns + ox / G_DH / side;
+	if (!apart[0] && !suspect[unit * tiles + phase * (tiles / PHASES) + tile])
 		return;
-	y[unit * n + e] = convolved(x + unit * (G_C * G_H * G_W), w, bias, biased, g, e / (G_OH * G_OW), oy, ox);
+	float v = convolved(x + unit * (G_C * G_H * G_W), w, bias, biased, g, e / (G_OH * G_OW), oy, ox);
+	y[unit * n + e] = finished(last, 0, v, (int)unit, e);
 }

@@ -26,7 +26,7 @@ FUNCTION void fetch_weights(float *a, IN float *w, int *row, int many, int ok, i
 // conv_block computes convolutions in ORDER_WINDOW. GROUP_Y is the index of a block of output
 // channels, group by group. n is the number of columns.
 FUNCTION void conv_block(local float *m, int rows, int columns, int first, int n, IN float *x, IN float *w,
-	IN float *bias, OUT float *y, IN int *g, int count_x, int biased) {
+	IN float *bias, OUT float *y, IN int *g, int count_x, int biased, epilogue last) {
 	int positions = G_OH * G_OW, per = (G_OG + rows - 1) / rows, group = GROUP_Y() / per;
 	int of = GROUP_Y() % per * rows, count = G_OG - of, o = group * G_OG + of, channels = G_CG;
 	int high = G_H, wide = G_W, plane = high * wide, kw = G_KW, dh = G_DH, dw = G_DW;
@@ -39,7 +39,8 @@ FUNCTION void conv_block(local float *m, int rows, int columns, int first, int n
 		long unit = first + c / positions;
 		mine[r].there = there;
 		mine[r].from = x + unit * count_x + (long)group * channels * plane;
-		mine[r].to = y + (unit * G_O + o) * positions + p;
+		mine[r].unit = (int)unit;
+		mine[r].e = o * positions + p;
 		mine[r].y = p / G_OW * G_SH - G_TOP;
 		mine[r].x = p % G_OW * G_SW - G_LEFT;
 	}
@@ -77,14 +78,15 @@ FUNCTION void conv_block(local float *m, int rows, int columns, int first, int n
 			block_keep(to, a, b, rows, columns);
 		BARRIER();
 	}
-	block_store(m, s, mine, rows, columns, count, positions, bias + o, biased);
+	block_store(m, s, mine, rows, columns, count, positions, bias + o, biased, y, G_O * positions, last);
 }
 
 #define CONV_BLOCK(ROWS, COLUMNS) \
 	KERNEL conv_block##ROWS(int first, int n, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table, \
-		int count_x, int biased) { \
+		int count_x, int biased, EPILOGUE) { \
 		LOCAL(ROWS, COLUMNS, DEPTH); \
-		conv_block(m, ROWS, COLUMNS, first, n, x, w, bias, y, table, count_x, biased); \
+		epilogue last = GIVEN; \
+		conv_block(m, ROWS, COLUMNS, first, n, x, w, bias, y, table, count_x, biased, last); \
 	}
 CONV_BLOCK(64, 128)
 CONV_BLOCK(32, 256)

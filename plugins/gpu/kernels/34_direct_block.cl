@@ -6,7 +6,7 @@
 #define DIRECT CHUNK(DIRECT_ROWS, DIRECT_COLUMNS, DIRECT_DEPTH)
 
 KERNEL direct_block16(int first, int n, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table,
-	int count_x, int biased) {
+	int count_x, int biased, EPILOGUE) {
 	LOCAL(DIRECT_ROWS, DIRECT_COLUMNS, DIRECT_DEPTH);
 	IN int *g = table;
 	int positions = G_OH * G_OW, channels = G_C, high = G_H, wide = G_W, plane = high * wide;
@@ -18,7 +18,8 @@ KERNEL direct_block16(int first, int n, IN float *x, IN float *w, IN float *bias
 		long unit = first + c / positions;
 		mine[r].there = there;
 		mine[r].from = x + unit * count_x;
-		mine[r].to = y + unit * G_O * positions + p;
+		mine[r].unit = (int)unit;
+		mine[r].e = p;
 		mine[r].y = p / G_OW - G_TOP;
 		mine[r].x = p % G_OW - G_LEFT;
 	}
@@ -59,5 +60,6 @@ KERNEL direct_block16(int first, int n, IN float *x, IN float *w, IN float *bias
 		}
 		BARRIER();
 	}
-	block_store(m, s, mine, DIRECT_ROWS, DIRECT_COLUMNS, DIRECT_ROWS, positions, bias, biased);
+	epilogue last = GIVEN;
+	block_store(m, s, mine, DIRECT_ROWS, DIRECT_COLUMNS, DIRECT_ROWS, positions, bias, biased, y, G_O * positions, last);
 }

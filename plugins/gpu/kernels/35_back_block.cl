@@ -12,7 +12,7 @@ FUNCTION int fits(IN int *g, int t, int phase_y, int phase_x) {
 // of a block of channels, group by group, and of a phase. n is the number of pixels of the
 // largest phase.
 FUNCTION void back_block(local float *m, int rows, int columns, int first, int n, IN float *dy, IN float *w,
-	IN float *bias, OUT float *dx, IN int *g, int count_dy, int biased) {
+	IN float *bias, OUT float *dx, IN int *g, int count_dy, int biased, epilogue last) {
 	int sh = G_SH, sw = G_SW, phase_y = GROUP_Y() / sw % sh, phase_x = GROUP_Y() % sw, block = GROUP_Y() / (sh * sw);
 	int across = (G_W + sw - 1) / sw, pixels = (G_H + sh - 1) / sh * across, area = G_H * G_W;
 	int per = (G_CG + rows - 1) / rows, group = block / per, of = block % per * rows, count = G_CG - of;
@@ -26,7 +26,8 @@ FUNCTION void back_block(local float *m, int rows, int columns, int first, int n
 		long unit = first + c / pixels;
 		mine[r].there = there && v < G_H && u < G_W;
 		mine[r].from = dy + unit * count_dy + (long)group * channels * plane;
-		mine[r].to = dx + (unit * G_C + group * G_CG + of) * area + v * G_W + u;
+		mine[r].unit = (int)unit;
+		mine[r].e = (group * G_CG + of) * area + v * G_W + u;
 		mine[r].y = v + G_TOP;
 		mine[r].x = u + G_LEFT;
 	}
@@ -72,14 +73,15 @@ FUNCTION void back_block(local float *m, int rows, int columns, int first, int n
 			block_keep(to, a, b, rows, columns);
 		BARRIER();
 	}
-	block_store(m, s, mine, rows, columns, count, area, bias + group * G_CG + of, biased);
+	block_store(m, s, mine, rows, columns, count, area, bias + group * G_CG + of, biased, dx, G_C * area, last);
 }
 
 #define BACK_BLOCK(ROWS, COLUMNS) \
 	KERNEL back_block##ROWS(int first, int n, IN float *dy, IN float *w, IN float *bias, OUT float *dx, IN int *table, \
-		int count_dy, int biased) { \
+		int count_dy, int biased, EPILOGUE) { \
 		LOCAL(ROWS, COLUMNS, DEPTH); \
-		back_block(m, ROWS, COLUMNS, first, n, dy, w, bias, dx, table, count_dy, biased); \
+		epilogue last = GIVEN; \
+		back_block(m, ROWS, COLUMNS, first, n, dy, w, bias, dx, table, count_dy, biased, last); \
 	}
 BACK_BLOCK(64, 128)
 BACK_BLOCK(32, 256)

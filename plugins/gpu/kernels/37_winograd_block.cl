@@ -14,7 +14,8 @@ FUNCTION void winograd_product(local float *m, int rows, int columns, int first,
 		long unit = (first + c / tiles) * (long)frequencies + f;
 		mine[r].there = there && !apart[0];
 		mine[r].from = v + unit * in * tiles + c % tiles;
-		mine[r].to = y + (unit * out + of) * tiles + c % tiles;
+		mine[r].unit = (int)unit;
+		mine[r].e = of * tiles + c % tiles;
 	}
 	int row = THREAD() % rows, line = THREAD() / rows, chunks = apart[0] ? 0 : in / DEPTH;
 	u += (long)f * in * out + of + (row < count ? row : 0) + line * out;
@@ -52,7 +53,8 @@ FUNCTION void winograd_product(local float *m, int rows, int columns, int first,
 		}
 		BARRIER();
 	}
-	block_store(m, sum, mine, rows, columns, count, tiles, u, 0);
+	epilogue none = {0};
+	block_store(m, sum, mine, rows, columns, count, tiles, u, 0, y, out * tiles, none);
 }
 
 #define WINOGRAD_PRODUCT(ROWS, COLUMNS) \

@@ -11,21 +11,22 @@
 #define T_PAIR(i) t[7 + (i)]
 
 FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN float *a, IN float *b, OUT float *y,
-	IN int *owner, IN int *t, int of_a, int count_a, int of_b, int count_b, int count_y) {
+	IN int *t, int of_a, int count_a, int of_b, int count_b, int count_y, epilogue last) {
+	IN int *owner = last.owner;
 	int terms = T_K, n = T_N, across = (n + columns - 1) / columns, high = (T_M + rows - 1) / rows;
 	int from = GROUP() % across * columns, of = GROUP() / across % high * rows, product = GROUP() / across / high;
 	int count = T_M - of, chunks = (terms + DEPTH - 1) / DEPTH, p = THREAD() % DEPTH;
 	long unit = (long)first + GROUP_Y();
 	a += UNIT(of_a, unit, owner) * count_a + (long)T_PAIR(2 * product) * T_M * terms + (long)of * T_DOWN_A;
 	b += UNIT(of_b, unit, owner) * count_b + (long)T_PAIR(2 * product + 1) * terms * n;
-	int row[4], column[16], next_a = T_NEXT_A, next_b = T_NEXT_B;
+	int row[4], right[16], next_a = T_NEXT_A, next_b = T_NEXT_B;
 	UP_TO (rows / STRIDE, i, 4) {
 		int r = THREAD() / DEPTH + i * STRIDE;
 		row[i] = (r < count ? r : 0) * T_DOWN_A;
 	}
 	UP_TO (columns / STRIDE, i, 16) {
 		int e = from + THREAD() / DEPTH + i * STRIDE;
-		column[i] = (e < n ? e : 0) * T_RIGHT_B;
+		right[i] = (e < n ? e : 0) * T_RIGHT_B;
 	}
 	float u[4], v[16];
 	float8 s[WIDE];
@@ -40,7 +41,7 @@ FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN 
 				u[i] = there ? d : -0.0f;
 			}
 			UP_TO (columns / STRIDE, i, 16) {
-				float d = b[column[i] + k * next_b];
+				float d = b[right[i] + k * next_b];
 				v[i] = there ? d : 0.0f;
 			}
 		}
@@ -52,26 +53,22 @@ FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN 
 		}
 		BARRIER();
 	}
-	y += unit * count_y + ((long)product * T_M + of) * n + from + THREAD();
-	EVERY (int q = 0; q < WIDE; q += 2) {
-		block_lay(m, s + q, rows, columns);
-		BARRIER();
-		LOOP (int l = 0; l < rows / (WIDE / 2); l++) {
-			int r = ROW_OF(l, rows) + q;
-			UP_TO (columns / SIZE, i, 2)
-				if (from + i * SIZE + THREAD() < n && r < count)
-					y[r * n + i * SIZE] = m[l * columns + i * SIZE + THREAD()];
-		}
-		if (q + 2 < WIDE)
-			BARRIER();
+	column mine[2];
+	UP_TO (columns / SIZE, i, 2) {
+		int c = from + i * SIZE + THREAD();
+		mine[i].there = c < n;
+		mine[i].unit = (int)unit;
+		mine[i].e = (product * T_M + of) * n + c;
 	}
+	block_store(m, s, mine, rows, columns, count, n, y, 0, y, count_y, last);
 }
 
 #define MATMUL_BLOCK(ROWS, COLUMNS) \
-	KERNEL matmul_block##ROWS(int first, IN float *a, IN float *b, OUT float *y, IN int *owner, IN int *table, \
-		int of_a, int count_a, int of_b, int count_b, int count_y) { \
+	KERNEL matmul_block##ROWS(int first, IN float *a, IN float *b, OUT float *y, IN int *table, int of_a, int count_a, \
+		int of_b, int count_b, int count_y, EPILOGUE) { \
 		LOCAL(ROWS, COLUMNS, DEPTH); \
-		matmul_block(m, ROWS, COLUMNS, first, a, b, y, owner, table, of_a, count_a, of_b, count_b, count_y); \
+		epilogue last = GIVEN; \
+		matmul_block(m, ROWS, COLUMNS, first, a, b, y, table, of_a, count_a, of_b, count_b, count_y, last); \
 	}
 MATMUL_BLOCK(64, 128)
 MATMUL_BLOCK(32, 256)

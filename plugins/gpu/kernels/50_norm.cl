@@ -44,11 +44,13 @@ KERNEL affine_of_gradient(int first, IN double *m, IN double *sums, IN float *ga
 	a[4 * n] = (float)slope;
 }
 
-KERNEL normalise(int first, IN float *x, IN float *a, OUT float *y, IN int *owner, int n, int of, int channels) {
+KERNEL normalise(int first, IN float *x, IN float *a, OUT float *y, int n, int of, int channels, EPILOGUE) {
 	EACH(e, unit, n);
+	epilogue last = GIVEN;
 	a += UNIT(of, unit, owner) * (5 * channels) + e / (n / channels);
 	float v = x[unit * n + e];
-	y[unit * n + e] = ((v - a[0]) - a[channels]) * a[2 * channels] + a[3 * channels];
+	v = ((v - a[0]) - a[channels]) * a[2 * channels] + a[3 * channels];
+	y[unit * n + e] = finished(last, 0, v, (int)unit, e);
 }
 
 KERNEL normalise_back(int first, IN float *x, IN float *dy, IN float *a, OUT float *dx, IN int *owner, int n, int of,

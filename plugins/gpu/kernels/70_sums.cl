@@ -122,20 +122,6 @@ FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels
 	return m;
 }
 
-// moments_part computes the moments of a span of the positions of a part. e is the index of a
-// span and of a channel.
-KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int n, int channels, int positions) {
-	EACH(e, unit, n);
-	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
-	int to = from + SPAN < all ? from + SPAN : all;
-	x += (long)cut[3 * unit + 1] * channels * positions;
-	moments m = span_moments(x, from, to, c, channels, positions);
-	parts += (unit * n + e) * 3;
-	parts[0] = m.n;
-	parts[1] = m.mean;
-	parts[2] = m.q;
-}
-
 // moments_total merges the spans of each part and then the parts of a replica.
 KERNEL moments_total(int first, IN double *parts, OUT double *m, IN int *firsts, int n, int spans) {
 	EACH(c, unit, n);
@@ -197,22 +183,6 @@ FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, i
 	if (both && !is_finite(s2))
 		s2 = finite_or(s2, wide_products(x, dy, from, to, c, channels, positions, mean, 0));
 	return (double2)(s1, s2);
-}
-
-// gradient_part computes for a span the sums of dy and of dy*(x - mean). Without moments (of < 0)
-// it computes only the sum of dy.
-KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT double *parts, IN int *cut, int n,
-	int channels, int positions, int of) {
-	EACH(e, unit, n);
-	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
-	int to = from + SPAN < all ? from + SPAN : all;
-	long at = (long)cut[3 * unit + 1] * channels * positions;
-	double mean = 0.0;
-	if (of >= 0)
-		mean = m[(of == OF_WHOLE ? 0L : (long)cut[3 * unit]) * (1 + 2 * channels) + 1 + c];
-	double2 s = span_sums(x + at, dy + at, from, to, c, channels, positions, mean, of >= 0);
-	parts[(unit * n + e) * 2] = s.x;
-	parts[(unit * n + e) * 2 + 1] = s.y;
 }
 
 // added adds one of the two numbers of spans, selected by which, along the tree: the spans of

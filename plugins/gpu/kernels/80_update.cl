@@ -1,43 +1,81 @@
 // Updates in float32, with operations in the order in which they are written.
 
+// flag stores for a group of threads whether one of them has any.
+FUNCTION void flag(local int *m, OUT int *found, int at, int any) {
+	m[THREAD()] = any;
+	BARRIER();
+	if (THREAD() > 0)
+		return;
+	for (int i = 1; i < SIZE; i++) any = any || m[i];
+	found[at + GROUP()] = any;
+}
+
+// sick returns whether a number is infinite or NaN.
+FUNCTION int sick(float x) { return (BITS(x) & 0x7f800000u) == 0x7f800000u; }
+
+// The kernels of optimizers store for each group of threads, in found from at on, whether a result
+// is infinite or NaN.
 KERNEL sgd(int first, IN float *w, IN float *g, IN float *v, IN float *lr, OUT float *w1, OUT float *v1, int n,
-	double momentum, double decay, int nesterov) {
-	EACH(i, unit, n);
-	float m = (float)momentum, k = (float)decay, d = g[i];
-	if (k != 0.0f)
-		d = g[i] + k * w[i];
-	float next = m * v[i] + d, u = next;
-	if (nesterov)
-		u = d + m * next;
-	w1[i] = w[i] - lr[0] * u;
-	v1[i] = next;
+	OUT int *found, int at, double momentum, double decay, int nesterov) {
+	local int groups[SIZE];
+	int i = GROUP() * SIZE + THREAD(), any = 0;
+	if (i < n) {
+		float m = (float)momentum, k = (float)decay, d = g[i];
+		if (k != 0.0f)
+			d = g[i] + k * w[i];
+		float next = m * v[i] + d, u = next;
+		if (nesterov)
+			u = d + m * next;
+		u = w[i] - lr[0] * u;
+		w1[i] = u;
+		v1[i] = next;
+		any = sick(u) || sick(next);
+	}
+	flag(groups, found, at, any);
 }
 
 KERNEL adamw(int first, IN float *w, IN float *g, IN float *m, IN float *v, IN float *lr, IN float *step,
-	IN float *root, OUT float *w1, OUT float *m1, OUT float *v1, int n, double rest1, double rest2, double beta2,
-	double eps, double decay) {
-	EACH(i, unit, n);
-	float a = m[i] + (float)rest1 * (g[i] - m[i]);
-	float b = (float)beta2 * v[i] + (float)rest2 * (g[i] * g[i]);
-	float size = (float)SQRT64((double)b) * root[0] + (float)eps;
-	float shrink = lr[0] * (float)decay;
-	w1[i] = (w[i] - shrink * w[i]) - step[0] * DIV(a, size);
-	m1[i] = a;
-	v1[i] = b;
+	IN float *root, OUT float *w1, OUT float *m1, OUT float *v1, int n, OUT int *found, int at, double rest1,
+	double rest2, double beta2, double eps, double decay) {
+	local int groups[SIZE];
+	int i = GROUP() * SIZE + THREAD(), any = 0;
+	if (i < n) {
+		float a = m[i] + (float)rest1 * (g[i] - m[i]);
+		float b = (float)beta2 * v[i] + (float)rest2 * (g[i] * g[i]);
+		float size = (float)SQRT64((double)b) * root[0] + (float)eps;
+		float shrink = lr[0] * (float)decay;
+		float u = (w[i] - shrink * w[i]) - step[0] * DIV(a, size);
+		w1[i] = u;
+		m1[i] = a;
+		v1[i] = b;
+		any = sick(u) || sick(a) || sick(b);
+	}
+	flag(groups, found, at, any);
 }
 
 KERNEL lars(int first, IN float *w, IN float *g, IN float *v, IN float *lr, IN float *ratio, OUT float *w1,
-	OUT float *v1, int n, double momentum, double decay) {
-	EACH(i, unit, n);
-	float rate = lr[0] * ratio[0], d = g[i] + (float)decay * w[i];
-	float next = (float)momentum * v[i] + rate * d;
-	v1[i] = next;
-	w1[i] = w[i] - next;
+	OUT float *v1, int n, OUT int *found, int at, double momentum, double decay) {
+	local int groups[SIZE];
+	int i = GROUP() * SIZE + THREAD(), any = 0;
+	if (i < n) {
+		float rate = lr[0] * ratio[0], d = g[i] + (float)decay * w[i];
+		float next = (float)momentum * v[i] + rate * d, u = w[i] - next;
+		v1[i] = next;
+		w1[i] = u;
+		any = sick(u) || sick(next);
+	}
+	flag(groups, found, at, any);
 }
 
-KERNEL ema(int first, IN float *average, IN float *w, OUT float *next, int n, double rest) {
-	EACH(i, unit, n);
-	next[i] = average[i] + (float)rest * (w[i] - average[i]);
+KERNEL ema(int first, IN float *average, IN float *w, OUT float *next, int n, OUT int *found, int at, double rest) {
+	local int groups[SIZE];
+	int i = GROUP() * SIZE + THREAD(), any = 0;
+	if (i < n) {
+		float u = average[i] + (float)rest * (w[i] - average[i]);
+		next[i] = u;
+		any = sick(u);
+	}
+	flag(groups, found, at, any);
 }
 
 // squares computes the sum of the squares of each block of 1024 elements, in eight lanes of
@@ -89,7 +127,7 @@ KERNEL not_finite(int first, IN float *x, OUT int *found, int n, int count, int 
 	EACH(e, unit, n);
 	int any = 0;
 	for (int i = e * 1024; i < e * 1024 + 1024 && i < count; i++)
-		any = any || (BITS(x[i]) & 0x7f800000u) == 0x7f800000u;
+		any = any || sick(x[i]);
 	found[at + e] = any;
 }
 

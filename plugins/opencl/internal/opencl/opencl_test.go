@@ -24,9 +24,14 @@ func open(t *testing.T) device.Device {
 }
 
 // TestCases checks that each case has the bits of the CPU.
-func TestCases(t *testing.T) {
+func TestCases(t *testing.T) { compareAll(t, bitwise.Cases) }
+
+// TestFused checks that nodes in the epilogues of kernels have the bits of the CPU.
+func TestFused(t *testing.T) { compareAll(t, bitwise.Fused) }
+
+func compareAll(t *testing.T, list func() ([]bitwise.Case, error)) {
 	ctx := context.Background()
-	cases, err := bitwise.Cases()
+	cases, err := list()
 	if err != nil {
 		t.Fatal(err)
 	}

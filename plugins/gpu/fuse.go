@@ -1,0 +1,227 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// firstExtra is the index of an epilogue's first operand among the operands of a node. Nodes with epilogues
+// have fewer operands of their own.
+const firstExtra = 8
+
+// rooted are the operations with kernels that have an epilogue. Chains of element-wise nodes have one too.
+var rooted = []graph.Op{graph.Conv, graph.Dense, graph.ConvTranspose, graph.ConvGradInput, graph.DenseGradInput,
+	graph.MatMul, graph.Normalise, graph.BatchNorm}
+
+// A tail is the epilogue of a node: the nodes that its kernel also computes. A tail of a chain begins with
+// the node itself.
+type tail struct {
+	links   []link
+	chain   bool
+	product graph.Value // result of the node before fusion
+}
+
+// A link is a node of an epilogue. The value that passes through the epilogue is its operand with the index
+// operand.
+type link struct {
+	*graph.Node
+	operand int
+	kept    bool // the value is stored before the step, because other nodes read it too
+}
+
+// other returns the second operand of a link, or None.
+func (l link) other() graph.Value {
+	if len(l.In) < 2 {
+		return graph.None
+	}
+	return l.In[1-l.operand]
+}
+
+// others returns the second operands of all links.
+func (t *tail) others() (list []graph.Value) {
+	for _, l := range t.links {
+		if o := l.other(); o != graph.None {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// fusion finds the nodes of a function that can be steps of epilogues.
+type fusion struct {
+	fn    *graph.Function
+	uses  map[graph.Value]int
+	made  map[graph.Value]int // node after which a value exists
+	open  map[graph.Value]int // node to which an epilogue can be added that begins with the value
+	tails map[int]*tail
+	gone  map[int]bool
+}
+
+// fuse returns fn without the nodes that other nodes compute in their epilogues, and the epilogues by their
+// results. A node with an epilogue has the epilogue's result, and then the value that is also kept, if there is
+// one. norms is changed to have the new results.
+func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function, map[graph.Value]*tail) {
+	f := &fusion{fn, class.Readers(fn), map[graph.Value]int{}, map[graph.Value]int{}, map[int]*tail{},
+		map[int]bool{}}
+	for _, v := range fn.Inputs {
+		f.made[v] = -1
+	}
+	for i := range fn.Nodes {
+		f.add(i)
+	}
+	fused, tails := fn.Clone(), map[graph.Value]*tail{}
+	for i, t := range f.tails {
+		if t.chain && len(t.links) < 2 || len(t.links) == 0 {
+			continue
+		}
+		n := &fused.Nodes[i]
+		t.product = n.Out[0]
+		*n = t.node(*n)
+		tails[n.Out[0]] = t
+		if norm, ok := norms[t.product]; ok {
+			delete(norms, t.product)
+			norms[n.Out[0]] = norm
+		}
+	}
+	var nodes []graph.Node
+	for i, n := range fused.Nodes {
+		if !f.gone[i] {
+			nodes = append(nodes, n)
+		}
+	}
+	fused.Nodes = nodes
+	return fused, tails
+}
+
+// node returns n with the operands and the results of its epilogue.
+func (t *tail) node(n graph.Node) graph.Node {
+	in := slices.Clone(n.In)
+	for len(in) < firstExtra {
+		in = append(in, graph.None)
+	}
+	out := []graph.Value{t.links[len(t.links)-1].Out[0]}
+	for _, l := range t.links {
+		if l.kept {
+			out = append(out, l.In[l.operand])
+		}
+	}
+	n.In, n.Out = append(in, t.others()...), out
+	return n
+}
+
+// add considers node i.
+func (f *fusion) add(i int) {
+	n := &f.fn.Nodes[i]
+	for _, v := range n.Out {
+		f.made[v] = i
+	}
+	if slices.Contains(rooted, n.Op) {
+		f.tails[i], f.open[n.Out[0]] = &tail{}, i
+		return
+	}
+	if !isStep(n) {
+		return
+	}
+	root, best := -1, link{}
+	for k := range n.In {
+		if r, ok := f.open[n.In[k]]; ok && r > root && f.extends(r, link{Node: n, operand: k}) {
+			root, best = r, link{n, k, f.uses[n.In[k]] > 1}
+		}
+	}
+	switch {
+	case root >= 0:
+		t := f.tails[root]
+		t.links = append(t.links, best)
+		f.gone[i], f.made[n.Out[0]], f.open[n.Out[0]] = true, root, root
+		delete(f.open, n.In[best.operand])
+	default:
+		f.begin(i)
+	}
+}
+
+// begin makes node i the beginning of a chain, if it can be one.
+func (f *fusion) begin(i int) {
+	n := &f.fn.Nodes[i]
+	for k := range n.In {
+		if l := (link{Node: n, operand: k}); f.passes(l) {
+			f.tails[i], f.open[n.Out[0]] = &tail{links: []link{l}, chain: true}, i
+			return
+		}
+	}
+}
+
+// extends reports whether a link can be added to the epilogue of node root.
+func (f *fusion) extends(root int, l link) bool {
+	t, o := f.tails[root], l.other()
+	switch {
+	case !f.passes(l), len(t.links) == maxSteps, !t.chain && !isShort(l.Node):
+		return false
+	case o != graph.None && (f.position(o) >= root || len(t.others()) == maxOperands):
+		return false
+	case f.uses[l.In[l.operand]] > 1:
+		return !slices.ContainsFunc(t.links, func(l link) bool { return l.kept })
+	}
+	return true
+}
+
+// position returns the node after which a value exists, or -1 for inputs and state.
+func (f *fusion) position(v graph.Value) int {
+	if f.fn.Values[v].State != "" {
+		return -1
+	}
+	return f.made[v]
+}
+
+// passes reports whether a link computes float32 element by element. Its second operand may have fewer
+// elements, which repeat in a way that the kernels know.
+func (f *fusion) passes(l link) bool {
+	x, y, o := f.fn.Values[l.In[l.operand]].Type, f.fn.Values[l.Out[0]].Type, l.other()
+	if x.DType != tensor.F32 || y.DType != tensor.F32 || x.Kind != y.Kind || !slices.Equal(x.Shape, y.Shape) {
+		return false
+	}
+	switch {
+	case l.Op == graph.ActivationGrad && l.operand != 1, l.Op == graph.Prelu && l.operand != 0:
+		return false
+	case o == graph.None:
+		return true
+	case o == l.In[l.operand]:
+		return false
+	}
+	other := f.fn.Values[o].Type
+	if l.Op == graph.Prelu {
+		return other.DType == tensor.F32
+	}
+	_, _, ok := repeats(other.Shape, y.Shape)
+	return ok && other.DType == tensor.F32
+}
+
+// repeats returns divisor and modulus: element e of a value of shape to is computed with element
+// e/divisor%modulus of a value of shape from. If modulus is 0, it is element e. ok is false if there are no such
+// numbers.
+func repeats(from, to []int) (divisor, modulus int, ok bool) {
+	if slices.Equal(from, to) {
+		return 1, 0, true
+	}
+	divisor, modulus = 1, 1
+	for i, ended := len(to)-1, false; i >= 0; i-- {
+		n := 1
+		if k := i - (len(to) - len(from)); k >= 0 {
+			n = from[k]
+		}
+		switch {
+		case to[i] == 1:
+		case n == to[i] && ended:
+			return 0, 0, false
+		case n == to[i]:
+			modulus *= n
+		case modulus > 1:
+			ended = true
+		default:
+			divisor *= to[i]
+		}
+	}
+	return divisor, modulus, true
+}

@@ -319,7 +319,7 @@ scripts/architecture:
 scripts/benchpeers: scripts/internal/report
 scripts/browserpage:
 scripts/benchserve: models serialize
-scripts/kerneltable: plugins/gpu
+scripts/kerneltable: bn device graph models parallel/spmd plugins/gpu tensor
 scripts/results: scripts/internal/report
 scripts/slowlink:
 scripts/network: bn graph models parallel/spmd

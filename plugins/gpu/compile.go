@@ -15,7 +15,7 @@ type compiler struct {
 	tails   map[graph.Value]*tail      // epilogues, by the first results of their nodes
 	temps   []*slot                    // temporary slots of the current node
 	found   *slot                      // flags of optimizers that a result is infinite or NaN
-	checked map[graph.Value]bool       // results that have such flags
+	checked map[graph.Value]bool       // results with flags
 	steps   []step
 	checks  []*labels   // checks after a run
 	changes []*onChange // steps that run on a change
@@ -124,7 +124,8 @@ func (c *compiler) shareMemory() {
 			continue
 		}
 		x, y := c.fn.values[n.In[0]], c.fn.values[n.Out[0]]
-		if _, kept := c.retainedName(n.Out[0]); !kept && x.state == nil && x.Kind == y.Kind && x.size() == y.size() {
+		_, retained := c.retainedName(n.Out[0])
+		if !retained && x.state == nil && x.Kind == y.Kind && x.size() == y.size() {
 			y.alias, x.last = x, max(x.last, y.last)
 		}
 	}

@@ -51,8 +51,7 @@ func New(info device.Info, driver Driver) device.Device {
 	return lifecycle.New(func() device.Info { return b.info }, b)
 }
 
-// NewSeparate is New for tests: the device launches separate kernels for all nodes. It has the
-// bits of the device that New returns.
+// NewSeparate is New without epilogues, for tests.
 func NewSeparate(info device.Info, driver Driver) device.Device {
 	b := &backend{info: Describe(info), driver: driver, separate: true}
 	return lifecycle.New(func() device.Info { return b.info }, b)

@@ -7,9 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A kernel with an epilogue applies element-wise nodes to its results before it stores them
-// (kernels/24_epilogue.cl). Kernel chain does nothing else. An epilogue saves a launch for each of
-// these nodes, and the memory traffic between them. It changes no bit.
+// An epilogue applies element-wise nodes to the results of a kernel (kernels/24_epilogue.cl).
 
 // maxOperands is the maximum number of second operands of an epilogue, and maxSteps the maximum number of
 // steps.
@@ -29,8 +27,9 @@ var pairs = []graph.Op{graph.Add, graph.Sub, graph.Mul, graph.Div, graph.Max, gr
 var short = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Sigmoid, graph.HardSigmoid, graph.Silu,
 	graph.HardSwish, graph.Affine, graph.Gelu, graph.Clip}
 
-// shortGradients are the activations whose gradients all epilogues have.
-var shortGradients = []graph.Op{graph.Relu, graph.Relu6, graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Clip}
+// shortGradients are activations. All epilogues have their gradients.
+var shortGradients = []graph.Op{graph.Relu, graph.Relu6, graph.HardSigmoid, graph.Silu, graph.HardSwish,
+	graph.Clip}
 
 // isStep reports whether a chain can have a node.
 func isStep(n *graph.Node) bool {
@@ -66,8 +65,8 @@ func (c *compiler) epilogue(images int) []any {
 			source, args[operands], spread = operands, c.fn.values[o], c.spreadOf(l, c.fn.values[o])
 		}
 		list = append(append(append(list, c.function(l)...), source), spread...)
-		list = append(list, number(l.operand == 1), number(l.kept))
-		if l.kept {
+		list = append(list, number(l.operand == 1), number(l.stored))
+		if l.stored {
 			args[4] = c.out(1)
 		}
 	}
@@ -94,8 +93,8 @@ func (c *compiler) function(l link) []int {
 	return []int{op, int(int32(math.Float32bits(float32(a)))), int(int32(math.Float32bits(float32(b))))}
 }
 
-// spreadOf returns how the second operand of a link is read: its unit, the elements of a unit, and the divisor
-// and modulus of repeats.
+// spreadOf returns the unit of the second operand of a link, the elements of a unit, and the divisor and
+// modulus of repeats.
 func (c *compiler) spreadOf(l link, o *value) []int {
 	y := c.out(0)
 	divisor, modulus, _ := repeats(o.Shape, y.Shape)

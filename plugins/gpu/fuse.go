@@ -9,27 +9,26 @@ import (
 )
 
 // firstExtra is the index of an epilogue's first operand among the operands of a node. Nodes with epilogues
-// have fewer operands of their own.
+// have fewer other operands.
 const firstExtra = 8
 
-// rooted are the operations with kernels that have an epilogue. Chains of element-wise nodes have one too.
-var rooted = []graph.Op{graph.Conv, graph.Dense, graph.ConvTranspose, graph.ConvGradInput, graph.DenseGradInput,
+// rooted lists the operations with an epilogue.
+var rooted = []graph.Op{graph.Conv, graph.Dense, graph.ConvTranspose, graph.ConvGradInput,
+	graph.DenseGradInput,
 	graph.MatMul, graph.Normalise, graph.BatchNorm}
 
-// A tail is the epilogue of a node: the nodes that its kernel also computes. A tail of a chain begins with
-// the node itself.
+// A tail is the epilogue of a node. The tail of a chain begins with the node itself.
 type tail struct {
 	links   []link
 	chain   bool
 	product graph.Value // result of the node before fusion
 }
 
-// A link is a node of an epilogue. The value that passes through the epilogue is its operand with the index
-// operand.
+// A link is a node of an epilogue. operand is the index of the operand that the epilogue computes.
 type link struct {
 	*graph.Node
 	operand int
-	kept    bool // the value is stored before the step, because other nodes read it too
+	stored  bool // the value is stored before the step, because other nodes read it too
 }
 
 // other returns the second operand of a link, or None.
@@ -55,14 +54,14 @@ type fusion struct {
 	fn    *graph.Function
 	uses  map[graph.Value]int
 	made  map[graph.Value]int // node after which a value exists
-	open  map[graph.Value]int // node to which an epilogue can be added that begins with the value
+	open  map[graph.Value]int // node of the epilogue that ends with the value
 	tails map[int]*tail
 	gone  map[int]bool
 }
 
-// fuse returns fn without the nodes that other nodes compute in their epilogues, and the epilogues by their
-// results. A node with an epilogue has the epilogue's result, and then the value that is also kept, if there is
-// one. norms is changed to have the new results.
+// fuse returns fn without the nodes of epilogues, and the epilogues by their results. The results of a node
+// with an epilogue are the epilogue's result and the stored value. fuse changes the keys of norms to the new
+// results.
 func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function, map[graph.Value]*tail) {
 	f := &fusion{fn, class.Readers(fn), map[graph.Value]int{}, map[graph.Value]int{}, map[int]*tail{},
 		map[int]bool{}}
@@ -104,7 +103,7 @@ func (t *tail) node(n graph.Node) graph.Node {
 	}
 	out := []graph.Value{t.links[len(t.links)-1].Out[0]}
 	for _, l := range t.links {
-		if l.kept {
+		if l.stored {
 			out = append(out, l.In[l.operand])
 		}
 	}
@@ -162,7 +161,7 @@ func (f *fusion) extends(root int, l link) bool {
 	case o != graph.None && (f.position(o) >= root || len(t.others()) == maxOperands):
 		return false
 	case f.uses[l.In[l.operand]] > 1:
-		return !slices.ContainsFunc(t.links, func(l link) bool { return l.kept })
+		return !slices.ContainsFunc(t.links, func(l link) bool { return l.stored })
 	}
 	return true
 }
@@ -175,8 +174,8 @@ func (f *fusion) position(v graph.Value) int {
 	return f.made[v]
 }
 
-// passes reports whether a link computes float32 element by element. Its second operand may have fewer
-// elements, which repeat in a way that the kernels know.
+// passes reports whether a link computes float32 element by element. The kernels must be able to index its
+// second operand.
 func (f *fusion) passes(l link) bool {
 	x, y, o := f.fn.Values[l.In[l.operand]].Type, f.fn.Values[l.Out[0]].Type, l.other()
 	if x.DType != tensor.F32 || y.DType != tensor.F32 || x.Kind != y.Kind || !slices.Equal(x.Shape, y.Shape) {
@@ -198,9 +197,8 @@ func (f *fusion) passes(l link) bool {
 	return ok && other.DType == tensor.F32
 }
 
-// repeats returns divisor and modulus: element e of a value of shape to is computed with element
-// e/divisor%modulus of a value of shape from. If modulus is 0, it is element e. ok is false if there are no such
-// numbers.
+// repeats returns divisor and modulus: element e of a value of shape to belongs to element e/divisor%modulus
+// of a value of shape from, or to element e if modulus is 0. ok is false if both do not exist.
 func repeats(from, to []int) (divisor, modulus int, ok bool) {
 	if slices.Equal(from, to) {
 		return 1, 0, true

@@ -30,7 +30,8 @@ func buildSelectMoments(c *compiler) {
 // the units of the rows.
 func (c *compiler) normalise(a *slot, of int) {
 	x, y := c.in(0), c.out(0)
-	c.launch("normalise", y.Kind, y.count, append([]any{x, a, y, y.count, of, y.channels()}, c.epilogue(1)...)...)
+	args := append([]any{x, a, y, y.count, of, y.channels()}, c.epilogue(1)...)
+	c.launch("normalise", y.Kind, y.count, args...)
 }
 
 func buildNormalise(c *compiler) {

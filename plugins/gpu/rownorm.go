@@ -49,7 +49,8 @@ func buildLayerNormGrad(c *compiler) {
 	a := c.affine(graph.Rows, lines)
 	if step == 1 && length <= class.SpanPositions {
 		blocks := blocksOf(length)
-		c.launch("row_gradient", graph.Rows, spanThreads(lines, grouped/blocks), x, dy, a, lines, length, blocks, eps)
+		c.launch("row_gradient", graph.Rows, spanThreads(lines, grouped/blocks), x, dy, a, lines, length, blocks,
+			eps)
 	} else {
 		c.launch("line_gradient", graph.Rows, lines, x, dy, a, lines, length, step, eps)
 	}

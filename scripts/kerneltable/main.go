@@ -1,13 +1,16 @@
 // Kerneltable prints a table of the kernels of plugins/gpu, computed from their PTX alone. The figures are
 // estimates, because the driver's compiler makes the final code. "Registers" is the largest number of values
 // that are needed at one point, in words of 4 bytes. The inner loop is the innermost loop with the most fused
-// multiply-adds. A round is one iteration of this loop, as clang has unrolled it.
+// multiply-adds. A round is one iteration of this loop, as clang has unrolled it. A second table
+// counts the launches of some networks.
 //
 //	go run ./scripts/kerneltable
 package main
 
 import (
+	"context"
 	"fmt"
+	"log"
 	"regexp"
 	"strings"
 
@@ -29,6 +32,9 @@ func main() {
 	}
 	bytesTable()
 	resnetTable()
+	if err := launches(context.Background()); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // kernel has the instructions of one kernel.

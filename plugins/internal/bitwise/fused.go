@@ -7,12 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A part is a part of a case: state tensors, inputs, and nodes.
-type part struct{ name, state, inputs, nodes string }
+// A fragment has state tensors, inputs and nodes of a case.
+type fragment struct{ name, state, inputs, nodes string }
 
-// roots are convolutions and dense layers of every algorithm, with sizes on both sides of the blocks of
-// GPUs (16, 32 and 64 rows; 128, 256 and 512 columns), norms, and element-wise nodes. The result is v.
-var roots = []part{
+// roots compute v by every algorithm, with sizes on both sides of the blocks of GPUs.
+var roots = []fragment{
 	conv("window of 33 channels", 33, 5, 11, 2, "pad=[0,0,1,1]"),
 	conv("window of 31 channels", 31, 3, 17, 1, "pad=[0,0,0,0]"),
 	conv("window of 65 channels, strided", 65, 9, 23, 1, "stride=[2,2]"),
@@ -31,7 +30,8 @@ var roots = []part{
 	{"dense", "state w f32[37,19]\nstate b f32[37]\n", "x rows f32[19]", "v = dense(x, @w, @b)\n"},
 	{"dense with leading axes", "state w f32[37,19]\nstate b f32[37]\n", "x rows f32[5,19]",
 		"v = dense(x, @w, @b, leading=1)\n"},
-	{"dense gradient", "state w f32[19,35]\n", "x rows f32[3,19]", "v = dense_grad_input(x, @w, leading=1)\n"},
+	{"dense gradient", "state w f32[19,35]\n", "x rows f32[3,19]",
+		"v = dense_grad_input(x, @w, leading=1)\n"},
 	{"norm", "state g f32[5]\nstate b f32[5]\n", "x rows f32[5,3,7]",
 		"m = moments(x)\nv = normalise(x, m, @g, @b, over=\"replica\")\n"},
 	{"node", "", "x rows f32[5,3,7]", "v = exp(x)\n"},
@@ -40,33 +40,38 @@ var roots = []part{
 }
 
 // conv returns a convolution of images of side x side pixels.
-func conv(name string, out, in, side, kernel int, attributes string) part {
-	return part{name, fmt.Sprintf("state w f32[%d,%d,%d,%d]\nstate b f32[%d]\n", out, in, kernel, kernel, out),
+func conv(name string, out, in, side, kernel int, attributes string) fragment {
+	return fragment{name,
+		fmt.Sprintf("state w f32[%d,%d,%d,%d]\nstate b f32[%d]\n", out, in, kernel, kernel, out),
 		fmt.Sprintf("x rows f32[%d,%d,%d]", in, side, side), "v = conv(x, @w, @b, " + attributes + ")\n"}
 }
 
-// epilogues are the nodes after v. SHAPE is the shape of v, CHANNEL that of a number for each channel, and LINE the
-// shape of the last axis.
-var epilogues = []part{
+// epilogues compute y from v.
+var epilogues = []fragment{
 	{"relu", "", "", "y = relu(v)\n"},
 	{"sum, relu", "", "r rows f32[SHAPE]", "s = add(v, r)\ny = relu(s)\n"},
 	{"silu, gate", "", "r rows f32[CHANNEL]", "s = silu(v)\ny = mul(s, r)\n"},
-	{"value that is read twice", "", "r rows f32[SHAPE]", "s = sigmoid(v)\nt = mul(v, s)\nu = sub(r, t)\ny = relu6(u)\n"},
-	{"value that is kept, and is a result", "", "", "s = hard_swish(v)\ny = gelu(s)\nz = reduce_sum(s, axes=[0])\n"},
+	{"value that is read twice", "", "r rows f32[SHAPE]",
+		"s = sigmoid(v)\nt = mul(v, s)\nu = sub(r, t)\ny = relu6(u)\n"},
+	{"value that is kept, and is a result", "", "",
+		"s = hard_swish(v)\ny = gelu(s)\nz = reduce_sum(s, axes=[0])\n"},
 	{"gradient", "", "r rows f32[SHAPE], q rows f32[SHAPE]",
 		"s = add(r, v)\nt = activation_grad(q, s, of=\"relu\")\ny = activation_grad(r, t, of=\"silu\")\n"},
 	{"gradients", "", "r rows f32[SHAPE]", "s = activation_grad(r, v, of=\"relu6\")\n" +
 		"t = activation_grad(r, s, of=\"hard_swish\")\ny = activation_grad(r, t, of=\"gelu\")\n"},
-	{"state", "state k f32[LINE]\nstate o f32[1]\n", "", "s = mul(@k, v)\nt = sub(@o, s)\nu = affine(t, by=0.7, add=-0.1)\n" +
-		"y = leaky_relu(u, alpha=0.2)\n"},
-	{"quotient", "state k f32[SHAPE]\n", "r rows f32[SHAPE]", "s = div(r, v)\nt = max(s, @k)\nu = min(r, t)\n" +
+	{"state", "state k f32[LINE]\nstate o f32[1]\n", "", "s = mul(@k, v)\nt = sub(@o, s)\n" +
+		"u = affine(t, by=0.7, add=-0.1)\ny = leaky_relu(u, alpha=0.2)\n"},
+	{"quotient", "state k f32[SHAPE]\n", "r rows f32[SHAPE]", "s = div(r, v)\nt = max(s, @k)\n" +
+		"u = min(r, t)\n" +
 		"w1 = clip(u, min=-1.5, max=2.5)\ny = hard_sigmoid(w1)\n"},
-	{"more than an epilogue has", "", "r rows f32[SHAPE], q rows f32[CHANNEL], p rows f32[SHAPE], o rows f32[SHAPE]",
-		"a1 = add(v, r)\na2 = mul(a1, q)\na3 = sub(p, a2)\na4 = add(a3, o)\na5 = relu(a4)\na6 = affine(a5, by=2, add=0)\n" +
+	{"more than an epilogue has", "",
+		"r rows f32[SHAPE], q rows f32[CHANNEL], p rows f32[SHAPE], o rows f32[SHAPE]",
+		"a1 = add(v, r)\na2 = mul(a1, q)\na3 = sub(p, a2)\na4 = add(a3, o)\na5 = relu(a4)\n" +
+			"a6 = affine(a5, by=2, add=0)\n" +
 			"a7 = clip(a6, min=0, max=9)\na8 = silu(a7)\na9 = softplus(a8)\ny = gelu_tanh(a9)\n"},
 }
 
-// Fused returns cases in which element-wise nodes follow each kind of node.
+// Fused returns a case for each root and each epilogue.
 func Fused() ([]Case, error) {
 	var all []Case
 	for _, r := range roots {
@@ -84,7 +89,8 @@ func Fused() ([]Case, error) {
 			if e.inputs != "" {
 				inputs += ", " + e.inputs
 			}
-			text := r.name + ", then " + e.name + "\n" + r.state + e.state + "in " + inputs + "\n" + r.nodes + e.nodes
+			text := r.name + ", then " + e.name + "\n" + r.state + e.state + "in " + inputs + "\n" +
+				r.nodes + e.nodes
 			c, err := parse(shapes.Replace(text))
 			if err != nil {
 				return nil, err

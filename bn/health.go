@@ -59,8 +59,9 @@ func Initial(norms []Norm) bool {
 
 // initial reports whether all tensors of n have the values of a new layer.
 func (n *Norm) initial() bool {
-	return n.incomplete() == "" && all(n.Mean.F32(), 0) && all(n.Variance.F32(), 1) && n.Updates <= 0 &&
-		!n.Gamma.IsZero() && all(n.Gamma.F32(), 1) && (n.Beta.IsZero() || all(n.Beta.F32(), 0))
+	return n.incomplete() == "" && allEqual(n.Mean.F32(), 0) && allEqual(n.Variance.F32(), 1) &&
+		n.Updates <= 0 &&
+		!n.Gamma.IsZero() && allEqual(n.Gamma.F32(), 1) && (n.Beta.IsZero() || allEqual(n.Beta.F32(), 0))
 }
 
 // examine checks one batch norm. trained reports whether any batch norm of the file was trained.
@@ -75,19 +76,19 @@ func (n *Norm) examine(trained bool) []Finding {
 		return []Finding{n.allChannels(Warning, "as it was initialised, mean 0, variance 1, gamma 1 and beta 0, "+
 			"like every batch norm of the file: the model was never trained",
 			remedy{"train it before it is used", false})}
-	case all(mean, 0) && all(variance, 1):
+	case allEqual(mean, 0) && allEqual(variance, 1):
 		return []Finding{n.allChannels(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
-	case all(mean, 0) && all(variance, 0):
+	case allEqual(mean, 0) && allEqual(variance, 0):
 		return []Finding{n.allChannels(Fault, "mean and variance 0 throughout: no data ever came through",
 			reestimate)}
-	case all(variance, 0) && !slices.ContainsFunc(mean, notFinite):
+	case allEqual(variance, 0) && !slices.ContainsFunc(mean, notFinite):
 		return []Finding{n.allChannels(Fault, "variance 0 throughout, with means that are not 0: every channel is "+
 			"a "+
 			"constant, or the variances were lost", reestimate)}
 	}
 	var found []Finding
 	for _, s := range symptoms {
-		if at := where(s.values(n), s.has); len(at) > 0 {
+		if at := indicesWhere(s.values(n), s.has); len(at) > 0 {
 			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.remedy.advice, s.remedy.reestimate})
 		}
 	}

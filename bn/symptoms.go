@@ -68,12 +68,12 @@ var symptoms = []symptom{
 		fmt.Sprintf("gamma is below %g: these channels hardly matter", float64(tinyGamma)), harmless},
 }
 
-func all(v []float32, want float32) bool {
+func allEqual(v []float32, want float32) bool {
 	return len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != want })
 }
 
-// where returns the indexes of the elements for which p returns true.
-func where(v []float32, p func(float32) bool) []int {
+// indicesWhere returns the indexes of the elements for which p returns true.
+func indicesWhere(v []float32, p func(float32) bool) []int {
 	var at []int
 	for i, x := range v {
 		if p(x) {

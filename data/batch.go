@@ -143,8 +143,8 @@ func (b *Batch) note(row int, err error) {
 // only if Plan.SkipErrors is set.
 func (b *Batch) Bad(row int) error { return b.errors[row] }
 
-// done records that some rows are finished. When all are, the batch is ready.
-func (b *Batch) done(rows int) {
+// rowsFilled records that some rows are finished. When all are, the batch is ready.
+func (b *Batch) rowsFilled(rows int) {
 	if b.unfilled.Add(int64(-rows)) == 0 {
 		if b.loader.plan.Transform.Augment.Mixes() && b.err == nil {
 			b.mix()

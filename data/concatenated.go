@@ -54,8 +54,8 @@ func kindOfSamples(i Info) string {
 	return tensor.Describe(i.DType, i.Shape)
 }
 
-// at returns the source of sample i and the sample's number there.
-func (j *concatenated) at(i int) (Source, int) {
+// locate returns the source of sample i and the sample's number there.
+func (j *concatenated) locate(i int) (Source, int) {
 	index := sort.SearchInts(j.ends, i+1)
 	if index > 0 {
 		i -= j.ends[index-1]
@@ -68,7 +68,7 @@ func (j *concatenated) Info() Info { return j.info }
 
 // Sample implements Source.
 func (j *concatenated) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return src.Sample(ctx, i)
 }
 
@@ -77,7 +77,7 @@ func (j *concatenated) Label(context.Context, int) ([]int32, error) { return nil
 
 // Name implements Source.
 func (j *concatenated) Name(i int) string {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return src.Name(i)
 }
 

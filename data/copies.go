@@ -113,7 +113,7 @@ func origin(src Source, i int) (Source, int) {
 	case *relabelled:
 		return origin(s.Source, i)
 	case *joined:
-		return origin(s.at(i))
+		return origin(s.locate(i))
 	case *masks:
 		return s.pictures, i
 	}

@@ -126,12 +126,12 @@ func toClasses(src Source, classes []string) Source {
 
 // Label implements Source.
 func (j *joined) Label(ctx context.Context, i int) ([]int32, error) {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return src.Label(ctx, i)
 }
 
 func (j *joined) path(i int) string {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return pathOf(src, i)
 }
 
@@ -143,6 +143,6 @@ func (j *joined) grouped() bool {
 }
 
 func (j *joined) group(i int) string {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return src.(grouped).group(i)
 }

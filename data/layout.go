@@ -92,12 +92,12 @@ func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 			return samples, split, nil
 		}
 	}
-	advice := fmt.Sprintf("ask for @%s, or add a folder %s/", l.some(), s.split)
+	advice := fmt.Sprintf("ask for @%s, or add a folder %s/", l.anySplit(), s.split)
 	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.splits()), " or "))
 }
 
-// some returns any split that exists, preferably one that is not for training.
-func (l layout) some() Split {
+// anySplit returns any split that exists, preferably one that is not for training.
+func (l layout) anySplit() Split {
 	for _, split := range []Split{Val, Test, Train} {
 		if _, ok := l.splits[split]; ok {
 			return split

@@ -242,7 +242,7 @@ func (l *Loader) work() {
 				break
 			}
 		}
-		j.batch.done(j.end - j.start)
+		j.batch.rowsFilled(j.end - j.start)
 	}
 }
 

@@ -59,7 +59,7 @@ func transformSample(ctx context.Context, src Source, i int, t Transform, dst te
 }
 
 func (j *concatenated) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return transformSample(ctx, src, i, t, dst)
 }
 

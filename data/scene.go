@@ -86,7 +86,7 @@ func abs(v int) int { return max(v, -v) }
 func (s *scene) paint(dst []byte, d *tensor.Draws) {
 	for py := range shapesSide {
 		for px := range shapesSide {
-			colour := s.top(px, py).texture.at(px, py)
+			colour := s.top(px, py).texture.colour(px, py)
 			for c, v := range colour {
 				dst[3*(py*shapesSide+px)+c] = byte(int(v) * s.light[c] / 256)
 			}

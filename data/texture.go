@@ -35,8 +35,8 @@ func drawTexture(d *tensor.Draws) texture {
 	return t
 }
 
-// at returns the colour of the texture at a pixel of the picture.
-func (t *texture) at(x, y int) [3]byte {
+// colour returns the colour of the texture at a pixel of the picture.
+func (t *texture) colour(x, y int) [3]byte {
 	k := 0
 	switch t.pattern {
 	case stripes:

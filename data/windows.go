@@ -109,7 +109,7 @@ func (p *pictures) measure(ctx context.Context, i int) (h, w int, err error) {
 }
 
 func (j *concatenated) measure(ctx context.Context, i int) (h, w int, err error) {
-	src, i := j.at(i)
+	src, i := j.locate(i)
 	return sizeIn(ctx, src, i)
 }
 
@@ -118,13 +118,13 @@ func (w *Windows) Size(sample int) (height, width int) { return w.sizes[sample][
 
 // Window returns the position of input k.
 func (w *Windows) Window(k int) Window {
-	sample, n := w.at(k)
+	sample, n := w.locate(k)
 	v := w.views[sample][n]
 	return Window{sample, v.H, v.W, v.X, v.Y, n == len(w.views[sample])-1}
 }
 
-// at returns the number of the picture that input k shows, and the number of the window in that picture.
-func (w *Windows) at(k int) (sample, n int) {
+// locate returns the number of the picture that input k shows, and the number of the window in that picture.
+func (w *Windows) locate(k int) (sample, n int) {
 	sample = sort.SearchInts(w.ends, k+1)
 	if sample > 0 {
 		k -= w.ends[sample-1]
@@ -137,7 +137,7 @@ func (w *Windows) Info() Info { return w.info }
 
 // Sample implements Source.
 func (w *Windows) Sample(ctx context.Context, k int) (tensor.Tensor, error) {
-	sample, n := w.at(k)
+	sample, n := w.locate(k)
 	picture, err := w.Source.Sample(ctx, sample)
 	if err == nil && !slices.Equal(picture.Shape[:2], w.sizes[sample][:]) {
 		err = fmt.Errorf("%s is of %d x %d pixels, and was of %d x %d when it was opened", w.Source.Name(sample),
@@ -156,6 +156,6 @@ func (w *Windows) Label(context.Context, int) ([]int32, error) { return nil, nil
 
 // Name implements Source.
 func (w *Windows) Name(k int) string {
-	sample, _ := w.at(k)
+	sample, _ := w.locate(k)
 	return w.Source.Name(sample)
 }

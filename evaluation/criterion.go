@@ -12,7 +12,7 @@ type Criterion string
 
 // FigureOf returns the figure of e that c names. NaN becomes the worst possible value of the figure.
 func (c Criterion) FigureOf(e *Evaluation) float64 {
-	v := c.of(e)
+	v := c.value(e)
 	switch {
 	case tensor.IsFinite(v):
 		return v
@@ -24,7 +24,7 @@ func (c Criterion) FigureOf(e *Evaluation) float64 {
 	return 0
 }
 
-func (c Criterion) of(e *Evaluation) float64 {
+func (c Criterion) value(e *Evaluation) float64 {
 	switch c {
 	case "loss":
 		return e.Loss()

@@ -182,7 +182,7 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 			for c := range classes {
 				z[c] = float64(s[(i*classes+c)*perSample+j])
 			}
-			if err := e.one(e.Samples+i, z, int(l[i*perSample+j]), probabilities); err != nil {
+			if err := e.addSample(e.Samples+i, z, int(l[i*perSample+j]), probabilities); err != nil {
 				return err
 			}
 		}
@@ -194,8 +194,8 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 	return nil
 }
 
-// one adds the scores z and the label of one sample or pixel to the figures. A label of -1 is ignored.
-func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool) error {
+// addSample adds the scores z and the label of one sample or pixel to the figures. A label of -1 is ignored.
+func (e *Evaluation) addSample(sample int, z []float64, label int, probabilities bool) error {
 	if label == -1 {
 		return nil
 	}

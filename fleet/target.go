@@ -150,7 +150,7 @@ func pick(s spec, list []device.Info) ([]target, error) {
 		at = numbered(s.index, list)
 		if at < 0 || at >= len(list) {
 			return nil, problem.New("devices", s.name+":"+s.index,
-				only(s.name, len(list)), "")
+				onlyDevice(s.name, len(list)), "")
 		}
 	}
 	t := target{plugin: s.name, id: list[at].ID, name: calls(s.name, at, list), repeats: s.count > 1,
@@ -191,8 +191,8 @@ func shortName(plugin string, i, devices int) string {
 	return fmt.Sprintf("%s:%d", plugin, i)
 }
 
-// only describes the devices that a plugin has, for an error.
-func only(name string, n int) string {
+// onlyDevice describes the devices that a plugin has, for an error.
+func onlyDevice(name string, n int) string {
 	if n == 1 {
 		return name + " has 1 device, number 0"
 	}

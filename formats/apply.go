@@ -41,10 +41,10 @@ func (f fit) String() string {
 		for _, t := range f.unused {
 			names = append(names, t.String())
 		}
-		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), some(names))
+		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), firstNames(names))
 	}
 	if len(f.missing) > 0 {
-		s += fmt.Sprintf("; %s got none (%s)", problem.Plural(len(f.missing), "parameter"), some(f.missing))
+		s += fmt.Sprintf("; %s got none (%s)", problem.Plural(len(f.missing), "parameter"), firstNames(f.missing))
 	}
 	return s
 }

@@ -99,7 +99,7 @@ func sameTensors(a, b *File, statistic map[string]bool) error {
 	if len(differ) > 0 {
 		return fmt.Errorf("the weights differ in %d of %s (%s): files of one step of one run "+
 			"are wanted",
-			len(differ), problem.Plural(len(a.Tensors), "tensor"), some(differ))
+			len(differ), problem.Plural(len(a.Tensors), "tensor"), firstNames(differ))
 	}
 	return nil
 }
@@ -146,8 +146,8 @@ func mergeStatistics(files []*File, norms []BatchNorm, rule bn.Rule) (map[string
 	return bn.Merge(layers, sets, nil, rule)
 }
 
-// some lists the first names, and gives the number of the others.
-func some(names []string) string {
+// firstNames lists the first names, and gives the number of the others.
+func firstNames(names []string) string {
 	const most = 4
 	if len(names) <= most {
 		return join(names)

@@ -136,7 +136,7 @@ func TestOpenRanksThatAreNotThere(t *testing.T) {
 // TestSome lists four names, and counts the rest.
 func TestSome(t *testing.T) {
 	for n, want := range map[int]string{1: "a", 4: "a, b, c, d", 5: "a, b, c, d and 1 more", 6: "a, b, c, d and 2 more"} {
-		if got := some([]string{"a", "b", "c", "d", "e", "f"}[:n]); got != want {
+		if got := firstNames([]string{"a", "b", "c", "d", "e", "f"}[:n]); got != want {
 			t.Errorf("%d names: %s, want %s", n, got, want)
 		}
 	}

@@ -60,7 +60,7 @@ func sayQuantised(f *File, tensors []Tensor, m *models.Model) {
 	}
 	if len(names) > 0 {
 		f.Find("", fmt.Sprintf("%s of integers, as quantised models have, where %s has floats (%s): left out",
-			problem.Plural(len(names), "tensor"), m.Architecture, some(names)),
+			problem.Plural(len(names), "tensor"), m.Architecture, firstNames(names)),
 			"take the checkpoint that was quantised")
 	}
 }

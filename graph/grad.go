@@ -129,7 +129,7 @@ func (g *gradient) sum(v Value) Value {
 	if g.forward.Values[v].State != "" {
 		name = g.forward.Values[v].State // the name of the state tensor has no @
 	}
-	terms := g.whole(v, name)
+	terms := g.contributions(v, name)
 	total := terms[0]
 	for _, p := range terms[1:] {
 		total, p = g.alike(name, total, p)

@@ -11,9 +11,9 @@ package graph
 // slope between two neighbouring bytes. Weights that are trained become bytes by QuantizeWeight.
 // Weights that are state have no gradient.
 
-// inside returns dy where the result is between its bounds, and 0 at a bound, where the result is clamped
-// and a relu changes its slope.
-func (g *gradient) inside(dy Value) Value {
+// insideRange returns dy where the result is between its bounds, and 0 at a bound, where the result is
+// clamped and a relu changes its slope.
+func (g *gradient) insideRange(dy Value) Value {
 	y, least, most := g.node.Out[0], 0, 255
 	if g.node.Op.has("min") {
 		least, most = g.node.Int("min"), g.node.Int("max")
@@ -40,7 +40,7 @@ func (g *gradient) number(q Value, scale float64, zero int) Value {
 }
 
 func straightQuantize(g *gradient, dy Value) {
-	g.give(0, g.scale("dx", g.inside(dy), 1/g.node.Float("scale")))
+	g.give(0, g.scale("dx", g.insideRange(dy), 1/g.node.Float("scale")))
 }
 
 func straightDequantize(g *gradient, dy Value) {
@@ -61,7 +61,7 @@ func (g *gradient) weightOf() *Node {
 // the float32 product, with their attributes.
 func (g *gradient) straightProduct(dy Value, toInput, toWeight Op, inputAttrs, weightAttrs Attrs) {
 	if !g.node.Bool("float") {
-		dy = g.inside(dy)
+		dy = g.insideRange(dy)
 	}
 	w := g.weightOf()
 	if w == nil {
@@ -93,7 +93,7 @@ func straightDenseInt8(g *gradient, dy Value) {
 }
 
 func straightAddInt8(g *gradient, dy Value) {
-	dy = g.inside(dy)
+	dy = g.insideRange(dy)
 	for i, by := range []string{"a_by", "b_by"} {
 		if g.needs(i) {
 			g.give(i, g.scale("d"+by[:1], dy, g.node.Float(by)))
@@ -102,7 +102,7 @@ func straightAddInt8(g *gradient, dy Value) {
 }
 
 func straightMulInt8(g *gradient, dy Value) {
-	dy = g.inside(dy)
+	dy = g.insideRange(dy)
 	for i, zero := range []string{"b_zero", "a_zero"} { // zero point of the other operand
 		if g.needs(i) {
 			other := g.number(g.node.In[1-i], g.node.Float("by"), g.node.Int(zero))
@@ -114,7 +114,7 @@ func straightMulInt8(g *gradient, dy Value) {
 
 func straightAvgPoolInt8(g *gradient, dy Value) {
 	n := g.node
-	dy = g.scale("dy.by", g.inside(dy), n.Float("by"))
+	dy = g.scale("dy.by", g.insideRange(dy), n.Float("by"))
 	g.give(0, g.op(AvgPoolGrad, "dx", g.attrsOf(AvgPoolGrad).With("size", g.shape(n.In[0])[1:]), dy))
 }
 

@@ -14,9 +14,9 @@ type term struct {
 	slice *Node  // nil: value is the whole contribution
 }
 
-// whole returns all contributions to the gradient of v, which has that name. Gradients of slices that follow
-// one another and have every element of v once are put together.
-func (g *gradient) whole(v Value, name string) (values []Value) {
+// contributions returns all contributions to the gradient of v, which has that name. Gradients of slices that
+// follow one another and have every element of v once are put together.
+func (g *gradient) contributions(v Value, name string) (values []Value) {
 	terms := g.terms[v]
 	for i := 0; i < len(terms); {
 		n := 0

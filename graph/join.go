@@ -60,20 +60,20 @@ type joiner struct {
 func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	if j.is(n, Mul) {
 		for i, x := range n.In {
-			gate := j.inside(n.In[1-i])
+			gate := j.singleUse(n.In[1-i])
 			if op := Gated(x, gate); op != 0 {
 				return op, x, false
 			}
-			if j.is(gate, Tanh) && j.of(gate, Softplus, x) {
+			if j.is(gate, Tanh) && j.isOperation(gate, Softplus, x) {
 				return Mish, x, false
 			}
-			if half := j.inside(x); affine(half, 0.5, 0) {
+			if half := j.singleUse(x); affine(half, 0.5, 0) {
 				if op := j.geluGate(half.In[0], gate); op != 0 { // (0.5*x) * (1 + ...)
 					return op, half.In[0], false
 				}
 			}
 			if affine(gate, 0.5, 0) { // x * (0.5*(1 + ...)), exactly
-				if op := j.geluGate(x, j.inside(gate.In[0])); op != 0 {
+				if op := j.geluGate(x, j.singleUse(gate.In[0])); op != 0 {
 					return op, x, false
 				}
 			}
@@ -81,7 +81,7 @@ func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	}
 	if product := j.first(n, 0.5, 0); j.is(product, Mul) { // (x * (1 + ...)) * 0.5
 		for i, x := range product.In {
-			if op := j.geluGate(x, j.inside(product.In[1-i])); op != 0 {
+			if op := j.geluGate(x, j.singleUse(product.In[1-i])); op != 0 {
 				return op, x, true
 			}
 		}
@@ -94,12 +94,12 @@ func (j *joiner) geluGate(x Value, gate *Node) Op {
 	of := j.first(gate, 1, 1)
 	switch {
 	case j.is(of, Erf):
-		if over := j.inside(of.In[0]); j.is(over, Div) && over.In[0] == x && j.holds(over.In[1], sqrt2) &&
+		if over := j.singleUse(of.In[0]); j.is(over, Div) && over.In[0] == x && j.holds(over.In[1], sqrt2) &&
 			slices.Equal(j.f.Values[over.Out[0]].Type.Shape, j.f.Values[x].Type.Shape) {
 			return Gelu
 		}
 	case j.is(of, Tanh):
-		sum := j.first(j.inside(of.In[0]), geluScale, 0)
+		sum := j.first(j.singleUse(of.In[0]), geluScale, 0)
 		if j.is(sum, Add) && (j.isCube(sum.In[0], x, sum.In[1]) || j.isCube(sum.In[1], x, sum.In[0])) {
 			return GeluTanh
 		}
@@ -112,20 +112,21 @@ const sqrt2, geluScale, geluCube float32 = 1.4142135623730951, 0.797884560802865
 
 // isCube reports whether v is 0.044715 * x^3, and other is x.
 func (j *joiner) isCube(v, x, other Value) bool {
-	cube := j.first(j.inside(v), geluCube, 0)
+	cube := j.first(j.singleUse(v), geluCube, 0)
 	if other != x || !j.is(cube, Mul) {
 		return false
 	}
 	for i, v := range cube.In {
-		if square := j.inside(cube.In[1-i]); v == x && j.is(square, Mul) && square.In[0] == x && square.In[1] == x {
+		if square := j.singleUse(cube.In[1-i]); v == x && j.is(square, Mul) && square.In[0] == x &&
+			square.In[1] == x {
 			return true
 		}
 	}
 	return false
 }
 
-// inside returns the node that makes v, if exactly one node reads v.
-func (j *joiner) inside(v Value) *Node {
+// singleUse returns the node that makes v, if exactly one node reads v.
+func (j *joiner) singleUse(v Value) *Node {
 	if len(j.users[v]) != 1 {
 		return nil
 	}
@@ -135,10 +136,10 @@ func (j *joiner) inside(v Value) *Node {
 // is reports whether n is a node of an operation.
 func (j *joiner) is(n *Node, op Op) bool { return n != nil && n.Op == op }
 
-// of reports whether the operand of n is the result of an operation on x, and nothing else
+// isOperation reports whether the operand of n is the result of an operation on x, and nothing else
 // reads it.
-func (j *joiner) of(n *Node, op Op, x Value) bool {
-	inner := j.inside(n.In[0])
+func (j *joiner) isOperation(n *Node, op Op, x Value) bool {
+	inner := j.singleUse(n.In[0])
 	return j.is(inner, op) && inner.In[0] == x
 }
 
@@ -152,7 +153,7 @@ func (j *joiner) first(n *Node, factor, add float32) *Node {
 	if !affine(n, factor, add) {
 		return nil
 	}
-	return j.inside(n.In[0])
+	return j.singleUse(n.In[0])
 }
 
 // holds reports whether v reads a state tensor that has this number as

@@ -47,8 +47,8 @@ func joinedBy(rule func(j *normJoiner, r *rewriter) bool, f *Function, state []S
 	return Prune(g, state)
 }
 
-// alone reports whether one node reads v, and nothing else does.
-func (j *normJoiner) alone(v Value) bool { return len(j.users[v]) == 1 }
+// hasOneReader reports whether one node reads v, and nothing else does.
+func (j *normJoiner) hasOneReader(v Value) bool { return len(j.users[v]) == 1 }
 
 // made returns the node that makes v if its operation is op, and nil
 // otherwise.
@@ -117,7 +117,7 @@ func (j *normJoiner) groupNorm(r *rewriter) bool {
 		return false
 	}
 	norm := j.made(r.node.In[0], GroupNorm)
-	if norm == nil || len(norm.In) > 1 || !j.alone(norm.Out[0]) {
+	if norm == nil || len(norm.In) > 1 || !j.hasOneReader(norm.Out[0]) {
 		return false
 	}
 	split := j.made(norm.In[0], Reshape)
@@ -143,7 +143,7 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 		return false
 	}
 	for i, v := range r.node.In {
-		if norm := j.made(v, GroupNorm); norm != nil && j.alone(v) && len(norm.In) <= operand {
+		if norm := j.made(v, GroupNorm); norm != nil && j.hasOneReader(v) && len(norm.In) <= operand {
 			if w := j.perChannel(r.node.In[1-i], j.f.Values[v].Type.Shape); w != None {
 				r.last(GroupNorm, withOperand(r, norm, operand, w), "groups", norm.Int("groups"),
 					"eps", norm.Float("eps"))
@@ -151,7 +151,7 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 			}
 		}
 		norm, w := j.made(v, LayerNorm), r.node.In[1-i]
-		if norm == nil || !j.alone(v) || len(norm.In) > operand {
+		if norm == nil || !j.hasOneReader(v) || len(norm.In) > operand {
 			continue
 		}
 		axes, shape := norm.Ints("axes"), j.f.Values[v].Type.Shape
@@ -196,7 +196,7 @@ func (j *normJoiner) channelsFirst(r *rewriter) bool {
 		return false
 	}
 	norm := j.made(r.node.In[0], LayerNorm)
-	if norm == nil || !j.alone(norm.Out[0]) {
+	if norm == nil || !j.hasOneReader(norm.Out[0]) {
 		return false
 	}
 	before := j.made(norm.In[0], Transpose)

@@ -52,7 +52,7 @@ func (s *search) try(cuts []bool) {
 	if s.err != nil {
 		return
 	}
-	again := s.f.between(s.backward, cuts)
+	again := s.f.nodesBetween(s.backward, cuts)
 	s.fusions.preserve(again)
 	g, err := s.f.recomputed(s.state, s.backward, again)
 	if err != nil {
@@ -213,10 +213,10 @@ func (f *Function) recomputed(state []State, backward []bool, repeated map[Value
 	return r.Builder.Function()
 }
 
-// between returns the nodes of the forward pass that a backward pass computes again, by result: the
+// nodesBetween returns the nodes of the forward pass that a backward pass computes again, by result: the
 // nodes with rows, except those with a result that another segment reads. cuts divide the pass into
 // segments.
-func (f *Function) between(backward, cuts []bool) map[Value]*Node {
+func (f *Function) nodesBetween(backward, cuts []bool) map[Value]*Node {
 	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {
 		if segment[i] = at; cuts[i] {

@@ -43,7 +43,7 @@ func newFusions(f *Function, backward []bool, rounded func(Type) bool) *fusions 
 func (u *fusions) preserve(repeated map[Value]*Node) {
 	for before := -1; before != len(repeated); {
 		before = len(repeated)
-		made := u.made(repeated)
+		made := u.neededNodes(repeated)
 		for i := range u.f.Nodes {
 			for _, v := range u.f.Nodes[i].Out {
 				if !u.backward[i] && !u.leaves[v] && u.f.rowBytes(v) > 0 {
@@ -86,9 +86,9 @@ func (u *fusions) mayFuse(v Value, readers []int) bool {
 	return op == BatchNorm || u.rounded != nil && u.rounded(u.f.Values[v].Type) && !slices.Contains(storing, op)
 }
 
-// made returns the nodes of repeated that are needed: the backward pass reads their results, or other needed
-// nodes do.
-func (u *fusions) made(repeated map[Value]*Node) map[int]bool {
+// neededNodes returns the nodes of repeated that are needed: the backward pass reads their results, or other
+// needed nodes do.
+func (u *fusions) neededNodes(repeated map[Value]*Node) map[int]bool {
 	made := map[int]bool{}
 	for i := range slices.Backward(u.f.Nodes) {
 		for _, v := range u.f.Nodes[i].Out {

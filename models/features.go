@@ -71,7 +71,7 @@ func noFeature(f *graph.Function, name string) error {
 		}
 	}
 	err := problem.New("features", name, fmt.Sprintf("the model has no layer of that name; there are %s, %s",
-		problem.Plural(len(known), "value"), some(known)), "the text form of the graph has all names")
+		problem.Plural(len(known), "value"), firstNames(known)), "the text form of the graph has all names")
 	err.Known = known
 	return err
 }

@@ -62,7 +62,7 @@ func matching(candidates []string, option string, patterns []string, kind string
 			}
 		}
 		if !found {
-			text := "matches no " + kind + "; there are " + some(candidates)
+			text := "matches no " + kind + "; there are " + firstNames(candidates)
 			if len(candidates) == 0 {
 				text = "matches no " + kind + "; the model has none"
 			}

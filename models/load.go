@@ -55,7 +55,7 @@ func (l Loaded) String() string {
 		what  string
 	}{{l.Missing, "not in the file"}, {l.Mismatched, "of another shape"}, {l.Unused, "of the file not used"}} {
 		if len(list.names) > 0 {
-			s += fmt.Sprintf(", %d %s (%s)", len(list.names), list.what, some(list.names))
+			s += fmt.Sprintf(", %d %s (%s)", len(list.names), list.what, firstNames(list.names))
 		}
 	}
 	switch {
@@ -68,8 +68,8 @@ func (l Loaded) String() string {
 	return s
 }
 
-// some lists the first three names, followed by dots if there are more.
-func some(names []string) string {
+// firstNames lists the first three names, followed by dots if there are more.
+func firstNames(names []string) string {
 	const most = 3
 	s := ""
 	for i, n := range names {

@@ -26,7 +26,7 @@ func (k *ClassMatch) String() string {
 			ClassList(k.Names) + "; {labels} says others"
 	case len(k.Missing) > 0:
 		return fmt.Sprintf("the data lacks %s of the model: %s", problem.Plural(len(k.Missing), "class"),
-			some(k.Missing))
+			firstNames(k.Missing))
 	}
 	return ""
 }

@@ -185,7 +185,7 @@ func (r *csvReader) picture(x row) (index int, ok bool) {
 	}
 	key := x.file + "\n" + name
 	if index, ok := r.indices[key]; ok {
-		return index, r.same(x, index, &p)
+		return index, r.checkSame(x, index, &p)
 	}
 	p.ID = int64(len(r.set.Pictures))
 	f, err := chooseFile(r.pictures[path.Base(name)], &p)
@@ -199,7 +199,7 @@ func (r *csvReader) picture(x row) (index int, ok bool) {
 	}
 	if index, ok := r.indices["\n"+p.Name]; ok { // another path of the same file
 		r.indices[key] = index
-		return index, r.same(x, index, &p)
+		return index, r.checkSame(x, index, &p)
 	}
 	index = len(r.set.Pictures)
 	r.indices[key], r.indices["\n"+p.Name] = index, index
@@ -207,8 +207,9 @@ func (r *csvReader) picture(x row) (index int, ok bool) {
 	return index, true
 }
 
-// same reports whether a further row of a picture has the same size and split as the picture's first row.
-func (r *csvReader) same(x row, index int, p *Picture) bool {
+// checkSame reports whether a further row of a picture has the same size and split as the picture's first
+// row.
+func (r *csvReader) checkSame(x row, index int, p *Picture) bool {
 	if index < 0 {
 		return false
 	}

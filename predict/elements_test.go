@@ -113,7 +113,7 @@ func TestElementMetricsAreScikitLearns(t *testing.T) {
 			k, _ := strconv.Atoi(f[1])
 			for _, recall := range []bool{true, false} {
 				w := &Wish{recall, 0.7}
-				if at := w.of(answers.scoresOf(k)); at.Threshold == at.Threshold {
+				if at := w.threshold(answers.scoresOf(k)); at.Threshold == at.Threshold {
 					got = append(got, w.figure(at, !recall))
 				} else {
 					got = append(got, -1)

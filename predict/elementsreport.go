@@ -69,7 +69,7 @@ func (r *ElementsReport) labels(m *models.Model, e *evaluation.Evaluation, d *De
 		r.names = append(r.names, Label(m, k))
 		r.Labels[Label(m, k)] = l
 		if r.wish != nil {
-			r.Thresholds[Label(m, k)] = r.wish.of(d.scoresOf(k))
+			r.Thresholds[Label(m, k)] = r.wish.threshold(d.scoresOf(k))
 		}
 	}
 	fraction := func(n, of int) *evaluation.Figure {
@@ -77,7 +77,7 @@ func (r *ElementsReport) labels(m *models.Model, e *evaluation.Evaluation, d *De
 		return &v
 	}
 	r.Accuracy, r.ExactMatch = fraction(e.Correct, e.Counted), fraction(e.Exact, e.Judged)
-	r.MacroF1, r.MacroAUROC = f1.of(), area.of()
+	r.MacroF1, r.MacroAUROC = f1.figure(), area.figure()
 }
 
 func (r *ElementsReport) targets(m *models.Model, e *evaluation.Evaluation) {
@@ -100,7 +100,7 @@ func (m *mean) add(f evaluation.Figure) {
 	}
 }
 
-func (m *mean) of() *evaluation.Figure {
+func (m *mean) figure() *evaluation.Figure {
 	v := m.sum / m.n // NaN without figures
 	return &v
 }

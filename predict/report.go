@@ -55,9 +55,9 @@ type Count struct {
 	F1        evaluation.Figure `json:"f1"`
 }
 
-// wrong returns a line with the number of labels that count as wrong because outputs are
+// mistakes returns a line with the number of labels that count as wrong because outputs are
 // not finite, or "" if there are no such labels.
-func (r *Report) wrong() string {
+func (r *Report) mistakes() string {
 	what := "sample"
 	if r.MIoU != nil {
 		what = "pixel"

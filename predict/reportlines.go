@@ -18,7 +18,7 @@ const manyClasses = 5
 func (r *Report) Lines(m *models.Model, e *evaluation.Evaluation) []string {
 	lines := []string{fmt.Sprintf("%s  %s  loss %.4f  (%.0f img/s)", problem.Plural(r.Samples, "sample"),
 		r.figures(e), r.Loss, r.Throughput)}
-	for _, more := range []string{r.wrong(), r.Summary()} {
+	for _, more := range []string{r.mistakes(), r.Summary()} {
 		if more != "" {
 			lines = append(lines, more)
 		}

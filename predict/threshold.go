@@ -53,11 +53,11 @@ type Threshold struct {
 	Recall    evaluation.Figure `json:"recall"`
 }
 
-// of returns the threshold for a label with these scores, among the thresholds that reach the goal.
+// threshold returns the threshold for a label with these scores, among the thresholds that reach the goal.
 // If the goal is a precision, it is the threshold with the largest recall; if the goal is a recall,
 // it is the threshold with the largest precision. The threshold is the midpoint between the
-// probabilities on either side. of sorts scores.
-func (w *Wish) of(scores []scored) *Threshold {
+// probabilities on either side. threshold sorts scores.
+func (w *Wish) threshold(scores []scored) *Threshold {
 	slices.SortFunc(scores, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	positives := 0
 	for _, a := range scores {
@@ -137,7 +137,7 @@ func (d *Details) Thresholds() (list []*Threshold) {
 		return d.ofTwo()
 	}
 	for k := range d.elements[0].label {
-		list = append(list, d.Wish.of(d.scoresOf(k)))
+		list = append(list, d.Wish.threshold(d.scoresOf(k)))
 	}
 	return list
 }
@@ -149,7 +149,7 @@ func (d *Details) ofTwo() (out []*Threshold) {
 		for _, a := range d.answers {
 			all = append(all, scored{float64(sign * a.margin), a.label == class})
 		}
-		out = append(out, d.Wish.of(all))
+		out = append(out, d.Wish.threshold(all))
 	}
 	return out
 }

@@ -11,11 +11,11 @@ import (
 // 1.
 func TestThresholdsOfProbabilities(t *testing.T) {
 	wish := &Wish{Least: 1}
-	same := wish.of([]scored{{40, true}, {39, false}, {-2, true}})
+	same := wish.threshold([]scored{{40, true}, {39, false}, {-2, true}})
 	if v := float64(same.Threshold); v == v || float64(same.Precision) != 2.0/3 {
 		t.Errorf("threshold %v of precision %v, want none, and 2/3 for the most", same.Threshold, same.Precision)
 	}
-	apart := wish.of([]scored{{3, true}, {1, false}, {-2, true}})
+	apart := wish.threshold([]scored{{3, true}, {1, false}, {-2, true}})
 	want := (models.Sigmoid(3) + models.Sigmoid(1)) / 2
 	if float64(apart.Threshold) != want || apart.Precision != 1 || apart.Recall != 0.5 {
 		t.Errorf("%+v, want threshold %v, precision 1, recall 1/2", *apart, want)

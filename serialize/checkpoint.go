@@ -97,7 +97,7 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
-		Labels: some(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
+		Labels: listOf(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
 		Training: &training{Progress: string(c.Progress)}, Types: outputTypes(c.FileTypes),
 		FileTensors: fileTensors(c.FileTensors), Float: string(c.Float)}
 	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
@@ -105,7 +105,7 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
 	}
 	for _, s := range c.Sets {
-		h.Training.Sets = append(h.Training.Sets, setHeader{s.Name, some(s.Updates)})
+		h.Training.Sets = append(h.Training.Sets, setHeader{s.Name, listOf(s.Updates)})
 		for _, name := range slices.Sorted(maps.Keys(s.Tensors)) {
 			tensors = append(tensors, named{s.Name, name, s.Tensors[name]})
 		}

@@ -27,10 +27,10 @@ func fileTensors(tensors []models.FileTensor) (all list[fileTensor]) {
 	for _, t := range tensors {
 		f := fileTensor{State: t.State, Name: t.Name}
 		for _, m := range t.Moves {
-			f.Moves = append(f.Moves, move{some(m.Perm), some(m.Shape)})
+			f.Moves = append(f.Moves, move{listOf(m.Perm), listOf(m.Shape)})
 		}
 		if t.State == "" {
-			f.DType, f.Shape, f.Data = t.Content.DType.String(), some(t.Content.Shape), t.Content.Bytes
+			f.DType, f.Shape, f.Data = t.Content.DType.String(), listOf(t.Content.Shape), t.Content.Bytes
 		}
 		all = append(all, f)
 	}

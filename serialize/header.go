@@ -77,9 +77,9 @@ func (l *list[T]) DecodeMsgpack(d *msgpack.Decoder) error {
 	return nil
 }
 
-// some returns l, or nil if it is empty. Both are the same model, so that their files must
+// listOf returns l, or nil if it is empty. Both are the same model, so that their files must
 // have the same bytes.
-func some[T any](l []T) list[T] {
+func listOf[T any](l []T) list[T] {
 	if len(l) == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ type inputField struct {
 
 func inputFields(fields []models.Field) (all list[inputField]) {
 	for _, p := range fields {
-		all = append(all, inputField{p.Name, p.DType.String(), some(p.Shape)})
+		all = append(all, inputField{p.Name, p.DType.String(), listOf(p.Shape)})
 	}
 	return all
 }

@@ -40,10 +40,10 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 		return nil, err
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
-		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
+		Labels: listOf(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
 		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
 		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain,
-		Inputs: inputFields(m.Fields), Thresholds: some(m.Thresholds), Float: string(m.Float)}
+		Inputs: inputFields(m.Fields), Thresholds: listOf(m.Thresholds), Float: string(m.Float)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 

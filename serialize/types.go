@@ -17,7 +17,7 @@ type outputType struct {
 
 func outputTypes(types []models.FileType) (all list[outputType]) {
 	for _, t := range types {
-		all = append(all, outputType{t.Output, t.DType.String(), t.Picks, some(t.Shape)})
+		all = append(all, outputType{t.Output, t.DType.String(), t.Picks, listOf(t.Shape)})
 	}
 	return all
 }

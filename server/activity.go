@@ -36,8 +36,8 @@ type totals struct {
 	last                      time.Time     // the last answer
 }
 
-// now returns the slot that contains a time. The caller holds mu.
-func (a *activity) now(t time.Time) *slot {
+// slotAt returns the slot that contains a time. The caller holds mu.
+func (a *activity) slotAt(t time.Time) *slot {
 	number := t.UnixNano() / int64(slotTime)
 	s := &a.ring[number%slots]
 	if s.number != number {
@@ -50,7 +50,7 @@ func (a *activity) now(t time.Time) *slot {
 func (a *activity) count(end time.Time, r *record, failed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.now(end)
+	s := a.slotAt(end)
 	t := &a.total
 	if failed {
 		s.failed++
@@ -84,7 +84,7 @@ func (a *activity) totals() totals {
 func (a *activity) wait(t time.Time, rows int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.now(t)
+	s := a.slotAt(t)
 	s.waiting = max(s.waiting, rows)
 }
 
@@ -92,7 +92,7 @@ func (a *activity) wait(t time.Time, rows int) {
 func (a *activity) last(t time.Time) []slot {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	end := a.now(t).number
+	end := a.slotAt(t).number
 	var all []slot
 	for number := end - slots + 1; number <= end; number++ {
 		if s := a.ring[number%slots]; s.number == number {
@@ -110,8 +110,8 @@ type activities struct {
 	byModel map[[2]string]*activity // activities by model and version
 }
 
-// of returns the activity of a version.
-func (a *activities) of(model, version string) *activity {
+// get returns the activity of a version.
+func (a *activities) get(model, version string) *activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := [2]string{model, version}

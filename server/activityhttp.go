@@ -45,7 +45,7 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now, log := time.Now(), s.metrics.activities.of(m.name, m.label())
+	now, log := time.Now(), s.metrics.activities.get(m.name, m.label())
 	waiting := m.queue.Waiting()
 	log.wait(now, waiting)
 	last := log.last(now)

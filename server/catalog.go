@@ -69,8 +69,8 @@ func (c *catalog) remove(m *modelVersion) {
 	}
 }
 
-// all returns all versions of all models. The versions of a model follow each other.
-func (c *catalog) all() (list []*modelVersion) {
+// allVersions returns all versions of all models. The versions of a model follow each other.
+func (c *catalog) allVersions() (list []*modelVersion) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, name := range c.names {

@@ -185,7 +185,7 @@ func TestDetectWithManyLimits(t *testing.T) {
 		o := on("", write(t, m, "m.bnm"))
 		o.Predict.Opened, o.Delay = f, 2*time.Millisecond
 		s := start(t, o)
-		if v := s.all()[0]; v.onDevice == c.lacks {
+		if v := s.allVersions()[0]; v.onDevice == c.lacks {
 			t.Errorf("%s: boxes on devices: %v", c.devices, v.onDevice)
 		}
 		x, in := pixelsOf(t, s, file)

@@ -29,7 +29,7 @@ func (k *updater) tuneGC() {
 // answers.
 func (k *updater) garbage() int {
 	n := k.o.Garbage
-	for _, m := range k.all() {
+	for _, m := range k.allVersions() {
 		n = max(n, rowsPerCollection*m.rowBytes())
 	}
 	return n

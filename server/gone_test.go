@@ -25,7 +25,7 @@ func TestAClientThatIsGone(t *testing.T) {
 	s := start(t, o)
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
 	client := pb.NewGRPCInferenceServiceClient(dial(t, s))
-	queue := s.all()[0].queue
+	queue := s.allVersions()[0].queue
 	for way, ask := range map[string]func(context.Context) error{
 		"HTTP": func(ctx context.Context) error {
 			r, _ := http.NewRequestWithContext(ctx, "POST", "http://"+s.HTTP()+"/v2/models/m/infer",

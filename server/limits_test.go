@@ -170,7 +170,7 @@ func TestQueueIsFull(t *testing.T) {
 // is full, so that the body uses no memory.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
-	m, x := s.all()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	m, x := s.allVersions()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
 	stuck, release := m.queue, make(chan struct{})
 	in := m.model.Input()
 	m.queue = batching.New(in.DType, in.Shape, batching.Options{MaxBatch: 1, MaxQueue: 1},

@@ -71,7 +71,7 @@ type indexEntry struct {
 // index lists all versions.
 func (s *Server) index() []indexEntry {
 	all := []indexEntry{}
-	for _, m := range s.all() {
+	for _, m := range s.allVersions() {
 		all = append(all, indexEntry{m.name, m.label(), "READY"})
 	}
 	return all

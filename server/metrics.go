@@ -74,7 +74,7 @@ func (w queueCollector) Describe(ch chan<- *prometheus.Desc) { ch <- waitingRows
 
 // Collect implements prometheus.Collector.
 func (w queueCollector) Collect(ch chan<- prometheus.Metric) {
-	for _, m := range w.s.all() {
+	for _, m := range w.s.allVersions() {
 		ch <- prometheus.MustNewConstMetric(waitingRows, prometheus.GaugeValue, float64(m.queue.Waiting()), m.name,
 			m.label())
 	}
@@ -89,7 +89,7 @@ func (m *metrics) handler() http.Handler {
 func (m *metrics) count(r *record, protocol, code string) {
 	m.requests.WithLabelValues(r.model, r.version, protocol, code).Inc()
 	if model, version := r.answering(); model != "" {
-		m.activities.of(model, version).count(time.Now(), r, r.rows == 0)
+		m.activities.get(model, version).count(time.Now(), r, r.rows == 0)
 	}
 	if r.rows == 0 {
 		return
@@ -102,7 +102,7 @@ func (m *metrics) count(r *record, protocol, code string) {
 
 // countBatch counts a computed batch. waiting is the number of rows that wait when it is done.
 func (m *metrics) countBatch(name string, version, rows, waiting int) {
-	m.activities.of(name, strconv.Itoa(version)).batch(time.Now(), waiting)
+	m.activities.get(name, strconv.Itoa(version)).batch(time.Now(), waiting)
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
 

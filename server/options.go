@@ -103,9 +103,9 @@ func (o *Options) check() error {
 	return o.Security.check("grpc", o.GRPC)
 }
 
-// once returns a function that calls note, but not for a message that was already passed. Every model opens
-// devices of its own, and the devices of all models have the same messages.
-func once(note func(format string, args ...any)) func(format string, args ...any) {
+// withoutRepeats returns a function that calls note, but not for a message that was already passed. Every
+// model opens devices of its own, and the devices of all models have the same messages.
+func withoutRepeats(note func(format string, args ...any)) func(format string, args ...any) {
 	var mu sync.Mutex
 	had := map[string]bool{}
 	return func(format string, args ...any) {

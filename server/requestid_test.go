@@ -79,7 +79,7 @@ func TestLogHasIDs(t *testing.T) {
 // model opens devices of its own.
 func TestRepeatedNotes(t *testing.T) {
 	var got []string
-	note := once(func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) })
+	note := withoutRepeats(func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) })
 	for range 3 {
 		note("unused here: %d CUDA devices", 2)
 		note("100%% of %s", "a")

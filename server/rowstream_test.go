@@ -274,7 +274,7 @@ func TestRowStreamEndsWithTheServer(t *testing.T) {
 	if err := busy.send(0, x); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a row that waits", func() bool { return s.all()[0].queue.Waiting() == 1 })
+	until(t, "a row that waits", func() bool { return s.allVersions()[0].queue.Waiting() == 1 })
 	stop()
 	if status, _, elements, err := busy.receive(); status != 200 || len(elements) == 0 || err != nil {
 		t.Errorf("%d, %v", status, err)

@@ -33,7 +33,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{o: o}
 	if fleet := &s.o.Predict.Fleet; fleet.Note != nil {
-		fleet.Note = once(fleet.Note)
+		fleet.Note = withoutRepeats(fleet.Note)
 	}
 	s.metrics = newMetrics(s)
 	s.updater = updater{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
@@ -88,7 +88,7 @@ type Model struct {
 
 // Models returns the versions of models that are served now.
 func (s *Server) Models() (list []Model) {
-	for _, m := range s.all() {
+	for _, m := range s.allVersions() {
 		list = append(list, Model{m.name, m.version, m.sha256})
 	}
 	return list

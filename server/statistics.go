@@ -31,9 +31,9 @@ func (s *Server) statistics(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	all := []modelStatistics{}
-	for _, m := range s.all() {
+	for _, m := range s.allVersions() {
 		if name == "" || name == m.name && (version == "" || version == m.label()) {
-			t := s.metrics.activities.of(m.name, m.label()).totals()
+			t := s.metrics.activities.get(m.name, m.label()).totals()
 			all = append(all, t.statistics(m.name, m.label()))
 		}
 	}

@@ -64,7 +64,7 @@ func (k *updater) load(ctx context.Context) error {
 		}
 		k.put(m)
 	}
-	if len(k.all()) == 0 {
+	if len(k.allVersions()) == 0 {
 		return fmt.Errorf("%s: none of %s can be served", strings.Join(k.o.Models, ", "),
 			problem.Plural(len(l.files), "model"))
 	}
@@ -126,7 +126,7 @@ func (k *updater) poll(ctx context.Context) {
 	k.abandon(l.files)
 	files, still := l.files, l.unchanged
 	serving := map[repository.File]bool{}
-	for _, m := range k.all() {
+	for _, m := range k.allVersions() {
 		serving[m.file] = true
 	}
 	maps.DeleteFunc(k.refused, func(f repository.File, _ bool) bool { return !slices.Contains(files, f) })
@@ -178,7 +178,7 @@ func (k *updater) retireExcept(files []repository.File, complete map[string]bool
 		wanted[fmt.Sprint(f.Name, "/", f.Version)] = true
 	}
 	gone := map[*modelVersion]bool{}
-	for _, m := range k.all() {
+	for _, m := range k.allVersions() {
 		done, there := complete[m.name]
 		if wanted[m.name+"/"+m.label()] || there && !done {
 			continue
@@ -211,7 +211,7 @@ func (k *updater) retire(m *modelVersion) {
 func (k *updater) closeAll() error {
 	k.retired.Wait()
 	var errs []error
-	for _, m := range k.all() {
+	for _, m := range k.allVersions() {
 		errs = append(errs, m.close())
 	}
 	return errors.Join(errs...)

@@ -162,7 +162,7 @@ func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
 	tensorName, v := c.stateTensor("velocity", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov",
 		c.r.Nesterov)
-	return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
+	return c.opWithState(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
 }
 
 func (c *commit) lars(name string, w, g graph.Value) graph.Value {
@@ -170,16 +170,17 @@ func (c *commit) lars(name string, w, g graph.Value) graph.Value {
 	decay := c.decay(name)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", decay)
 	if decay == 0 { // gamma, beta and bias use the plain rate
-		return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
+		return c.opWithState(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
 	}
 	a := c.b.Op(graph.SumSquares, name+".weight_norm", []graph.Value{w})
 	b := c.b.Op(graph.SumSquares, name+".gradient_norm", []graph.Value{g})
 	ratio := c.b.Op(graph.TrustRatio, name+".ratio", []graph.Value{a, b}, "eta", larsEta, "weight_decay", decay)
-	return c.two(graph.LARS, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name), ratio)
+	return c.opWithState(graph.LARS, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name), ratio)
 }
 
-// two adds an operation that yields the next weight and the next velocity.
-func (c *commit) two(op graph.Op, name, tensorName string, attrs graph.Attrs, in ...graph.Value) graph.Value {
+// opWithState adds an operation that yields the next weight and the next velocity.
+func (c *commit) opWithState(op graph.Op, name, tensorName string, attrs graph.Attrs,
+	in ...graph.Value) graph.Value {
 	out := c.b.Node(op, name+".next", attrs, in...)
 	if len(out) < 2 {
 		return graph.None

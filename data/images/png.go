@@ -250,12 +250,12 @@ func (p *pngFile) convert(dst, raw []byte) {
 	switch n := p.samples(); {
 	case p.kind&pngPalette != 0:
 		for x := range p.w {
-			copy(dst[3*x:3*x+3], p.palette[p.few(raw, x)][:])
+			copy(dst[3*x:3*x+3], p.palette[p.shortSample(raw, x)][:])
 		}
 	case p.bits < 8:
 		one := byte(255 / (1<<p.bits - 1))
 		for x := range p.w {
-			v := p.few(raw, x) * one
+			v := p.shortSample(raw, x) * one
 			dst[3*x], dst[3*x+1], dst[3*x+2] = v, v, v
 		}
 	case p.bits == 16:
@@ -272,8 +272,8 @@ func (p *pngFile) convert(dst, raw []byte) {
 	}
 }
 
-// few returns sample x of a row, if samples have at most 8 bits.
-func (p *pngFile) few(raw []byte, x int) byte {
+// shortSample returns sample x of a row, if samples have at most 8 bits.
+func (p *pngFile) shortSample(raw []byte, x int) byte {
 	at := x * p.bits
 	return raw[at/8] << (at % 8) >> (8 - p.bits)
 }

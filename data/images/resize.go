@@ -88,7 +88,7 @@ func (f Filter) curves(begin, length, size, first, count int) []curve {
 		high := min(int(center+support+0.5), length)
 		weights, sum := make([]float64, high-low), 0.0
 		for k := range weights {
-			weights[k] = f.at(math.Abs(float64((float64(low+k) - center + 0.5) * (1 / pixel))))
+			weights[k] = f.weight(math.Abs(float64((float64(low+k) - center + 0.5) * (1 / pixel))))
 			sum += weights[k]
 		}
 		all[i] = curve{begin + low, make([]int32, len(weights))}
@@ -107,9 +107,9 @@ func (f Filter) support() float64 {
 	return 1
 }
 
-// at returns the weight at a distance in pixels. Without the conversions the compiler might fuse products and
-// sums, which would change the rounding.
-func (f Filter) at(x float64) float64 {
+// weight returns the weight at a distance in pixels. Without the conversions the compiler might fuse products
+// and sums, which would change the rounding.
+func (f Filter) weight(x float64) float64 {
 	const a = -0.5
 	switch {
 	case f == Bilinear:

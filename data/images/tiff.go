@@ -47,8 +47,8 @@ func (d *directory) number(tag, otherwise int) int {
 	return otherwise
 }
 
-// all returns the numbers of a tag.
-func (d *directory) all(tag int) []uint64 {
+// values returns the numbers of a tag.
+func (d *directory) values(tag int) []uint64 {
 	for entry := range d.entries() {
 		if d.tag(entry) == tag {
 			return d.numbers(entry, len(d.file))

@@ -73,9 +73,9 @@ func (d *directory) withNumber(tag, value int) []byte {
 // withHighBitFirst returns the file with the bits of each byte of its strips or tiles in the usual order.
 func (d *directory) withHighBitFirst() []byte {
 	file := d.withNumber(tiffFillOrder, 1)
-	offsets, counts := d.all(tiffStripOffsets), d.all(tiffStripByteCounts)
-	if tiles := d.all(tiffTileOffsets); tiles != nil {
-		offsets, counts = tiles, d.all(tiffTileByteCounts)
+	offsets, counts := d.values(tiffStripOffsets), d.values(tiffStripByteCounts)
+	if tiles := d.values(tiffTileOffsets); tiles != nil {
+		offsets, counts = tiles, d.values(tiffTileByteCounts)
 	}
 	for i := range min(len(offsets), len(counts)) {
 		from := min(offsets[i], uint64(len(file)))

@@ -36,10 +36,10 @@ func (d *directory) openPieces() (*pieces, error) {
 		return nil, fmt.Errorf("JPEG in TIFF of photometric interpretation %d; grey, RGB and YCbCr are read", seen)
 	}
 	p.pieceW, p.pieceH = p.w, min(d.number(tiffRowsPerStrip, p.h), p.h)
-	p.offsets, p.counts = d.all(tiffStripOffsets), d.all(tiffStripByteCounts)
-	if offsets := d.all(tiffTileOffsets); offsets != nil {
+	p.offsets, p.counts = d.values(tiffStripOffsets), d.values(tiffStripByteCounts)
+	if offsets := d.values(tiffTileOffsets); offsets != nil {
 		p.pieceW, p.pieceH = d.number(tiffTileWidth, 0), d.number(tiffTileHeight, 0)
-		p.offsets, p.counts = offsets, d.all(tiffTileByteCounts)
+		p.offsets, p.counts = offsets, d.values(tiffTileByteCounts)
 	}
 	if p.pieceW < 1 || p.pieceH < 1 || p.pieceW > maxPixels/p.pieceH {
 		return nil, fmt.Errorf("strips or tiles of %d x %d pixels", p.pieceW, p.pieceH)

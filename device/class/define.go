@@ -15,11 +15,11 @@ func DefineForward(l Layer, a Algorithm, w, bias []float32) func(y, x []float32)
 	case Winograd2, Winograd4, Winograd5:
 		return newWinograd(p, a, l, p.kernel, product.gemm).image
 	case Direct:
-		return p.each(l.O, l.OH, l.OW, product.direct)
+		return p.setAll(l.O, l.OH, l.OW, product.direct)
 	case Depthwise, ImplicitGEMM:
-		return p.each(l.O, l.OH, l.OW, product.gemm)
+		return p.setAll(l.O, l.OH, l.OW, product.gemm)
 	case DepthwiseRows:
-		return p.each(l.O, l.OH, l.OW, product.depthwiseRows)
+		return p.setAll(l.O, l.OH, l.OW, product.depthwiseRows)
 	}
 	panic("class: " + a.String() + " is defined by the CPU device")
 }
@@ -37,7 +37,7 @@ func DefineBackward(l Layer, a Algorithm, w, bias []float32) func(dx, dy []float
 	case Direct, DepthwiseRows:
 		return DefineForward(back, a, l.flip(w), bias)
 	case Depthwise, ImplicitGEMM:
-		return p.each(l.C, l.H, l.W, product.phases)
+		return p.setAll(l.C, l.H, l.W, product.phases)
 	}
 	panic("class: " + a.String() + " is defined by the CPU device")
 }
@@ -48,8 +48,9 @@ type product struct {
 	x, w, bias []float32
 }
 
-// each returns a function that sets every element of the image y to the result of element for input x.
-func (p product) each(channels, height, width int, element func(p product, channel, y, x int) float32) func(y,
+// setAll returns a function that sets every element of the image y to the result of element for input x.
+func (p product) setAll(channels, height, width int, element func(p product, channel, y,
+	x int) float32) func(y,
 	x []float32) {
 	return func(y, x []float32) {
 		p.x = x

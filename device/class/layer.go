@@ -131,12 +131,13 @@ func (l Layer) tiles() Algorithm {
 	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > large || l.C == lanes)
 	switch {
 	case l.C%lanes != 0 || l.O%lanes != 0:
-	case l.five() && l.fewer(Winograd5):
+	case l.five() && l.isCheaper(Winograd5):
 		return Winograd5
 	case !l.phased() || l.C == lanes && !l.straight():
 	case small && min(l.H, l.W) >= 2:
 		return Winograd2
-	case !small && l.straight() && min(l.H, l.W) >= 4, !l.straight() && pairs <= largest && l.fewer(Winograd4):
+	case !small && l.straight() && min(l.H, l.W) >= 4, !l.straight() && pairs <= largest &&
+		l.isCheaper(Winograd4):
 		return Winograd4
 	}
 	return ImplicitGEMM
@@ -170,10 +171,10 @@ func (l Layer) Phase() Layer {
 	return p
 }
 
-// fewer reports whether the tiles of all phases need at most two thirds of the multiplications of a
+// isCheaper reports whether the tiles of all phases need at most two thirds of the multiplications of a
 // direct computation. Multiplications by pixels outside of the image do not count in the direct
 // computation. If phases are small, these are a large part.
-func (l Layer) fewer(a Algorithm) bool {
+func (l Layer) isCheaper(a Algorithm) bool {
 	d, p, t := l.Dilation[0], l.Phase(), a.Tiles()
 	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // inputs of all tiles along n pixels
 	inside := func(n int) int {                                        // taps of n pixels inside the image

@@ -20,7 +20,7 @@ func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	copy(dw, alongTree(ceil(rows, some), func(i int) []float32 {
 		from, to := i*some, min((i+1)*some, rows)
 		g := gradient{Layer: l, x: x[from*in : to*in], dy: dy[from*out : to*out], rows: to - from}
-		return g.of(a, len(dw))
+		return g.compute(a, len(dw))
 	}, func(a, b []float32) []float32 {
 		for i, v := range b {
 			a[i] += v
@@ -29,8 +29,8 @@ func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	}))
 }
 
-// of returns the gradient for the n weights in a chunk of rows, computed by algorithm a.
-func (g gradient) of(a Algorithm, n int) []float32 {
+// compute returns the gradient for the n weights in a chunk of rows, computed by algorithm a.
+func (g gradient) compute(a Algorithm, n int) []float32 {
 	dw := make([]float32, n)
 	switch a {
 	case ImplicitGEMM, Direct, Depthwise:
@@ -91,7 +91,7 @@ func (g gradient) winograd(t Tiles, dw []float32) {
 		apart = apart || !g.even(t, g.dy, o, g.O, g.OH, g.OW)
 	}
 	if apart {
-		copy(dw, g.of(ImplicitGEMM, len(dw)))
+		copy(dw, g.compute(ImplicitGEMM, len(dw)))
 		return
 	}
 	g.tiles(t, dw)

@@ -162,10 +162,10 @@ func (g Tiles) TransformOutput(y, m []float32) {
 	}
 }
 
-// at sets t to the values of a polynomial at the interpolation points. It does not multiply by the
+// evaluate sets t to the values of a polynomial at the interpolation points. It does not multiply by the
 // factors of the form. The first Kernel elements of x are the coefficients of the polynomial. Its even
 // and its odd part are computed by Horner's rule.
-func (g Tiles) at(t []float64, x [mostKernel]float64) {
+func (g Tiles) evaluate(t []float64, x [mostKernel]float64) {
 	last := g.Kernel - 1
 	t[0], t[g.Tile()-1] = x[0], x[last]
 	for i, p := range g.form().pairs {
@@ -195,14 +195,14 @@ func (g Tiles) TransformWeights(u, kernel []float32) {
 		for y := range g.Kernel {
 			column[y] = float64(kernel[y*g.Kernel+x])
 		}
-		g.at(half[x][:], column)
+		g.evaluate(half[x][:], column)
 	}
 	for i := range size {
 		var row [mostKernel]float64
 		for x := range g.Kernel {
 			row[x] = half[x][i]
 		}
-		g.at(t[:], row)
+		g.evaluate(t[:], row)
 		for j := range size {
 			u[i*size+j] = float32(float64(t[j] * float64(factor[i]*factor[j])))
 		}

@@ -50,13 +50,13 @@ func (c *candidates) find(limit float32) {
 	case graph.FCOSForm:
 		low := leastLogit(float64(limit) * math.Abs(float64(limit)))
 		for i := range slots {
-			centre := float64(p.at(4, i))
+			centre := float64(p.value(4, i))
 			if centre < low {
 				continue
 			}
 			of := probability(centre)
 			for k := range classes {
-				if logit := float64(p.at(fields+k, i)); !(logit < low) {
+				if logit := float64(p.value(fields+k, i)); !(logit < low) {
 					c.add(i, k, float32(math.Sqrt(float64(of*probability(logit)))), limit)
 				}
 			}
@@ -66,14 +66,14 @@ func (c *candidates) find(limit float32) {
 	case graph.CornersForm:
 		for i := range slots {
 			for k := range classes {
-				c.add(i, k, p.at(fields+k, i), limit)
+				c.add(i, k, p.value(fields+k, i), limit)
 			}
 		}
 	default:
 		low := leastLogit(float64(limit))
 		for i := range slots {
 			for k := range classes {
-				if logit := float64(p.at(fields+k, i)); !(logit < low) {
+				if logit := float64(p.value(fields+k, i)); !(logit < low) {
 					c.add(i, k, float32(probability(logit)), limit)
 				}
 			}
@@ -86,17 +86,17 @@ func (c *candidates) find(limit float32) {
 func (c *candidates) findBest(slots, classes int, limit float32) {
 	p, low, fields := &c.prediction, leastLogit(float64(limit)), c.detector.Form.BoxRows()
 	for i := range slots {
-		object := float64(p.at(fields-1, i))
+		object := float64(p.value(fields-1, i))
 		if object < low {
 			continue
 		}
 		best := 0
 		for k := range classes {
-			if p.at(fields+k, i) > p.at(fields+best, i) {
+			if p.value(fields+k, i) > p.value(fields+best, i) {
 				best = k
 			}
 		}
-		c.add(i, best, float32(probability(object)*probability(float64(p.at(fields+best, i)))), limit)
+		c.add(i, best, float32(probability(object)*probability(float64(p.value(fields+best, i)))), limit)
 	}
 }
 
@@ -109,16 +109,16 @@ func (c *candidates) findFractions(slots, classes int, limit float32) {
 		low = tensor.Log(float64(limit)) - margin
 	}
 	for i := range slots {
-		top, best := float64(p.at(first, i)), math.Inf(-1)
+		top, best := float64(p.value(first, i)), math.Inf(-1)
 		for k := range classes {
-			best = max(best, float64(p.at(first+1+k, i)))
+			best = max(best, float64(p.value(first+1+k, i)))
 		}
 		if top = max(top, best); best-top < low {
 			continue
 		}
 		total := 0.0
 		for k := range fractions {
-			fractions[k] = tensor.Exp(float64(p.at(first+k, i)) - top)
+			fractions[k] = tensor.Exp(float64(p.value(first+k, i)) - top)
 			total += fractions[k]
 		}
 		for k, fraction := range fractions[1:] {

@@ -19,7 +19,7 @@ var Longest = tensor.Log(1000. / 16)
 func (d *Detector) corners(p *Prediction, slot int) (c suppress.Corners, ok bool) {
 	var v, all [4]float64
 	for j := range v {
-		v[j] = float64(p.at(j, slot))
+		v[j] = float64(p.value(j, slot))
 	}
 	switch d.Form {
 	case graph.CornersForm:

@@ -58,7 +58,7 @@ func Ordered(values []float32, slots int) Prediction {
 	return Prediction{values, len(values) / slots, slots, 1}
 }
 
-func (p *Prediction) at(row, slot int) float32 { return p.Values[row*p.Row+slot*p.Slot] }
+func (p *Prediction) value(row, slot int) float32 { return p.Values[row*p.Row+slot*p.Slot] }
 
 // NodeDetector returns the detector of a node graph.Detect with its operand anchors, which may be nil.
 func NodeDetector(n *graph.Node, anchors []float32) *Detector {

@@ -65,24 +65,24 @@ func plain(d *Detector, p Prediction, l Limits) (all []Box) {
 
 func plainScore(form graph.BoxForm, p *Prediction, i, k int) float32 {
 	fields := form.BoxRows()
-	logit := float64(p.at(fields+k, i))
+	logit := float64(p.value(fields+k, i))
 	switch form {
 	case graph.YOLOXForm:
 		for c := range p.Rows - fields {
-			if v := float64(p.at(fields+c, i)); v > logit || v == logit && c < k {
+			if v := float64(p.value(fields+c, i)); v > logit || v == logit && c < k {
 				return float32(math.NaN())
 			}
 		}
-		return float32(probability(float64(p.at(4, i))) * probability(logit))
+		return float32(probability(float64(p.value(4, i))) * probability(logit))
 	case graph.FCOSForm:
-		return float32(math.Sqrt(float64(probability(float64(p.at(4, i))) * probability(logit))))
+		return float32(math.Sqrt(float64(probability(float64(p.value(4, i))) * probability(logit))))
 	case graph.SSDForm:
 		top, total := math.Inf(-1), 0.0
 		for r := 4; r < p.Rows; r++ {
-			top = max(top, float64(p.at(r, i)))
+			top = max(top, float64(p.value(r, i)))
 		}
 		for r := 4; r < p.Rows; r++ {
-			total += tensor.Exp(float64(p.at(r, i)) - top)
+			total += tensor.Exp(float64(p.value(r, i)) - top)
 		}
 		return float32(tensor.Exp(logit-top) / total)
 	case graph.CornersForm:
@@ -140,7 +140,7 @@ func TestDetect(t *testing.T) {
 		turned := Prediction{make([]float32, len(values)), rows, 1, rows}
 		for i := range slots {
 			for k := range rows {
-				turned.Values[i*rows+k] = p.at(k, i)
+				turned.Values[i*rows+k] = p.value(k, i)
 			}
 		}
 		l := Limits{[]float32{-0.4, 0, 0.01, 0.25, 0.5, 0.9, 1}[r.IntN(7)],

@@ -50,7 +50,7 @@ func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 // benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, duration time.Duration,
 	done func(Figure)) error {
-	ctx = at(ctx, precision)
+	ctx = withPrecision(ctx, precision)
 	open = open.timely(&clock{limit: patienceOf(ctx)})
 	info, err := infoOf(ctx, open)
 	if err != nil {

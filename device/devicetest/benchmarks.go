@@ -61,7 +61,7 @@ var timedOps = []timedOp{
 		convOf(graph.ConvGradInput, 64, 64, 3, 1)},
 	{graph.ConvGradWeight, "3x3, 64 channels of 56x56", 8, 1, []int{64, 56, 56}, nil},
 	{graph.Dense, "1024 to 1024", 64, inARow, []int{1024}, func(c *chainBuilder, x graph.Value) graph.Value {
-		return c.do(graph.Dense, values{x, c.operand(whole(1024, 1024).with(plain))})
+		return c.do(graph.Dense, values{x, c.operand(whole(1024, 1024).filledBy(plain))})
 	}},
 	{graph.BatchNorm, "64 channels of 56x56", 8, inARow, []int{64, 56, 56},
 		func(c *chainBuilder, x graph.Value) graph.Value { return c.batchNorm(x) }},
@@ -82,7 +82,7 @@ func convOf(o graph.Op, channels, channelsPerGroup, side, groups int) func(c *ch
 		if o == graph.ConvGradInput {
 			attributes = append(attributes, "size", c.Type(x).Shape[1:])
 		}
-		return c.do(o, values{x, c.operand(whole(channels, channelsPerGroup, side, side).with(plain))},
+		return c.do(o, values{x, c.operand(whole(channels, channelsPerGroup, side, side).filledBy(plain))},
 			attributes...)
 	}
 }
@@ -90,10 +90,10 @@ func convOf(o graph.Op, channels, channelsPerGroup, side, groups int) func(c *ch
 // setting makes a chain of repetitions of the operation, with a small output.
 func (o timedOp) setting() (*setting, error) {
 	return timed("operation", o.rows, func(c *chainBuilder) {
-		x := c.operand(rows(o.x...).with(plain))
+		x := c.operand(rows(o.x...).filledBy(plain))
 		switch o.op {
 		case graph.ConvGradWeight:
-			c.out(c.do(o.op, values{x, c.operand(rows(o.x...).with(plain))}, "kernel", []int{3, 3}, "pad",
+			c.out(c.do(o.op, values{x, c.operand(rows(o.x...).filledBy(plain))}, "kernel", []int{3, 3}, "pad",
 				[]int{1, 1, 1, 1}))
 			return
 		case graph.Moments:

@@ -13,9 +13,9 @@ import (
 
 type precisionKey struct{}
 
-// at returns a context that sets the precision of a case. The case opens its devices, and ref, at this
-// precision.
-func at(ctx context.Context, precision string) context.Context {
+// withPrecision returns a context that sets the precision of a case. The case opens its devices, and ref, at
+// this precision.
+func withPrecision(ctx context.Context, precision string) context.Context {
 	return context.WithValue(ctx, precisionKey{}, precision)
 }
 
@@ -69,9 +69,9 @@ func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
 	return nil
 }
 
-// before returns the error that tol permits for element i of a float32 result before it is rounded for
-// storage.
-func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
+// precedingError returns the error that tol permits for element i of a float32 result before it is rounded
+// for storage.
+func precedingError(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 	scale := want
 	if !tol.Scale.IsZero() {
 		scale = tol.Scale
@@ -84,7 +84,7 @@ func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	allowed := tensor.New(tensor.F64, want.Shape...)
 	for i, v := range want.F32() {
-		allowed.F64()[i] = before(tol, want, i) + float64(spacing*math.Abs(float64(v)))
+		allowed.F64()[i] = precedingError(tol, want, i) + float64(spacing*math.Abs(float64(v)))
 	}
 	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
 }
@@ -99,7 +99,7 @@ func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	}
 	clear, other := 0, 0
 	for i, v := range want.F32() {
-		if before(tol, want, i) <= spacing/32*math.Abs(float64(v)) {
+		if precedingError(tol, want, i) <= spacing/32*math.Abs(float64(v)) {
 			clear++
 			if w := got.F32()[i]; v == v && v != w {
 				other++
@@ -116,7 +116,7 @@ func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 // difference between ref's results at BF16 and at F32, because each of the two devices that are
 // compared may have this error.
 func (s *setting) widen(ctx context.Context, tol []tensor.Tolerance, want []tensor.Tensor) error {
-	plain, err := s.reference(at(ctx, device.F32))
+	plain, err := s.reference(withPrecision(ctx, device.F32))
 	if err != nil {
 		return err
 	}

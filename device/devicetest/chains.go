@@ -10,7 +10,7 @@ func (c *chainBuilder) conv(x graph.Value) graph.Value {
 func (c *chainBuilder) batchNorm(x graph.Value) graph.Value {
 	n := c.Type(x).Shape[0]
 	return c.do(graph.BatchNorm, values{x, c.operand(whole(n)), c.operand(whole(n)), c.operand(whole(n)),
-		c.operand(whole(n).with(positive))})
+		c.operand(whole(n).filledBy(positive))})
 }
 
 func (c *chainBuilder) normalise(x graph.Value) graph.Value {

@@ -100,7 +100,7 @@ func definedProbes() []probe {
 			for _, p := range c.definedBy() {
 				p.name += ", " + v.name
 				for i := range p.operands {
-					p.operands[i] = p.operands[i].with(v.values)
+					p.operands[i] = p.operands[i].filledBy(v.values)
 				}
 				all = append(all, p)
 			}
@@ -122,14 +122,14 @@ func definedProbes() []probe {
 
 // sumProbes returns probes of all operations that sum over the positions of channels.
 func sumProbes(shape []int, values, gradient filler, suffix string) []probe {
-	x, dy := rows(shape...).with(values), rows(shape...).with(gradient)
+	x, dy := rows(shape...).filledBy(values), rows(shape...).filledBy(gradient)
 	name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2]) + suffix
 	return []probe{
 		{name, graph.Moments, nil, []operand{x}, bits},
 		{name, graph.ChannelSum, nil, []operand{x}, bits},
 		{name, graph.GlobalAvgPool, nil, []operand{x}, bits},
 		{name, graph.NormaliseGradSums, []any{"over", "batch"},
-			[]operand{x, dy, whole(1 + 2*shape[0]).of(tensor.F64).with(momentsOf(50))}, bits},
+			[]operand{x, dy, whole(1 + 2*shape[0]).withType(tensor.F64).filledBy(momentsOf(50))}, bits},
 	}
 }
 

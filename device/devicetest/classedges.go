@@ -161,7 +161,7 @@ func (e edges) channelEdges(kind func(channel int) string) filler {
 				if limit, ok := limits[of]; ok {
 					v = signed(d, limit)
 				} else if of != "" {
-					v = signed(d, e.of(of, row, p, t.Shape[2:]))
+					v = signed(d, e.pixel(of, row, p, t.Shape[2:]))
 				}
 				image[p] = float32(v)
 			}
@@ -169,9 +169,9 @@ func (e edges) channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// of returns pixel p of a channel with shape (H, W), for a kind of channelEdges. The sum of nine
+// pixel returns pixel p of a channel with shape (H, W), for a kind of channelEdges. The sum of nine
 // values of the channel is exactly eight times the largest one, or one ulp less.
-func (e edges) of(kind string, row, p int, shape []int) float64 {
+func (e edges) pixel(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {
 	case "later":
@@ -222,12 +222,12 @@ func edgeProbes() []probe {
 		dilation: [2]int{2, 2}}
 	phases := func(s string, x operand, w filler) probe {
 		return probe{"Winograd of 4x4, " + s, graph.Conv, dilated.attrs(),
-			[]operand{x, whole(32, 32, 3, 3).with(w)}, bits}
+			[]operand{x, whole(32, 32, 3, 3).filledBy(w)}, bits}
 	}
 	return slices.Concat(large.probes("Winograd of 4x4", 9, 7), []probe{
-		phases("blocks of phases at the edge", rows(32, 14, 14).with(large.edged(2)), normal),
-		phases("one tile of a phase outweighed", rows(32, 13, 15).with(outweighed), normal),
-		phases("weights beyond the edge, dilation", rows(32, 14, 14).with(normal), large.weighty(false)),
+		phases("blocks of phases at the edge", rows(32, 14, 14).filledBy(large.edged(2)), normal),
+		phases("one tile of a phase outweighed", rows(32, 13, 15).filledBy(outweighed), normal),
+		phases("weights beyond the edge, dilation", rows(32, 14, 14).filledBy(normal), large.weighty(false)),
 	}, edges{class.Winograd5.Tiles()}.probes("Winograd of 5x5", 24, 23))
 }
 
@@ -238,8 +238,8 @@ func (e edges) probes(algorithm string, height, width int) []probe {
 	pad, k := e.Border(), e.Kernel
 	conv := convolution{in: 32, out: 32, h: 9, w: 10, kh: k, kw: k, pad: [4]int{pad, pad, pad, pad}}
 	forward := func(s string, x, w filler) probe {
-		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).with(x),
-			whole(32, 32, k, k).with(w)}, bits}
+		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).filledBy(x),
+			whole(32, 32, k, k).filledBy(w)}, bits}
 	}
 	all := []probe{forward("blocks at the edge", e.edged(1), normal),
 		forward("one tile outweighed", outweighed, normal),
@@ -247,8 +247,8 @@ func (e edges) probes(algorithm string, height, width int) []probe {
 		forward("weights beyond the edge", normal, e.weighty(false))}
 	backward := func(s string, x, dy func(int) string) probe {
 		return probe{name(s), graph.ConvGradWeight, conv.attrs("kernel", []int{k, k}),
-			[]operand{rows(32, height, width).with(e.channelEdges(x)),
-				rows(16, height, width).with(e.channelEdges(dy))}, bits}
+			[]operand{rows(32, height, width).filledBy(e.channelEdges(x)),
+				rows(16, height, width).filledBy(e.channelEdges(dy))}, bits}
 	}
 	usual := func(int) string { return "" }
 	listed := func(of ...string) func(int) string {
@@ -270,7 +270,7 @@ func (e edges) probes(algorithm string, height, width int) []probe {
 		backward("a quarter of the channels uneven", some(8), usual),
 		backward("more than a quarter of the channels uneven", some(9), usual),
 		probe{name("sums that vanish"), graph.ConvGradWeight, conv.attrs("kernel", []int{k, k}),
-			[]operand{rows(32, 32, 24).with(faint(0)), rows(16, 32, 24).with(faint(12))}, bits})
+			[]operand{rows(32, 32, 24).filledBy(faint(0)), rows(16, 32, 24).filledBy(faint(12))}, bits})
 	for _, s := range []string{"least", beyond[0], "most", beyond[1]} {
 		all = append(all, forward(fmt.Sprintf("weights of %s", s), normal, limited(limits[s])))
 	}

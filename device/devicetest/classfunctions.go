@@ -37,7 +37,7 @@ func branched(d *tensor.Draws, t tensor.Tensor) {
 // with broadcasting.
 func functionProbes() []probe {
 	var all []probe
-	x := rows(7*len(branches) + 1).with(branched)
+	x := rows(7*len(branches) + 1).filledBy(branched)
 	for _, f := range []struct {
 		op    graph.Op
 		attrs []any
@@ -52,8 +52,8 @@ func functionProbes() []probe {
 		all = append(all,
 			probe{"branches", f.op, f.attrs, []operand{x}, bits},
 			probe{f.op.String() + ", branches", graph.ActivationGrad, grad,
-				[]operand{x, rows(7*len(branches) + 1).with(special)}, bits},
-			probe{"35 channels of 5x3", f.op, f.attrs, []operand{rows(35, 5, 3).with(spread)}, bits})
+				[]operand{x, rows(7*len(branches) + 1).filledBy(special)}, bits},
+			probe{"35 channels of 5x3", f.op, f.attrs, []operand{rows(35, 5, 3).filledBy(spread)}, bits})
 	}
 	all = append(all, probe{"branches", graph.Exp, nil, []operand{x}, bits},
 		probe{"branches", graph.Log, nil, []operand{x}, bits},
@@ -61,7 +61,7 @@ func functionProbes() []probe {
 		probe{"the half last, branches", graph.GeluTanh, []any{"halve_last", true}, []operand{x}, bits},
 		probe{"without a term, branches", graph.Affine, []any{"by", -0.5}, []operand{x}, bits})
 	for _, shape := range [][]int{{35, 5, 3}, {3, 7, 7}, {64, 3}, {1, 9, 5}, {67}} {
-		slopes, maps := whole(shape[0]).with(special), rows(shape...).with(special)
+		slopes, maps := whole(shape[0]).filledBy(special), rows(shape...).filledBy(special)
 		name := fmt.Sprintf("%d channels of %v", shape[0], shape[1:])
 		all = append(all, probe{name, graph.Prelu, nil, []operand{maps, slopes}, bits},
 			probe{name, graph.PreluGradInput, nil, []operand{maps, slopes, maps}, bits})
@@ -69,18 +69,18 @@ func functionProbes() []probe {
 	for _, s := range softmaxes {
 		for _, o := range []graph.Op{graph.Softmax, graph.LogSoftmax} {
 			axis := []any{"axis", s.axis}
-			all = append(all, probe{s.name, o, axis, []operand{rows(s.shape...).with(spread)}, bits},
-				probe{s.name + ", masked", o, axis, []operand{rows(s.shape...).with(masked)}, bits},
-				probe{s.name + ", NaN, infinities", o, axis, []operand{rows(s.shape...).with(special)}, bits})
+			all = append(all, probe{s.name, o, axis, []operand{rows(s.shape...).filledBy(spread)}, bits},
+				probe{s.name + ", masked", o, axis, []operand{rows(s.shape...).filledBy(masked)}, bits},
+				probe{s.name + ", NaN, infinities", o, axis, []operand{rows(s.shape...).filledBy(special)}, bits})
 		}
 	}
 	for _, o := range []graph.Op{graph.Add, graph.Sub, graph.Mul, graph.Div} {
-		maps := rows(35, 5, 3).with(special)
+		maps := rows(35, 5, 3).filledBy(special)
 		for _, other := range []operand{rows(35, 5, 3), rows(35, 1, 1), whole(35, 1, 1), rows(1, 5, 3),
 			rows(1, 1, 1), rows(35, 1, 3), whole(3)} {
 			name := fmt.Sprintf("35x5x3 and %v %v", other.typ.Kind, other.typ.Shape)
-			all = append(all, probe{name, o, nil, []operand{maps, other.with(special)}, bits},
-				probe{name + ", exchanged", o, nil, []operand{other.with(special), maps}, bits})
+			all = append(all, probe{name, o, nil, []operand{maps, other.filledBy(special)}, bits},
+				probe{name + ", exchanged", o, nil, []operand{other.filledBy(special), maps}, bits})
 		}
 	}
 	return all

@@ -31,10 +31,10 @@ func joined() []chain {
 // readTwice builds the silu of the results of many kinds of nodes, and products of each silu with the result
 // itself. So a device that computes the silu together with a node must also keep the result of the node.
 func (c *chainBuilder) readTwice() {
-	image := func(channels int) graph.Value { return c.operand(rows(channels, 5, 4).with(special)) }
+	image := func(channels int) graph.Value { return c.operand(rows(channels, 5, 4).filledBy(special)) }
 	weight := func(shape ...int) graph.Value { return c.operand(whole(shape...)) }
 	same := []int{1, 1, 1, 1}
-	a, b := c.operand(rows(5, 9).with(special)), c.operand(rows(9, 7).with(special))
+	a, b := c.operand(rows(5, 9).filledBy(special)), c.operand(rows(9, 7).filledBy(special))
 	for _, v := range (values{
 		c.do(graph.Conv, values{image(5), weight(17, 5, 1, 1)}),
 		c.do(graph.Conv, values{image(5), weight(35, 5, 1, 1)}),
@@ -58,19 +58,19 @@ func (c *chainBuilder) readTwice() {
 // joined builds the chain of an activation. gradient has the attributes of the activation's
 // gradient.
 func (c *chainBuilder) joined(activation func(x graph.Value) graph.Value, gradient []any) {
-	x, z := c.operand(rows(5, 4, 3).with(special)), c.operand(rows(17, 4, 3).with(special))
+	x, z := c.operand(rows(5, 4, 3).filledBy(special)), c.operand(rows(17, 4, 3).filledBy(special))
 	conv := func() graph.Value { return c.do(graph.Conv, values{x, c.operand(whole(17, 5, 1, 1))}) }
-	gate := c.operand(rows(17, 1, 1).with(special))
+	gate := c.operand(rows(17, 1, 1).filledBy(special))
 	c.out(activation(conv()), activation(c.batchNorm(conv())), activation(c.do(graph.Add, values{conv(), z})),
 		activation(c.do(graph.Add, values{c.batchNorm(conv()), z})),
 		activation(c.do(graph.Conv, values{z, c.operand(whole(17, 1, 3, 3))}, "groups", 17, "stride", []int{2, 2})),
-		activation(c.do(graph.Dense, values{c.operand(rows(37).with(special)), c.operand(whole(19, 37))})),
+		activation(c.do(graph.Dense, values{c.operand(rows(37).filledBy(special)), c.operand(whole(19, 37))})),
 		activation(c.do(graph.GroupNorm, values{z, c.operand(whole(17)), c.operand(whole(17))}, "groups", 17)),
 		activation(c.do(graph.Mul, values{z, gate})), c.do(graph.Mul, values{activation(z), gate}),
 		c.do(graph.Mul, values{z, activation(gate)}), c.do(graph.Mul, values{z, activation(z)}),
 		c.do(graph.MaxPool, values{activation(z)}, "kernel", []int{2, 2}),
 		c.do(graph.GlobalAvgPool, values{activation(z)}), c.do(graph.Concat, values{activation(z), z, x}))
-	dx := c.do(graph.ActivationGrad, values{z, c.operand(rows(17, 4, 3).with(special))}, gradient...)
+	dx := c.do(graph.ActivationGrad, values{z, c.operand(rows(17, 4, 3).filledBy(special))}, gradient...)
 	m := c.operand(moment(whole, 17, 72))
 	c.out(dx, c.do(graph.ChannelSum, values{dx}),
 		c.do(graph.NormaliseGradSums, values{z, dx, m}, "over", "batch"))

@@ -85,7 +85,7 @@ func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)
 	if err != nil {
 		return Report{}, err
 	}
-	err = j.all(ctx, info, cases, done)
+	err = j.runAll(ctx, info, cases, done)
 	return j.report, err
 }
 
@@ -100,7 +100,7 @@ func infoOf(ctx context.Context, open Opener) (device.Info, error) {
 
 // Judge runs one case on devices opened by open, at one precision.
 func (c Case) Judge(ctx context.Context, open Opener, precision string) Result {
-	ctx = at(ctx, precision)
+	ctx = withPrecision(ctx, precision)
 	info, err := infoOf(ctx, open)
 	if err != nil {
 		return Result{Case: c, Precision: precision, Err: err}
@@ -185,7 +185,7 @@ func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks
 	cases = claimed(cases, info)
 	for _, precision := range precisions(info) {
 		t.Run(precision, func(t *testing.T) {
-			ctx := at(WithRendezvous(WithPatience(t.Context(), testPatience), r), precision)
+			ctx := withPrecision(WithRendezvous(WithPatience(t.Context(), testPatience), r), precision)
 			j := newJudging(ctx, open)
 			defer j.lender.end()
 			for _, c := range cases {

@@ -38,8 +38,8 @@ func newJudging(ctx context.Context, open Opener) *judging {
 // callLimit is the time limit of a call in a case.
 func callLimit(ctx context.Context) time.Duration { return patienceOf(ctx) / 4 }
 
-// all runs cases at every precision of the device.
-func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done func(Result)) error {
+// runAll runs cases at every precision of the device.
+func (j *judging) runAll(ctx context.Context, info device.Info, cases []Case, done func(Result)) error {
 	cases = claimed(cases, info)
 	for n, precision := range precisions(info) {
 		for i, c := range cases {
@@ -47,7 +47,7 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 				return err
 			}
 			tellProgress(ctx, c, n*len(cases)+i, len(precisions(info))*len(cases))
-			r, ran := j.judge(at(ctx, precision), c, info.Ops)
+			r, ran := j.judge(withPrecision(ctx, precision), c, info.Ops)
 			if err := ctx.Err(); err != nil { // the result only shows the interruption
 				return err
 			}

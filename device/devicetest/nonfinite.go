@@ -40,7 +40,7 @@ var finiteProbes = []probe{
 	{op: graph.Normalise, operands: []operand{rows(5, 3, 3), moment(whole, 5, 54), whole(5), whole(5)}},
 	{op: graph.NormaliseGradSums, operands: []operand{rows(5, 3, 3), rows(5, 3, 3), moment(whole, 5, 54)}},
 	{op: graph.BatchNorm, operands: []operand{rows(5, 3, 3), whole(5), whole(5), whole(5),
-		whole(5).with(positive)}},
+		whole(5).filledBy(positive)}},
 	{op: graph.LayerNorm, attrs: []any{"axes", []int{1}}, operands: []operand{rows(19, 7), whole(7), whole(7)}},
 	{op: graph.LayerNorm, name: "channels,", attrs: []any{"axes", []int{0}}, operands: []operand{rows(9, 7)}},
 	{op: graph.GroupNorm, attrs: []any{"groups", 2}, operands: []operand{rows(6, 3, 3), whole(6), whole(6)}},
@@ -57,7 +57,7 @@ var nanProbes = []probe{
 	{op: graph.MaxPool, attrs: []any{"kernel", []int{2, 2}, "stride", []int{2, 2}},
 		operands: []operand{rows(5, 4, 4)}},
 	{op: graph.Softmax, operands: []operand{rows(7)}},
-	{op: graph.SoftmaxXent, operands: []operand{rows(7), labels(7, -1).with(listedInts(2, 5))}},
+	{op: graph.SoftmaxXent, operands: []operand{rows(7), labels(7, -1).filledBy(listedInts(2, 5))}},
 }
 
 func finiteCases() []Case {

@@ -29,14 +29,14 @@ func whole(shape ...int) operand {
 	return operand{graph.Type{Kind: graph.Whole, DType: tensor.F32, Shape: shape}, normal}
 }
 
-// of returns the operand with another type of elements.
-func (o operand) of(d tensor.DType) operand {
+// withType returns the operand with another type of elements.
+func (o operand) withType(d tensor.DType) operand {
 	o.typ.DType = d
 	return o
 }
 
-// with returns the operand with other elements.
-func (o operand) with(f filler) operand {
+// filledBy returns the operand with other elements.
+func (o operand) filledBy(f filler) operand {
 	o.fill = f
 	return o
 }
@@ -106,8 +106,8 @@ func lonely(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// few fills t with five different values, so that ties occur.
-func few(d *tensor.Draws, t tensor.Tensor) {
+// fewValues fills t with five different values, so that ties occur.
+func fewValues(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
 

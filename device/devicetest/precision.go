@@ -33,7 +33,7 @@ func momentsCases() []Case {
 
 // momentsAt compares moments of values around a mean with the moments of ref.
 func momentsAt(ctx context.Context, open Opener, p probe, mean float64) error {
-	p.operands[0] = p.operands[0].with(func(d *tensor.Draws, t tensor.Tensor) {
+	p.operands[0] = p.operands[0].filledBy(func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(int) float64 { return mean + d.Normal() })
 	})
 	s, err := p.setting()

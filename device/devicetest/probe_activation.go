@@ -15,10 +15,10 @@ func activated(o graph.Op, tol bound, attrs ...any) []probe {
 	grad := append([]any{"of", o.String()}, attrs...)
 	return []probe{
 		{"17 channels of 3x3", o, attrs, []operand{rows(17, 3, 3)}, tol},
-		{"kinks", o, attrs, []operand{rows(18).with(kinks)}, tol},
+		{"kinks", o, attrs, []operand{rows(18).filledBy(kinks)}, tol},
 		{"of replicas", o, attrs, []operand{replica(5)}, tol},
 		{o.String(), graph.ActivationGrad, grad, []operand{rows(17, 3, 3), rows(17, 3, 3)}, tol},
-		{o.String() + ", kinks", graph.ActivationGrad, grad, []operand{rows(18).with(saved), rows(18)}, tol},
+		{o.String() + ", kinks", graph.ActivationGrad, grad, []operand{rows(18).filledBy(saved), rows(18)}, tol},
 	}
 }
 
@@ -39,8 +39,9 @@ var softmaxes = []struct {
 // activationProbes returns the probes of all activations, prelu and the softmaxes.
 func activationProbes() []probe {
 	p := []probe{
-		{"5 channels", graph.Prelu, nil, []operand{rows(5, 3, 2).with(few), whole(5)}, rounded},
-		{"5 channels", graph.PreluGradInput, nil, []operand{rows(5, 3, 2).with(few), whole(5), rows(5, 3, 2)},
+		{"5 channels", graph.Prelu, nil, []operand{rows(5, 3, 2).filledBy(fewValues), whole(5)}, rounded},
+		{"5 channels", graph.PreluGradInput, nil, []operand{rows(5, 3, 2).filledBy(fewValues), whole(5), rows(5,
+			3, 2)},
 			rounded},
 		{"5 channels", graph.PreluGradSlope, nil, []operand{rows(5, 3, 2), rows(5, 3, 2)}, products(18)},
 	}
@@ -66,7 +67,7 @@ func activationProbes() []probe {
 		axis, x := []any{"axis", s.axis}, rows(s.shape...)
 		p = append(p,
 			probe{s.name, graph.Softmax, axis, []operand{x}, function},
-			probe{s.name + ", far apart", graph.Softmax, axis, []operand{x.with(spread)}, blended},
+			probe{s.name + ", far apart", graph.Softmax, axis, []operand{x.filledBy(spread)}, blended},
 			probe{s.name, graph.LogSoftmax, axis, []operand{x}, blended},
 			probe{s.name, graph.SoftmaxGrad, axis, []operand{x, x}, products(max(s.shape[s.axis], 8))},
 			probe{s.name, graph.LogSoftmaxGrad, axis, []operand{x, x}, products(max(s.shape[s.axis], 8))})

@@ -13,11 +13,12 @@ var compared = []struct {
 	name string
 	a, b operand
 }{
-	{"rows and rows", rows(17, 3, 2).with(odds), rows(17, 3, 2).with(odds)},
-	{"16 channels and a scalar of each row", rows(16, 4, 4).with(odds), rows(1, 1, 1).with(odds)},
-	{"a last axis and rows", whole(4).with(odds), rows(3, 4).with(odds)},
-	{"rows and replica of f64", rows(6, 1, 2).of(f64).with(odds), replica(3, 1).of(f64).with(odds)},
-	{"whole and whole that both stretch", whole(3, 1).with(odds), whole(1, 4).with(odds)},
+	{"rows and rows", rows(17, 3, 2).filledBy(odds), rows(17, 3, 2).filledBy(odds)},
+	{"16 channels and a scalar of each row", rows(16, 4, 4).filledBy(odds), rows(1, 1, 1).filledBy(odds)},
+	{"a last axis and rows", whole(4).filledBy(odds), rows(3, 4).filledBy(odds)},
+	{"rows and replica of f64", rows(6, 1, 2).withType(f64).filledBy(odds), replica(3,
+		1).withType(f64).filledBy(odds)},
+	{"whole and whole that both stretch", whole(3, 1).filledBy(odds), whole(1, 4).filledBy(odds)},
 }
 
 // odds fills t with small whole numbers, halves, NaN, infinities and zeros of either sign.
@@ -49,19 +50,19 @@ func compareProbes() []probe {
 	}
 	p = append(p,
 		probe{"of the condition's replicas", graph.Where, nil,
-			[]operand{replica(3, 1).with(odds), whole(2).with(odds), rows(3, 2)}, numbers},
-		probe{"rows", graph.Pow, nil, []operand{rows(5, 7).with(positive), rows(5, 7)}, function},
+			[]operand{replica(3, 1).filledBy(odds), whole(2).filledBy(odds), rows(3, 2)}, numbers},
+		probe{"rows", graph.Pow, nil, []operand{rows(5, 7).filledBy(positive), rows(5, 7)}, function},
 		probe{"rows and a scalar of f64", graph.Pow, nil,
-			[]operand{rows(5, 7).of(f64).with(positive), whole().of(f64)}, doubled})
+			[]operand{rows(5, 7).withType(f64).filledBy(positive), whole().withType(f64)}, doubled})
 	for i, of := range graph.Comparisons {
 		c := compared[i%len(compared)]
 		p = append(p, probe{of + ", " + c.name, graph.Compare, []any{"of", of}, []operand{c.a, c.b}, numbers},
 			probe{of + " 0", graph.Compare, []any{"of", of}, []operand{c.b}, numbers})
 	}
 	for _, mode := range []string{"even", "floor", "ceil"} {
-		p = append(p, probe{mode, graph.Round, []any{"mode", mode}, []operand{rows(5, 9).with(odds)}, numbers},
+		p = append(p, probe{mode, graph.Round, []any{"mode", mode}, []operand{rows(5, 9).filledBy(odds)}, numbers},
 			probe{mode + " of f64", graph.Round, []any{"mode", mode},
-				[]operand{replica(9).of(f64).with(extreme)}, numbers})
+				[]operand{replica(9).withType(f64).filledBy(extreme)}, numbers})
 	}
 	for _, o := range []graph.Op{graph.ReduceMax, graph.ReduceMin, graph.ReduceProd} {
 		tol := numbers
@@ -69,11 +70,11 @@ func compareProbes() []probe {
 			tol = function
 		}
 		p = append(p,
-			probe{"middle axis", o, []any{"axes", []int{1}}, []operand{rows(3, 5, 4).with(odds)}, tol},
+			probe{"middle axis", o, []any{"axes", []int{1}}, []operand{rows(3, 5, 4).filledBy(odds)}, tol},
 			probe{"outer axes, kept", o, []any{"axes", []int{0, 2}, "keep", true},
-				[]operand{rows(3, 3, 4).with(listed(-1.5, 0.5, 2, 1, -0.75, 1.25))}, tol},
-			probe{"last axis of replica", o, []any{"axes", []int{1}}, []operand{replica(2, 9).with(odds)}, tol},
-			probe{"all axes of whole f64", o, []any{"axes", []int{0, 1}}, []operand{whole(3, 5).of(f64)}, tol})
+				[]operand{rows(3, 3, 4).filledBy(listed(-1.5, 0.5, 2, 1, -0.75, 1.25))}, tol},
+			probe{"last axis of replica", o, []any{"axes", []int{1}}, []operand{replica(2, 9).filledBy(odds)}, tol},
+			probe{"all axes of whole f64", o, []any{"axes", []int{0, 1}}, []operand{whole(3, 5).withType(f64)}, tol})
 	}
 	return p
 }
@@ -82,11 +83,11 @@ func compareProbes() []probe {
 func compareFunctions() []probe {
 	base, exponent := rows(13, 5, 3), whole(13, 1, 1)
 	return []probe{
-		{"of all sizes", graph.Pow, nil, []operand{base.with(extreme), rows(13, 5, 3)}, bits},
-		{"channels", graph.Pow, nil, []operand{base.with(branched), exponent.with(few)}, bits},
-		{"near 1", graph.Pow, nil, []operand{base.with(nearOne), exponent.with(extreme)}, bits},
-		{"halves", graph.Pow, nil, []operand{exponent.with(positive), base.with(odds)}, bits},
-		{"product", graph.ReduceProd, []any{"axes", []int{0, 1}}, []operand{base.with(spread)}, bits},
+		{"of all sizes", graph.Pow, nil, []operand{base.filledBy(extreme), rows(13, 5, 3)}, bits},
+		{"channels", graph.Pow, nil, []operand{base.filledBy(branched), exponent.filledBy(fewValues)}, bits},
+		{"near 1", graph.Pow, nil, []operand{base.filledBy(nearOne), exponent.filledBy(extreme)}, bits},
+		{"halves", graph.Pow, nil, []operand{exponent.filledBy(positive), base.filledBy(odds)}, bits},
+		{"product", graph.ReduceProd, []any{"axes", []int{0, 1}}, []operand{base.filledBy(spread)}, bits},
 	}
 }
 

@@ -37,30 +37,30 @@ func cells(_ *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-func boxLimits(score, overlap float64) operand { return rows(2).with(listed(score, overlap)) }
+func boxLimits(score, overlap float64) operand { return rows(2).filledBy(listed(score, overlap)) }
 
 var detectProbes = []probe{
 	{"corners, ties", graph.Detect, []any{"form", "corners", "most", 9},
-		[]operand{rows(7, 37).with(overlapping), boxLimits(0.15, 0.3)}, bits},
+		[]operand{rows(7, 37).filledBy(overlapping), boxLimits(0.15, 0.3)}, bits},
 	{"corners, the best 3 of a class", graph.Detect, []any{"form", "corners", "most", 20, "before", 3},
-		[]operand{rows(6, 150).with(overlapping), boxLimits(-1, 0.5)}, bits},
+		[]operand{rows(6, 150).filledBy(overlapping), boxLimits(-1, 0.5)}, bits},
 	{"corners, the best 4 of some slots", graph.Detect,
 		[]any{"form", "corners", "most", 20, "before", 4, "starts", []int{0, 1, 40}},
-		[]operand{rows(6, 131).with(overlapping), boxLimits(0.3, 0.2)}, bits},
+		[]operand{rows(6, 131).filledBy(overlapping), boxLimits(0.3, 0.2)}, bits},
 	{"corners, one of a class", graph.Detect, []any{"form", "corners", "most", 20},
-		[]operand{rows(8, 17).with(overlapping), boxLimits(0.1, -1)}, bits},
+		[]operand{rows(8, 17).filledBy(overlapping), boxLimits(0.1, -1)}, bits},
 	{"corners, a limit for each row", graph.Detect, []any{"form", "corners", "most", 5},
-		[]operand{rows(5, 30).with(overlapping), rows(2).with(listed(0.9, 0.1, 0, 0.9, 2, 0.5))}, bits},
+		[]operand{rows(5, 30).filledBy(overlapping), rows(2).filledBy(listed(0.9, 0.1, 0, 0.9, 2, 0.5))}, bits},
 	{"corners far apart", graph.Detect, []any{"form", "corners", "most", 30},
-		[]operand{rows(6, 23).with(huge), boxLimits(0, 0.5)}, bits},
+		[]operand{rows(6, 23).filledBy(huge), boxLimits(0, 0.5)}, bits},
 	{"yolox", graph.Detect, []any{"form", "yolox", "most", 12, "before", 4},
-		[]operand{rows(8, 25), boxLimits(0.2, 0.3), whole(25, 4).with(cells)}, bits},
+		[]operand{rows(8, 25), boxLimits(0.2, 0.3), whole(25, 4).filledBy(cells)}, bits},
 	{"fcos", graph.Detect, []any{"form", "fcos", "most", 12, "before", 20, "starts", []int{0, 20}, "size",
-		[]int{40, 32}}, []operand{rows(8, 25), boxLimits(0.4, 0.3), whole(25, 4).with(anchored)}, bits},
+		[]int{40, 32}}, []operand{rows(8, 25), boxLimits(0.4, 0.3), whole(25, 4).filledBy(anchored)}, bits},
 	{"retinanet", graph.Detect, []any{"form", "retinanet", "most", 12, "before", 20, "starts", []int{0, 20},
-		"size", []int{40, 48}}, []operand{rows(7, 25), boxLimits(0.5, 0.3), whole(25, 4).with(anchored)}, bits},
+		"size", []int{40, 48}}, []operand{rows(7, 25), boxLimits(0.5, 0.3), whole(25, 4).filledBy(anchored)}, bits},
 	{"ssd", graph.Detect, []any{"form", "ssd", "most", 12, "before", 5, "size", []int{40, 48}},
-		[]operand{rows(9, 25), boxLimits(0.2, 0.3), whole(25, 4).with(anchored)}, bits},
+		[]operand{rows(9, 25), boxLimits(0.2, 0.3), whole(25, 4).filledBy(anchored)}, bits},
 	{"ssd, far apart", graph.Detect, []any{"form", "ssd", "most", 3, "size", []int{40, 48}},
-		[]operand{rows(7, 25).with(spread), boxLimits(0.01, 0.3), whole(25, 4).with(anchored)}, bits},
+		[]operand{rows(7, 25).filledBy(spread), boxLimits(0.01, 0.3), whole(25, 4).filledBy(anchored)}, bits},
 }

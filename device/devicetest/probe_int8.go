@@ -9,9 +9,9 @@ import (
 
 // Sums of int8 are exact: every result has the bits of device/ref, in every class.
 
-func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) }
+func u8(shape ...int) operand { return rows(shape...).withType(tensor.U8).filledBy(bytes) }
 
-func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
+func i8(f filler, shape ...int) operand { return whole(shape...).withType(tensor.I8).filledBy(f) }
 
 // weights fills t with random int8 values.
 func weights(d *tensor.Draws, t tensor.Tensor) {
@@ -40,7 +40,7 @@ func full(d *tensor.Draws, t tensor.Tensor) {
 
 // biases returns an operand of whole numbers from -n to n.
 func biases(n int) operand {
-	return whole().of(tensor.I32).with(func(d *tensor.Draws, t tensor.Tensor) {
+	return whole().withType(tensor.I32).filledBy(func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
 			t.I32()[i] = int32(d.Intn(2*n+1) - n)
 		}
@@ -65,7 +65,7 @@ func factors(n int) filler {
 func sums(x operand, w filler, bias int, shape ...int) []operand {
 	terms, b := tensor.Count(shape[1:]), biases(bias)
 	b.typ.Shape = shape[:1]
-	return []operand{x, i8(w, shape...), b, whole(shape[0]).with(factors(terms))}
+	return []operand{x, i8(w, shape...), b, whole(shape[0]).filledBy(factors(terms))}
 }
 
 var convInt8Probes = []probe{
@@ -92,7 +92,7 @@ var convInt8Probes = []probe{
 	{"depthwise, float", graph.ConvInt8, []any{"groups", 7, "x_zero", 5, "float", true},
 		sums(u8(7, 4, 5), weights, 500, 7, 1, 3, 3), bits},
 	{"depthwise, sums that saturate in 16 bits", graph.ConvInt8, []any{"groups", 66, "zero", 128},
-		sums(u8(66, 7, 8).with(full), outermost, 1<<20, 66, 1, 7, 7), bits},
+		sums(u8(66, 7, 8).filledBy(full), outermost, 1<<20, 66, 1, 7, 7), bits},
 	{"float, 40 channels", graph.ConvInt8, []any{"x_zero", 30, "float", true},
 		sums(u8(6, 4, 5), weights, 5000, 40, 6, 3, 3), bits},
 	{"float, 60 to 32 channels", graph.ConvInt8, []any{"x_zero", 9, "float", true},
@@ -104,11 +104,11 @@ var convInt8Probes = []probe{
 	{"float", graph.ConvInt8, []any{"pad", []int{1, 1, 1, 1}, "x_zero", 30, "float", true},
 		sums(u8(16, 4, 5), weights, 5000, 21, 16, 3, 3), bits},
 	{"sums that saturate in 16 bits", graph.ConvInt8, []any{"pad", []int{1, 1, 1, 1}, "zero", 120},
-		sums(u8(64, 4, 4).with(full), outermost, 1<<20, 18, 64, 3, 3), bits},
+		sums(u8(64, 4, 4).filledBy(full), outermost, 1<<20, 18, 64, 3, 3), bits},
 	{"sums that saturate in 16 bits, 1x1", graph.ConvInt8, []any{"x_zero", 255},
-		sums(u8(100, 2, 3).with(full), outermost, 1<<30, 33, 100, 1, 1), bits},
+		sums(u8(100, 2, 3).filledBy(full), outermost, 1<<30, 33, 100, 1, 1), bits},
 	{"long sums", graph.DenseInt8, []any{"zero", 128},
-		sums(u8(3000).with(full), outermost, 1<<30, 5, 3000), bits},
+		sums(u8(3000).filledBy(full), outermost, 1<<30, 5, 3000), bits},
 	{"17 to 5", graph.DenseInt8, []any{"x_zero", 4, "zero", 77}, sums(u8(17), weights, 300, 5, 17), bits},
 	{"256 to 70", graph.DenseInt8, []any{"min", 20, "max", 21}, sums(u8(256), weights, 300, 70, 256), bits},
 	{"float", graph.DenseInt8, []any{"x_zero", 4, "float", true}, sums(u8(64), weights, 300, 10, 64), bits},
@@ -117,9 +117,9 @@ var convInt8Probes = []probe{
 func int8Probes() []probe {
 	p := []probe{
 		{"halves of a step", graph.Quantize, []any{"scale", 0.25, "zero", 3},
-			[]operand{rows(5, 7, 9).with(listed(-1, -0.125, 0.125, 0.375, 0.625, 63, 64, 1e9, -1e9))}, bits},
+			[]operand{rows(5, 7, 9).filledBy(listed(-1, -0.125, 0.125, 0.375, 0.625, 63, 64, 1e9, -1e9))}, bits},
 		{"NaN, infinities, zeros", graph.Quantize, []any{"scale", 0.1, "zero", 128},
-			[]operand{rows(16, 3, 3).with(special)}, bits},
+			[]operand{rows(16, 3, 3).filledBy(special)}, bits},
 		{"one axis, scale of many bits", graph.Quantize, []any{"scale", 0.017324}, []operand{rows(70)}, bits},
 		{"map", graph.Dequantize, []any{"scale", 0.017324, "zero", 131}, []operand{u8(5, 7, 9)}, bits},
 		{"one axis", graph.Dequantize, []any{"scale", 3.0}, []operand{u8(70)}, bits},
@@ -145,8 +145,9 @@ func int8Probes() []probe {
 			[]operand{u8(70, 2, 3), u8(70, 1, 1)}, bits},
 		{"one shape", graph.MulInt8, []any{"by", 1.0 / 128, "max", 200}, []operand{u8(6, 4, 5), u8(6, 4, 5)},
 			bits},
-		{"map", graph.TableInt8, nil, []operand{u8(17, 3, 5), whole(256).of(tensor.U8).with(bytes)}, bits},
-		{"one axis", graph.TableInt8, nil, []operand{u8(70), whole(256).of(tensor.U8).with(bytes)}, bits},
+		{"map", graph.TableInt8, nil, []operand{u8(17, 3, 5), whole(256).withType(tensor.U8).filledBy(bytes)},
+			bits},
+		{"one axis", graph.TableInt8, nil, []operand{u8(70), whole(256).withType(tensor.U8).filledBy(bytes)}, bits},
 		{"channels", graph.ConcatInt8, nil, []operand{u8(3, 2, 2), u8(1, 2, 2), u8(16, 2, 2)}, bits},
 		{"an axis of pixels", graph.ConcatInt8, []any{"axis", 1}, []operand{u8(3, 2, 4), u8(3, 5, 4)}, bits},
 		{"channels and pixels", graph.PadInt8, []any{"before", []int{3, 0, 1}, "after", []int{2, 1, 0}, "zero", 77},

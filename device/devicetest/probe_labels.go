@@ -11,7 +11,7 @@ import (
 func labelCases() []Case {
 	var cases []Case
 	for _, wrong := range []int32{5, -2} {
-		x, l := rows(5), labels(5, -1).with(listedInts(4, -1, 0, wrong))
+		x, l := rows(5), labels(5, -1).filledBy(listedInts(4, -1, 0, wrong))
 		for _, p := range []probe{{op: graph.SoftmaxXent, operands: []operand{x, l}},
 			{op: graph.SoftmaxXentGrad, operands: []operand{x, l, inverse}}, {op: graph.Correct,
 				operands: []operand{x, l}}} {

@@ -6,12 +6,12 @@ import (
 )
 
 func labels(classCount, ignore int, shape ...int) operand {
-	return rows(shape...).of(tensor.I32).with(classes(classCount, ignore))
+	return rows(shape...).withType(tensor.I32).filledBy(classes(classCount, ignore))
 }
 
 var (
-	inverse = whole().with(listed(0.03125))
-	weight  = rows().with(positive)
+	inverse = whole().filledBy(listed(0.03125))
+	weight  = rows().filledBy(positive)
 )
 
 var lossProbes = []probe{
@@ -26,8 +26,8 @@ var lossProbes = []probe{
 	{"weighted by class, smoothed", graph.SoftmaxXent,
 		[]any{"weights", []float64{0.5, 3, 0, 1, 0.1}, "smoothing", 0.1, "weighted_targets", true},
 		[]operand{rows(5, 3, 2), labels(5, -1, 3, 2), weight}, losses},
-	{"all ignored", graph.SoftmaxXent, nil, []operand{rows(3), labels(1, 0).with(listedInts(-1))}, losses},
-	{"far apart", graph.SoftmaxXent, nil, []operand{rows(10).with(spread), labels(10, -1)}, losses},
+	{"all ignored", graph.SoftmaxXent, nil, []operand{rows(3), labels(1, 0).filledBy(listedInts(-1))}, losses},
+	{"far apart", graph.SoftmaxXent, nil, []operand{rows(10).filledBy(spread), labels(10, -1)}, losses},
 
 	{"10 classes", graph.SoftmaxXentGrad, nil, []operand{rows(10), labels(10, -1), inverse}, function},
 	{"smoothed", graph.SoftmaxXentGrad, []any{"smoothing", 0.1},
@@ -42,7 +42,7 @@ var lossProbes = []probe{
 		[]operand{rows(5, 3, 2), labels(5, 255, 3, 2), inverse}, function},
 
 	{"10 classes", graph.Correct, nil, []operand{rows(10), labels(10, -1)}, bits},
-	{"ties", graph.Correct, nil, []operand{rows(4).with(few), labels(4, -1)}, bits},
+	{"ties", graph.Correct, nil, []operand{rows(4).filledBy(fewValues), labels(4, -1)}, bits},
 	{"pixels, ignoring 255", graph.Correct, []any{"ignore", 255},
 		[]operand{rows(3, 4, 2), labels(3, 255, 4, 2)}, bits},
 }

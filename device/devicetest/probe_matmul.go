@@ -26,7 +26,7 @@ var matmuls = []struct {
 	{"67x41 by 41x131", rows(67, 41), rows(41, 131), false, false, 41},
 	{"whole", whole(2, 5, 4), whole(2, 3, 4), false, true, 4},
 	{"one by one", rows(1, 1), rows(1, 1), false, true, 1},
-	{"2^-60 to 2^60", rows(4, 33).with(extreme), rows(33, 5).with(extreme), false, false, 33},
+	{"2^-60 to 2^60", rows(4, 33).filledBy(extreme), rows(33, 5).filledBy(extreme), false, false, 33},
 }
 
 // leadings are dense layers with leading axes: the axes of the input, and outputs.

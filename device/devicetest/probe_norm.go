@@ -15,23 +15,23 @@ var (
 // moment returns a whole or replica operand with moments of n values. channels is the number of
 // channels.
 func moment(o func(...int) operand, channels int, n float64) operand {
-	return o(1 + 2*channels).of(f64).with(momentsOf(n))
+	return o(1 + 2*channels).withType(f64).filledBy(momentsOf(n))
 }
 
 // gradSums returns the operand of a gradient with the sums S1 and S2 of each channel.
-func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(f64) }
+func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).withType(f64) }
 
 // Values that equal the rounded mean: subtracting the mean leaves the rounding error of the mean.
 var (
 	means          = listed(0.1, -1.7, 1e-3)
-	momentsAtMeans = whole(7).of(f64).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))
+	momentsAtMeans = whole(7).withType(f64).filledBy(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))
 )
 
 var normProbes = []probe{
 	{"5 channels of 3x2", graph.Moments, nil, []operand{rows(5, 3, 2)}, blended},
 	{"16 channels of 9x9", graph.Moments, nil, []operand{rows(16, 9, 9)}, blended},
 	{"17 channels, no trailing axes", graph.Moments, nil, []operand{rows(17)}, blended},
-	{"7 channels", graph.RunningMoments, nil, []operand{whole(7), whole(7).with(positive)}, bits},
+	{"7 channels", graph.RunningMoments, nil, []operand{whole(7), whole(7).filledBy(positive)}, bits},
 	{"enough values", graph.SelectMoments, []any{"min", 2},
 		[]operand{moment(replica, 3, 2), moment(whole, 3, -1)}, bits},
 	{"too few values", graph.SelectMoments, []any{"min", 3},
@@ -47,7 +47,7 @@ var normProbes = []probe{
 		[]operand{rows(19, 2, 2), moment(replica, 19, 8), whole(19), whole(19)}, blended},
 
 	{"values at the mean", graph.Normalise, perBatch,
-		[]operand{rows(3).with(means), momentsAtMeans, whole(3), whole(3).with(listed(0))}, blended},
+		[]operand{rows(3).filledBy(means), momentsAtMeans, whole(3), whole(3).filledBy(listed(0))}, blended},
 
 	{"over batch", graph.NormaliseGradSums, []any{"over", "batch"},
 		[]operand{rows(5, 3, 2), rows(5, 3, 2), moment(whole, 5, 36)}, blended},
@@ -57,8 +57,8 @@ var normProbes = []probe{
 		[]operand{rows(18), rows(18), moment(replica, 18, 3)}, blended},
 
 	{"values at the mean", graph.NormaliseGradInput, perBatch,
-		[]operand{rows(3).with(means), rows(3).with(listed(0)), momentsAtMeans,
-			whole(6).of(f64).with(listed(0, 0, 0, 3, 4, 5)), whole(3)}, blended},
+		[]operand{rows(3).filledBy(means), rows(3).filledBy(listed(0)), momentsAtMeans,
+			whole(6).withType(f64).filledBy(listed(0, 0, 0, 3, 4, 5)), whole(3)}, blended},
 	{"over batch", graph.NormaliseGradInput, perBatch,
 		[]operand{rows(5, 3, 2), rows(5, 3, 2), moment(whole, 5, 36), gradSums(whole, 5), whole(5)}, blended},
 	{"over batch, 16 channels", graph.NormaliseGradInput, perBatch,
@@ -71,19 +71,19 @@ var normProbes = []probe{
 	{"of the batch", graph.NormaliseGradParams, eps, []operand{moment(whole, 9, 36), gradSums(whole, 9)},
 		rounded},
 	{"of nothing", graph.NormaliseGradParams, eps,
-		[]operand{moment(whole, 3, 0), gradSums(whole, 3).with(listed(0))}, rounded},
+		[]operand{moment(whole, 3, 0), gradSums(whole, 3).filledBy(listed(0))}, rounded},
 	{"constant, sums of replicas", graph.NormaliseGradParams, eps,
 		[]operand{moment(whole, 9, -1), gradSums(replica, 9)}, rounded},
 	{"of replicas", graph.NormaliseGradParams, eps, []operand{moment(replica, 9, 5), gradSums(replica, 9)},
 		rounded},
 
 	{"5 channels of 3x2", graph.BatchNorm, eps,
-		[]operand{rows(5, 3, 2), whole(5), whole(5), whole(5), whole(5).with(positive)}, blended},
+		[]operand{rows(5, 3, 2), whole(5), whole(5), whole(5), whole(5).filledBy(positive)}, blended},
 	{"16 channels of 4x5", graph.BatchNorm, eps,
-		[]operand{rows(16, 4, 5), whole(16), whole(16), whole(16), whole(16).with(positive)}, blended},
+		[]operand{rows(16, 4, 5), whole(16), whole(16), whole(16), whole(16).filledBy(positive)}, blended},
 	{"values at the mean", graph.BatchNorm, eps,
-		[]operand{rows(3).with(means), whole(3), whole(3).with(listed(0)), whole(3).with(means),
-			whole(3).with(positive)}, blended},
+		[]operand{rows(3).filledBy(means), whole(3), whole(3).filledBy(listed(0)), whole(3).filledBy(means),
+			whole(3).filledBy(positive)}, blended},
 	{"33 channels, no trailing axes", graph.BatchNorm, eps,
-		[]operand{rows(33), whole(33), whole(33), whole(33), whole(33).with(positive)}, blended},
+		[]operand{rows(33), whole(33), whole(33), whole(33), whole(33).filledBy(positive)}, blended},
 }

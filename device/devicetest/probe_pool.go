@@ -28,7 +28,7 @@ func (p pool) probes() []probe {
 	return []probe{
 		{p.name, graph.MaxPool, attrs(), []operand{x}, bits},
 		{p.name, graph.MaxPoolGrad, attrs(), []operand{x, dy}, blended},
-		{p.name + ", ties", graph.MaxPoolGrad, attrs(), []operand{x.with(few), dy}, blended},
+		{p.name + ", ties", graph.MaxPoolGrad, attrs(), []operand{x.filledBy(fewValues), dy}, blended},
 		{p.name, graph.AvgPool, attrs(), []operand{x}, products(p.kernel[0] * p.kernel[1])},
 		{p.name + ", padding counts", graph.AvgPool, attrs("count_pad", true), []operand{x},
 			products(p.kernel[0] * p.kernel[1])},

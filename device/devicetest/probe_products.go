@@ -108,31 +108,31 @@ func matrixProbes(in, out int, name string) []probe {
 
 // extremes returns probes of products of very large and very small operands (docs/numerics.md, section 5).
 func extremes() []probe {
-	x, w := rows(16, 5, 5).with(extreme), whole(16, 16, 3, 3).with(extreme)
-	v, m := rows(65).with(extreme), whole(9, 65).with(extreme)
+	x, w := rows(16, 5, 5).filledBy(extreme), whole(16, 16, 3, 3).filledBy(extreme)
+	v, m := rows(65).filledBy(extreme), whole(9, 65).filledBy(extreme)
 	pad, pad5 := []any{"pad", []int{1, 1, 1, 1}}, []any{"pad", []int{2, 2, 2, 2}}
 	const name = "2^-60 to 2^60"
 	return []probe{
 		{name, graph.Conv, pad, []operand{x, w}, products(144)},
 		{name, graph.ConvGradInput, append(pad, "size", []int{5, 5}), []operand{x, w}, products(144)},
 		{name, graph.ConvGradWeight, append(pad, "kernel", []int{3, 3}), []operand{x, x}, products(75)},
-		{"2^-60 to 2^60, image", graph.Conv, pad, []operand{rows(32, 9, 6).with(extreme), whole(32, 32, 3, 3)},
+		{"2^-60 to 2^60, image", graph.Conv, pad, []operand{rows(32, 9, 6).filledBy(extreme), whole(32, 32, 3, 3)},
 			products(288)},
-		{"2^-60 to 2^60, kernel", graph.Conv, pad, []operand{rows(32, 6, 9), whole(32, 32, 3, 3).with(extreme)},
+		{"2^-60 to 2^60, kernel", graph.Conv, pad, []operand{rows(32, 6, 9), whole(32, 32, 3, 3).filledBy(extreme)},
 			products(288)},
 		{"2^-60 to 2^60, image, 5x5", graph.Conv, pad5,
-			[]operand{rows(32, 8, 7).with(extreme), whole(16, 32, 5, 5)}, products(800)},
+			[]operand{rows(32, 8, 7).filledBy(extreme), whole(16, 32, 5, 5)}, products(800)},
 		{"2^-60 to 2^60, kernel, 5x5", graph.Conv, pad5,
-			[]operand{rows(32, 7, 8), whole(16, 32, 5, 5).with(extreme)}, products(800)},
+			[]operand{rows(32, 7, 8), whole(16, 32, 5, 5).filledBy(extreme)}, products(800)},
 		{"2^-60 to 2^60, 5x5", graph.ConvGradWeight, append(pad5, "kernel", []int{5, 5}),
-			[]operand{rows(32, 24, 23).with(extreme), rows(16, 24, 23).with(extreme)}, products(1656)},
+			[]operand{rows(32, 24, 23).filledBy(extreme), rows(16, 24, 23).filledBy(extreme)}, products(1656)},
 		{"2^-60 to 2^60, 32 channels", graph.ConvGradWeight, append(pad, "kernel", []int{3, 3}),
-			[]operand{rows(32, 9, 6).with(extreme), rows(32, 9, 6).with(extreme)}, products(162)},
+			[]operand{rows(32, 9, 6).filledBy(extreme), rows(32, 9, 6).filledBy(extreme)}, products(162)},
 		{"channels of few values", graph.ConvGradWeight, append(pad, "kernel", []int{3, 3}),
-			[]operand{rows(32, 9, 6).with(lonely), rows(32, 9, 6)}, products(162)},
+			[]operand{rows(32, 9, 6).filledBy(lonely), rows(32, 9, 6)}, products(162)},
 		{name, graph.Dense, nil, []operand{v, m}, products(65)},
-		{name, graph.DenseGradInput, nil, []operand{rows(9).with(extreme), m}, products(9)},
-		{name, graph.DenseGradWeight, nil, []operand{v, rows(9).with(extreme)}, products(3)},
+		{name, graph.DenseGradInput, nil, []operand{rows(9).filledBy(extreme), m}, products(9)},
+		{name, graph.DenseGradWeight, nil, []operand{v, rows(9).filledBy(extreme)}, products(3)},
 	}
 }
 

@@ -40,7 +40,7 @@ func rowNormProbes(norms []rowNorm, tol bound, values filler, suffix string) []p
 			scale = n.shape[n.axes[0]:][:len(n.axes)]
 		}
 		name += suffix
-		x := rows(n.shape...).with(values)
+		x := rows(n.shape...).filledBy(values)
 		all = append(all,
 			probe{name, op, attrs, []operand{x, whole(scale...), whole(scale...)}, tol},
 			probe{name, grad, attrs, []operand{x, rows(n.shape...)}, tol})

@@ -7,11 +7,11 @@ import (
 
 var structureProbes = []probe{
 	{"grey", graph.Image, []any{"scale", 1.0 / 255, "mean", []float64{0.1307}, "std", []float64{0.3081}},
-		[]operand{rows(9, 7, 1).of(tensor.U8).with(bytes)}, bits},
+		[]operand{rows(9, 7, 1).withType(tensor.U8).filledBy(bytes)}, bits},
 	{"colour", graph.Image, []any{"mean", []float64{0.485, 0.456, 0.406}, "std", []float64{0.229, 0.224, 0.225}},
-		[]operand{rows(5, 6, 3).of(tensor.U8).with(bytes)}, bits},
+		[]operand{rows(5, 6, 3).withType(tensor.U8).filledBy(bytes)}, bits},
 	{"blue first, neither mean nor deviation", graph.Image, []any{"bgr", true, "scale", 2.0 / 255},
-		[]operand{rows(4, 4, 3).of(tensor.U8).with(bytes)}, bits},
+		[]operand{rows(4, 4, 3).withType(tensor.U8).filledBy(bytes)}, bits},
 
 	{"channels", graph.Concat, nil, []operand{rows(3, 2, 2), rows(1, 2, 2), rows(16, 2, 2)}, bits},
 	{"last axis", graph.Concat, []any{"axis", 1}, []operand{rows(3, 2), rows(3, 5)}, bits},
@@ -23,24 +23,25 @@ var structureProbes = []probe{
 	{"part of each axis", graph.Slice, []any{"begin", []int{2, 1}, "end", []int{5, 2}},
 		[]operand{rows(6, 3)}, bits},
 	{"labels", graph.Slice, []any{"begin", []int{1}, "end", []int{4}, "step", []int{2}},
-		[]operand{rows(5).of(tensor.I32).with(classes(9, -1))}, bits},
+		[]operand{rows(5).withType(tensor.I32).filledBy(classes(9, -1))}, bits},
 	{"every other pixel", graph.SliceGrad,
 		[]any{"begin", []int{0, 0, 0}, "end", []int{16, 7, 8}, "step", []int{1, 2, 2}, "size", []int{16, 7, 8}},
 		[]operand{rows(16, 4, 4)}, bits},
 	{"part of each axis", graph.SliceGrad, []any{"begin", []int{2, 1}, "end", []int{5, 2}, "size", []int{6, 3}},
 		[]operand{rows(3, 1)}, bits},
 	{"f64", graph.SliceGrad, []any{"begin", []int{1}, "end", []int{4}, "step", []int{2}, "size", []int{5}},
-		[]operand{rows(2).of(f64)}, bits},
+		[]operand{rows(2).withType(f64)}, bits},
 	{"channels", graph.Pad, []any{"before", []int{8, 0, 0}, "after", []int{8, 0, 0}},
 		[]operand{rows(16, 3, 3)}, bits},
 	{"pixels, of ones", graph.Pad, []any{"before", []int{0, 2, 0}, "after", []int{0, 1, 3}, "value", 1.0},
 		[]operand{rows(5, 3, 3)}, bits},
 	{"f64, of tenths", graph.Pad, []any{"before", []int{1}, "after", []int{2}, "value", 0.1},
-		[]operand{rows(3).of(f64)}, bits},
+		[]operand{rows(3).withType(f64)}, bits},
 	{"flatten", graph.Reshape, []any{"shape", []int{90}}, []operand{rows(5, 3, 6)}, bits},
 	{"flatten 16 channels", graph.Reshape, []any{"shape", []int{192}}, []operand{rows(16, 3, 4)}, bits},
 	{"back", graph.Reshape, []any{"shape", []int{20, 2, 3}}, []operand{rows(120)}, bits},
-	{"samples", graph.Reshape, []any{"shape", []int{1, 2}}, []operand{rows(2).of(tensor.I64).with(idents)},
+	{"samples", graph.Reshape, []any{"shape", []int{1, 2}},
+		[]operand{rows(2).withType(tensor.I64).filledBy(idents)},
 		bits},
 	{"channels last", graph.Transpose, []any{"perm", []int{1, 2, 0}}, []operand{rows(17, 3, 5)}, bits},
 	{"whole matrix", graph.Transpose, []any{"perm", []int{1, 0}}, []operand{whole(3, 5)}, bits},
@@ -53,15 +54,16 @@ var structureProbes = []probe{
 		[]operand{rows(16, 2, 5)}, bits},
 	{"one place", graph.Take, []any{"index", []int{2}}, []operand{rows(3)}, bits},
 	{"samples", graph.Take, []any{"index", []int{1, 0, 1}},
-		[]operand{rows(2).of(tensor.I64).with(idents)}, bits},
+		[]operand{rows(2).withType(tensor.I64).filledBy(idents)}, bits},
 	{"whole", graph.Take, []any{"axis", 1, "index", []int{1, 1, 0}}, []operand{whole(3, 2)}, bits},
 	{"channels, some of them twice", graph.TakeGrad, []any{"index", []int{0, 9, 1, 9, 17, 9, 4}, "size",
-		[]int{18, 2, 3}}, []operand{rows(7, 2, 3).with(spread)}, bits},
+		[]int{18, 2, 3}}, []operand{rows(7, 2, 3).filledBy(spread)}, bits},
 	{"rows of pixels, mirrored", graph.TakeGrad, []any{"axis", 1, "index", []int{2, 1, 0, 1, 2, 3, 2}, "size",
-		[]int{5, 4, 3}}, []operand{rows(5, 7, 3).with(spread)}, bits},
+		[]int{5, 4, 3}}, []operand{rows(5, 7, 3).filledBy(spread)}, bits},
 	{"last axis, of which one is taken often", graph.TakeGrad, []any{"axis", 2, "index",
-		[]int{4, 4, 4, 0, 1, 4}, "size", []int{16, 2, 5}}, []operand{rows(16, 2, 6).with(extreme)}, bits},
-	{"f64", graph.TakeGrad, []any{"index", []int{1, 1, 4}, "size", []int{5}}, []operand{rows(3).of(f64)}, bits},
+		[]int{4, 4, 4, 0, 1, 4}, "size", []int{16, 2, 5}}, []operand{rows(16, 2, 6).filledBy(extreme)}, bits},
+	{"f64", graph.TakeGrad, []any{"index", []int{1, 1, 4}, "size", []int{5}}, []operand{rows(3).withType(f64)},
+		bits},
 
 	{"nearest, twice", graph.Upsample, []any{"size", []int{6, 8}}, []operand{rows(16, 3, 4)}, bits},
 	{"nearest, uneven, smaller", graph.Upsample, []any{"size", []int{7, 2}}, []operand{rows(3, 3, 4)}, bits},
@@ -86,5 +88,5 @@ var structureProbes = []probe{
 }
 
 func dropped(shape ...int) []operand {
-	return []operand{rows(shape...), rows(2).of(tensor.I64).with(idents)}
+	return []operand{rows(shape...), rows(2).withType(tensor.I64).filledBy(idents)}
 }

@@ -3,13 +3,13 @@ package devicetest
 import "github.com/bnctl/bnctl/graph"
 
 // hyper returns a scalar operand: a hyper-parameter.
-func hyper(v float64) operand { return whole().with(listed(v)) }
+func hyper(v float64) operand { return whole().filledBy(listed(v)) }
 
 // tensors returns n operands of one shape, with values over many orders of magnitude.
 func tensors(n int, shape ...int) []operand {
 	var in []operand
 	for range n {
-		in = append(in, whole(shape...).with(spread))
+		in = append(in, whole(shape...).filledBy(spread))
 	}
 	return in
 }
@@ -33,19 +33,20 @@ var updateProbes = []probe{
 	{"slow", graph.EMA, []any{"decay", 0.9999}, tensors(2, 3, 5), bits},
 
 	{"1 element", graph.SumSquares, nil, []operand{whole(1)}, bits},
-	{"odd length", graph.SumSquares, nil, []operand{whole(131).with(spread)}, bits},
+	{"odd length", graph.SumSquares, nil, []operand{whole(131).filledBy(spread)}, bits},
 	{"kernel of 16 channels", graph.SumSquares, nil, []operand{whole(32, 16, 3, 3)}, bits},
 	{"norms", graph.TrustRatio, []any{"weight_decay", 1e-4}, norms(3.7, 0.02), bits},
 	{"zero weight", graph.TrustRatio, nil, norms(0, 1), bits},
 	{"zero gradient", graph.TrustRatio, []any{"eta", 0.01}, norms(1, 0), bits},
-	{"above", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(7.3).of(f64)}, bits},
-	{"below", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0.3).of(f64)}, bits},
-	{"zero", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0).of(f64)}, bits},
+	{"above", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(7.3).withType(f64)}, bits},
+	{"below", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0.3).withType(f64)}, bits},
+	{"zero", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0).withType(f64)}, bits},
 }
 
 // adam returns the operands of AdamW. The second moments are positive.
 func adam(shape ...int) []operand {
-	return append(tensors(3, shape...), whole(shape...).with(positive), hyper(0.001), hyper(0.0023), hyper(1.7))
+	return append(tensors(3, shape...), whole(shape...).filledBy(positive), hyper(0.001), hyper(0.0023),
+		hyper(1.7))
 }
 
-func norms(a, b float64) []operand { return []operand{hyper(a).of(f64), hyper(b).of(f64)} }
+func norms(a, b float64) []operand { return []operand{hyper(a).withType(f64), hyper(b).withType(f64)} }

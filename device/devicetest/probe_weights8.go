@@ -37,7 +37,7 @@ func notFinite(d *tensor.Draws, t tensor.Tensor) {
 
 // trainedWeights returns the operands of quantize_weight.
 func trainedWeights(w, bias filler, shape ...int) []operand {
-	return []operand{whole(shape...).with(w), whole(shape[0]).with(bias)}
+	return []operand{whole(shape...).filledBy(w), whole(shape[0]).filledBy(bias)}
 }
 
 var weightProbes = []probe{

@@ -28,7 +28,7 @@ func wideProbes() []probe {
 	p = append(p, pool{"1031 channels", many, 3, 2, [2]int{2, 2}, [2]int{1, 1}, [4]int{}}.probes()...)
 	const name = "1031 channels"
 	x, y, image := rows(many), rows(many), rows(many, 1, 2)
-	channels := func(f filler) operand { return whole(many).with(f) }
+	channels := func(f filler) operand { return whole(many).filledBy(f) }
 	batch := moment(whole, many, 36)
 	p = append(p, []probe{
 		{name, graph.ConvTranspose, []any{"stride", []int{2, 2}},
@@ -44,8 +44,8 @@ func wideProbes() []probe {
 		{name, graph.NormaliseGradParams, eps, []operand{batch, gradSums(whole, many)}, rounded},
 		{name, graph.BatchNorm, eps, []operand{image, channels(normal), channels(normal), channels(normal),
 			channels(positive)}, blended},
-		{name, graph.Prelu, nil, []operand{image.with(few), channels(normal)}, rounded},
-		{name, graph.PreluGradInput, nil, []operand{image.with(few), channels(normal), image}, rounded},
+		{name, graph.Prelu, nil, []operand{image.filledBy(fewValues), channels(normal)}, rounded},
+		{name, graph.PreluGradInput, nil, []operand{image.filledBy(fewValues), channels(normal), image}, rounded},
 		{name, graph.PreluGradSlope, nil, []operand{image, image}, products(18)},
 		{name, graph.Softmax, []any{"axis", 0}, []operand{image}, function},
 		{name, graph.LogSoftmax, []any{"axis", 0}, []operand{image}, blended},
@@ -58,8 +58,8 @@ func wideProbes() []probe {
 		{name, graph.Mul, nil, []operand{x, channels(normal)}, rounded},
 		{name, graph.Div, nil, []operand{x, channels(positive)}, rounded},
 		{name, graph.Exp, nil, []operand{x}, function},
-		{name, graph.Log, nil, []operand{x.with(positive)}, function},
-		{name, graph.Sqrt, nil, []operand{x.with(positive)}, rounded},
+		{name, graph.Log, nil, []operand{x.filledBy(positive)}, function},
+		{name, graph.Sqrt, nil, []operand{x.filledBy(positive)}, rounded},
 		{name, graph.Affine, []any{"by", 0.1, "add", -0.7}, []operand{x}, rounded},
 		{name, graph.ReduceSum, []any{"axes", []int{0}}, []operand{image}, products(many)},
 		{name, graph.ReduceMean, []any{"axes", []int{0}}, []operand{image}, products(many)},
@@ -79,7 +79,7 @@ func wideProbes() []probe {
 		{"1031 classes", graph.SoftmaxXent, nil, []operand{x, labels(many, -1)}, losses},
 		{"1031 classes", graph.SoftmaxXentGrad, nil, []operand{x, labels(many, -1), inverse}, function},
 		{"1031 classes", graph.Correct, nil, []operand{x, labels(many, -1)}, bits},
-		{"65 channels", graph.Image, nil, []operand{rows(1, 2, 65).of(tensor.U8).with(bytes)}, bits},
+		{"65 channels", graph.Image, nil, []operand{rows(1, 2, 65).withType(tensor.U8).filledBy(bytes)}, bits},
 	}...)
 	for _, o := range []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
 		graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus,

@@ -46,7 +46,7 @@ func (n network) asRef(ctx context.Context, open Opener) error {
 	if precisionOf(ctx) == device.F32 {
 		return n.compare(got, want, trainingTolerance)
 	}
-	plain, err := n.trainOn(at(ctx, device.F32), openRef, allReplicas)
+	plain, err := n.trainOn(withPrecision(ctx, device.F32), openRef, allReplicas)
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}

@@ -30,8 +30,8 @@ func newArray(t graph.Type, lead int) *array {
 
 func float(d tensor.DType) bool { return d == tensor.F32 || d == tensor.F64 }
 
-// at returns block n.
-func (a *array) at(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
+// block returns block n.
+func (a *array) block(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
 
 // ints returns block n of an integer value.
 func (a *array) ints(n int) []int64 { return a.i[n*a.size : (n+1)*a.size] }

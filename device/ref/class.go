@@ -63,7 +63,7 @@ func defineConv(c *call) {
 	for n := range y.lead {
 		out := make([]float32, y.size)
 		image(out, c.imageOf(x, n))
-		widen(y.at(n), c.channelsLast(out))
+		widen(y.block(n), c.channelsLast(out))
 	}
 }
 
@@ -71,9 +71,9 @@ func defineConv(c *call) {
 // its channels last.
 func (c *call) imageOf(x *array, n int) []float32 {
 	if !c.isDense() {
-		return floats(x.at(n))
+		return floats(x.block(n))
 	}
-	return turned(floats(x.at(n)), x.size/x.last(), x.last())
+	return turned(floats(x.block(n)), x.size/x.last(), x.last())
 }
 
 // channelsLast converts an image to the layout of the node's result.
@@ -101,16 +101,16 @@ func turned(x []float32, rows, columns int) []float32 {
 // filter returns the weight and the bias of the call's node. If a batch norm is folded into the
 // node, they include it.
 func (c *call) filter(l class.Layer) (w, bias []float32) {
-	w = floats(c.in(1).at(0))
+	w = floats(c.in(1).block(0))
 	gradient := c.Op == graph.ConvGradInput || c.Op == graph.DenseGradInput
 	if b := c.in(2); b != nil && !gradient {
-		bias = floats(b.at(0))
+		bias = floats(b.block(0))
 	}
 	norm, ok := c.norms[c.Out[0]]
 	if !ok {
 		return w, bias
 	}
-	gamma, beta, mean, variance := c.in(3).at(0), c.in(4).at(0), c.in(5).at(0), c.in(6).at(0)
+	gamma, beta, mean, variance := c.in(3).block(0), c.in(4).block(0), c.in(5).block(0), c.in(6).block(0)
 	by, add := make([]float64, len(gamma)), make([]float32, len(gamma))
 	for ch := range gamma {
 		shift := -mean[ch]
@@ -138,7 +138,7 @@ func defineWeights(c *call) {
 			images, gradients = append(images, c.imageOf(x, n)...), append(gradients, c.imageOf(dy, n)...)
 		}
 		class.DefineWeights(l, a, out, images, gradients)
-		widen(dw.at(r), out)
+		widen(dw.block(r), out)
 	}
 }
 

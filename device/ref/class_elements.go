@@ -59,7 +59,7 @@ func defineSoftmax(c *call) {
 // defineMaxPoolGrad computes the gradient of a max pool. It adds in float32, in the order of the windows.
 func defineMaxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)
-	c.poolWindows(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, dy.typ.Shape).eachWindow(dy, func(plane, i int, window []int) {
 		at := largest(x.f, plane, window)
 		dx.f[at] = float64(float32(dx.f[at] + dy.f[i]))
 	})
@@ -69,7 +69,7 @@ func defineMaxPoolGrad(c *call) {
 // order of the windows.
 func defineAvgPoolGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
-	c.poolWindows(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(dx.typ.Shape, dy.typ.Shape).eachWindow(dy, func(plane, i int, window []int) {
 		quotient := float32(dy.f[i]) / float32(c.divisor(window))
 		for _, w := range window {
 			dx.f[plane+w] = float64(float32(dx.f[plane+w]) + quotient)
@@ -86,6 +86,6 @@ func defineSoftmaxXent(c *call) {
 		rows[n] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 	for n, v := range rows {
-		y.at(c.owner[n])[0] += v
+		y.block(c.owner[n])[0] += v
 	}
 }

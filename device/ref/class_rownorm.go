@@ -7,7 +7,8 @@ import (
 
 // values returns the elements of row n of a at the places in s, as a class.Channel.
 func (s set) values(a *array, n int) class.Channel {
-	return class.Channel{Rows: 1, Positions: len(s), At: func(i int) float32 { return float32(a.at(n)[s[i]]) }}
+	return class.Channel{Rows: 1, Positions: len(s),
+		At: func(i int) float32 { return float32(a.block(n)[s[i]]) }}
 }
 
 // channels splits the places of a group into channels of plane elements each.
@@ -26,7 +27,7 @@ func defineLayerNorm(c *call) {
 		for _, s := range c.lineSets() {
 			a := class.NormOf(s.values(x, n).Moments(), c.Float("eps"), 1, class.NoAdd)
 			for k, i := range s {
-				v := a.Normalise(float32(x.at(n)[i]))
+				v := a.Normalise(float32(x.block(n)[i]))
 				scale, bias := c.scaled(k)
 				if c.in(1) != nil {
 					v *= float32(scale)
@@ -34,7 +35,7 @@ func defineLayerNorm(c *call) {
 				if c.in(2) != nil {
 					v += float32(bias)
 				}
-				y.at(n)[i] = float64(v)
+				y.block(n)[i] = float64(v)
 			}
 		}
 	}
@@ -64,7 +65,7 @@ func defineGroupNorm(c *call) {
 					bias = class.NoAdd
 				}
 				a := class.NormOf(m, c.Float("eps"), scale, bias)
-				y.at(n)[i] = float64(a.Normalise(float32(x.at(n)[i])))
+				y.block(n)[i] = float64(a.Normalise(float32(x.block(n)[i])))
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func defineRowNormGrad(c *call) {
 			}
 			a, slope := class.NormGradientOf(m, class.AddSums(sums), c.Float("eps"))
 			for _, i := range s {
-				c.out(0).at(n)[i] = float64(a.Gradient(float32(x.at(n)[i]), float32(dy.at(n)[i]), slope))
+				c.out(0).block(n)[i] = float64(a.Gradient(float32(x.block(n)[i]), float32(dy.block(n)[i]), slope))
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func channelOf(x *array, ch, from, to int) class.Channel {
 	plane := x.size / x.typ.Shape[0]
 	return class.Channel{Rows: to - from, Positions: plane, At: func(i int) float32 {
-		return float32(x.at(from + i/plane)[ch*plane+i%plane])
+		return float32(x.block(from + i/plane)[ch*plane+i%plane])
 	}}
 }
 
@@ -20,7 +20,7 @@ func defineMoments(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := x.typ.Shape[0]
 	for r := range c.replicas() {
-		m := y.at(r)
+		m := y.block(r)
 		for ch := range channels {
 			one := channelOf(x, ch, c.first[r], c.first[r+1]).Moments()
 			m[0], m[1+ch], m[1+channels+ch] = one[0], one[1], one[2]
@@ -32,8 +32,8 @@ func defineMoments(c *call) {
 func defineChannelSum(c *call) {
 	x, y := c.in(0), c.out(0)
 	for r := range c.replicas() {
-		for ch := range y.at(r) {
-			y.at(r)[ch] = channelOf(x, ch, c.first[r], c.first[r+1]).Sum()
+		for ch := range y.block(r) {
+			y.block(r)[ch] = channelOf(x, ch, c.first[r], c.first[r+1]).Sum()
 		}
 	}
 }
@@ -42,8 +42,8 @@ func defineChannelSum(c *call) {
 func defineGlobalAvgPool(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
-		for ch := range y.at(n) {
-			y.at(n)[ch] = channelOf(x, ch, n, n+1).Sum() / float64(x.size/y.size)
+		for ch := range y.block(n) {
+			y.block(n)[ch] = channelOf(x, ch, n, n+1).Sum() / float64(x.size/y.size)
 		}
 	}
 }
@@ -53,14 +53,14 @@ func defineNormaliseGradSums(c *call) {
 	x, dy, sums := c.in(0), c.in(1), c.out(0)
 	channels := x.typ.Shape[0]
 	for r := range c.replicas() {
-		m := stats(c.in(2).at(0))
+		m := stats(c.in(2).block(0))
 		if c.in(2).typ.Kind == graph.Replica {
-			m = stats(c.in(2).at(r))
+			m = stats(c.in(2).block(r))
 		}
 		for ch := range channels {
 			from, to := c.first[r], c.first[r+1]
 			s := channelOf(x, ch, from, to).GradientSums(channelOf(dy, ch, from, to).At, m.mean(ch))
-			sums.at(r)[ch], sums.at(r)[channels+ch] = s[0], s[1]
+			sums.block(r)[ch], sums.block(r)[channels+ch] = s[0], s[1]
 		}
 	}
 }
@@ -75,33 +75,33 @@ func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
 		for ch := range all {
 			all[ch] = affine(n, ch)
 		}
-		eachChannel(y, n, func(ch, i int) { y.at(n)[i] = float64(of(all[ch], n, i)) })
+		eachChannel(y, n, func(ch, i int) { y.block(n)[i] = float64(of(all[ch], n, i)) })
 	}
 }
 
 // defineNormalise normalises with the moments of the batch or of the row's replica.
 func defineNormalise(c *call) {
-	x, gamma, beta, eps := c.in(0), c.in(2).at(0), c.in(3).at(0), c.Float("eps")
+	x, gamma, beta, eps := c.in(0), c.in(2).block(0), c.in(3).block(0), c.Float("eps")
 	c.eachAffine(c.out(0), func(n, ch int) class.Affine {
 		m := stats(c.block(c.in(1), graph.Rows, n))
 		return class.NewAffine(m.mean(ch), gamma[ch]*m.inverse(ch, eps), beta[ch])
-	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.at(n)[i])) })
+	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.block(n)[i])) })
 }
 
 // defineBatchNorm normalises with given statistics.
 func defineBatchNorm(c *call) {
-	x, gamma, beta := c.in(0), c.in(1).at(0), c.in(2).at(0)
-	mean, variance, eps := c.in(3).at(0), c.in(4).at(0), c.Float("eps")
+	x, gamma, beta := c.in(0), c.in(1).block(0), c.in(2).block(0)
+	mean, variance, eps := c.in(3).block(0), c.in(4).block(0), c.Float("eps")
 	c.eachAffine(c.out(0), func(_, ch int) class.Affine {
 		s := 1 / math.Sqrt(variance[ch]+eps)
 		return class.NewAffine(mean[ch], gamma[ch]*s, beta[ch])
-	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.at(n)[i])) })
+	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.block(n)[i])) })
 }
 
 // defineNormaliseGradInput computes gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)). If the statistics are
 // constant, S1/n and s*s*S2/n are replaced by 0.
 func defineNormaliseGradInput(c *call) {
-	x, dy, gamma, eps := c.in(0), c.in(1), c.in(4).at(0), c.Float("eps")
+	x, dy, gamma, eps := c.in(0), c.in(1), c.in(4).block(0), c.Float("eps")
 	channels := x.typ.Shape[0]
 	numbers := func(n, ch int) (a class.Affine, slope float32) {
 		m, sums := stats(c.block(c.in(2), graph.Rows, n)), c.block(c.in(3), graph.Rows, n)
@@ -116,6 +116,6 @@ func defineNormaliseGradInput(c *call) {
 		a, slopes[ch] = numbers(n, ch)
 		return a
 	}, func(a class.Affine, n, i int) float32 {
-		return a.Gradient(float32(x.at(n)[i]), float32(dy.at(n)[i]), slopes[i/(x.size/channels)])
+		return a.Gradient(float32(x.block(n)[i]), float32(dy.block(n)[i]), slopes[i/(x.size/channels)])
 	})
 }

@@ -33,11 +33,11 @@ func (g *geometry) eachPlane(visit func(in, out, weight int)) {
 
 // conv computes out[o] = bias[o] + sum over the group's channels and taps of weight * in.
 func conv(c *call) {
-	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
+	x, w, y := c.in(0), c.in(1).block(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, y.typ.Shape)
 	for n := range y.lead {
-		addBias(c.in(2), y.at(n), g.outPixels)
-		g.forward(x.at(n), w, y.at(n))
+		addBias(c.in(2), y.block(n), g.outPixels)
+		g.forward(x.block(n), w, y.block(n))
 	}
 }
 
@@ -65,10 +65,10 @@ func addBias(bias *array, y []float64, pixels int) {
 
 // convGradInput computes the transpose of conv with respect to its input.
 func convGradInput(c *call) {
-	dy, w, dx := c.in(0), c.in(1).at(0), c.out(0)
+	dy, w, dx := c.in(0), c.in(1).block(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), dx.typ.Shape, dy.typ.Shape)
 	for n := range dx.lead {
-		g.backward(dy.at(n), w, dx.at(n))
+		g.backward(dy.block(n), w, dx.block(n))
 	}
 }
 
@@ -86,11 +86,11 @@ func (g *geometry) backward(dy, w, dx []float64) {
 
 // convTranspose computes the transpose of a convolution, like convGradInput, and adds the bias.
 func convTranspose(c *call) {
-	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
+	x, w, y := c.in(0), c.in(1).block(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), y.typ.Shape, x.typ.Shape)
 	for n := range y.lead {
-		addBias(c.in(2), y.at(n), g.inPixels)
-		g.backward(x.at(n), w, y.at(n))
+		addBias(c.in(2), y.block(n), g.inPixels)
+		g.backward(x.block(n), w, y.block(n))
 	}
 }
 
@@ -100,7 +100,7 @@ func convGradWeight(c *call) {
 	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, dy.typ.Shape)
 	for r := range c.replicas() {
 		for n := c.first[r]; n < c.first[r+1]; n++ {
-			g.weights(x.at(n), dy.at(n), dw.at(r))
+			g.weights(x.block(n), dy.block(n), dw.block(r))
 		}
 	}
 }

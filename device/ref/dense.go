@@ -11,7 +11,7 @@ func (a *array) last() int { return a.typ.Shape[len(a.typ.Shape)-1] }
 
 // dense computes y[o] = bias[o] + sum over k of w[o,k] * x[k].
 func dense(c *call) {
-	w := c.in(1).at(0)
+	w := c.in(1).block(0)
 	x, _ := c.in(0).lines(c.in(0).last())
 	y, count := c.out(0).lines(c.out(0).last())
 	for n := range count {
@@ -27,7 +27,7 @@ func dense(c *call) {
 
 // denseGradInput computes dx[k] = sum over o of w[o,k] * dy[o].
 func denseGradInput(c *call) {
-	w := c.in(1).at(0)
+	w := c.in(1).block(0)
 	dy, _ := c.in(0).lines(c.in(0).last())
 	dx, count := c.out(0).lines(c.out(0).last())
 	for n := range count {
@@ -46,7 +46,7 @@ func denseGradWeight(c *call) {
 	x, _ := c.in(0).lines(c.in(0).last())
 	dy, _ := c.in(1).lines(c.in(1).last())
 	for r := range c.replicas() {
-		dst := dw.at(r)
+		dst := dw.block(r)
 		for n := c.first[r] * positions; n < c.first[r+1]*positions; n++ {
 			src := x(n)
 			for o, d := range dy(n) {

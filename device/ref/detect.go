@@ -12,7 +12,7 @@ func detect(c *call) {
 	d := detection.NodeDetector(c.Node, anchors)
 	found := make([]float32, y.size)
 	for i := range y.lead {
-		d.Run(found, detection.Ordered(floats(x.at(i)), x.typ.Shape[1]), floats(limits.at(i)))
-		widen(y.at(i), found)
+		d.Run(found, detection.Ordered(floats(x.block(i)), x.typ.Shape[1]), floats(limits.block(i)))
+		widen(y.block(i), found)
 	}
 }

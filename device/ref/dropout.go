@@ -21,9 +21,9 @@ func dropout(c *call) {
 	for n := range y.lead {
 		id := ident.ints(n) // epoch and sample
 		draws := philox.Draws(uint32(id[0]), uint64(id[1]))
-		for e, v := range x.at(n) {
+		for e, v := range x.block(n) {
 			if float64(draws.Float32()) >= p {
-				y.at(n)[e] = v / keep
+				y.block(n)[e] = v / keep
 			}
 		}
 	}

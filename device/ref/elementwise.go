@@ -15,7 +15,7 @@ func binary(c *call) {
 	a, b := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape), broadcastIndex(c.in(1).typ.Shape, y.typ.Shape)
 	f := class.Arithmetic(c.Node)
 	for n := range y.lead {
-		u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(c.in(1), y.typ.Kind, n), y.at(n)
+		u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(c.in(1), y.typ.Kind, n), y.block(n)
 		for i := range dst {
 			dst[i] = f(u[a[i]], v[b[i]])
 		}
@@ -37,7 +37,7 @@ func where(c *call) {
 		}
 		index := broadcastIndex(x.typ.Shape, y.typ.Shape)
 		for n := range y.lead {
-			u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(x, y.typ.Kind, n), y.at(n)
+			u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(x, y.typ.Kind, n), y.block(n)
 			for i := range dst {
 				if (u[test[i]] != 0) == yes {
 					dst[i] = v[index[i]]

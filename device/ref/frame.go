@@ -62,11 +62,11 @@ func (f *frame) lead(k graph.Kind) int {
 func (f *frame) block(a *array, k graph.Kind, n int) []float64 {
 	switch {
 	case a.typ.Kind == k:
-		return a.at(n)
+		return a.block(n)
 	case a.typ.Kind == graph.Whole:
-		return a.at(0)
+		return a.block(0)
 	}
-	return a.at(f.owner[n])
+	return a.block(f.owner[n])
 }
 
 // run computes the nodes in order. All-reduces that follow each other are one

@@ -8,7 +8,7 @@ func image(c *call) {
 	scale, bgr := c.Float("scale"), c.Bool("bgr")
 	mean, std := orElse(c.Floats("mean"), channels, 0), orElse(c.Floats("std"), channels, 1)
 	for n := range y.lead {
-		src, dst := x.ints(n), y.at(n)
+		src, dst := x.ints(n), y.block(n)
 		for ch := range channels {
 			from := ch
 			if bgr {

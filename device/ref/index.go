@@ -49,7 +49,7 @@ func (c *call) gather(index []int, fill float64) {
 	x, y := c.in(0), c.out(0)
 	for n := range y.lead {
 		if float(y.typ.DType) {
-			pick(y.at(n), x.at(n), index, fill)
+			pick(y.block(n), x.block(n), index, fill)
 		} else {
 			pick(y.ints(n), x.ints(n), index, int64(fill))
 		}

@@ -87,7 +87,7 @@ func mulInt8(c *call) {
 func avgPoolInt8(c *call) {
 	q, x, y := class.Int8Of(c.Node), c.in(0), c.out(0)
 	zero := int64(c.Int("x_zero"))
-	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).eachWindow(y, func(plane, i int, window []int) {
 		sum := int64(0)
 		for _, w := range window {
 			sum += x.i[plane+w] - zero
@@ -99,7 +99,7 @@ func avgPoolInt8(c *call) {
 
 func maxPoolInt8(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).eachWindow(y, func(plane, i int, window []int) {
 		for _, w := range window {
 			y.i[i] = max(y.i[i], x.i[plane+w])
 		}

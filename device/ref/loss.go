@@ -72,7 +72,7 @@ func (c *call) weight(i, n, label int) float64 {
 func softmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	c.eachLabel(func(n, label, i, stride int) {
-		y.at(c.owner[n])[0] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
+		y.block(c.owner[n])[0] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 }
 
@@ -114,7 +114,7 @@ func correct(c *call) {
 				best = k
 			}
 		}
-		counts := y.at(c.owner[n])
+		counts := y.block(c.owner[n])
 		if best == label {
 			counts[0]++
 		}

@@ -7,7 +7,7 @@ func (c *call) eachProduct(do func(m class.Matrices, y, a, b []float64)) {
 	m := class.MatricesOf(c.fn, c.Node)
 	out := c.out(0)
 	for n := range out.lead {
-		y, a, b := out.at(n), c.block(c.in(0), out.typ.Kind, n), c.block(c.in(1), out.typ.Kind, n)
+		y, a, b := out.block(n), c.block(c.in(0), out.typ.Kind, n), c.block(c.in(1), out.typ.Kind, n)
 		for i := range m.A {
 			do(m, y[i*m.M*m.N:][:m.M*m.N], a[m.A[i]*m.M*m.K:][:m.M*m.K], b[m.B[i]*m.K*m.N:][:m.K*m.N])
 		}

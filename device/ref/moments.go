@@ -27,7 +27,7 @@ func moments(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := x.typ.Shape[0]
 	for r := range c.replicas() {
-		m := stats(y.at(r))
+		m := stats(y.block(r))
 		m[0] = float64((c.first[r+1] - c.first[r]) * x.size / channels)
 		if m[0] == 0 {
 			continue
@@ -47,7 +47,7 @@ func moments(c *call) {
 func (f *frame) channel(x *array, r, ch int, visit func(float64)) {
 	plane := x.size / x.typ.Shape[0]
 	for n := f.first[r]; n < f.first[r+1]; n++ {
-		for _, v := range x.at(n)[ch*plane : (ch+1)*plane] {
+		for _, v := range x.block(n)[ch*plane : (ch+1)*plane] {
 			visit(v)
 		}
 	}
@@ -55,20 +55,20 @@ func (f *frame) channel(x *array, r, ch int, visit func(float64)) {
 
 // runningMoments makes moments of a mean and a variance. n = -1 marks them as constant.
 func runningMoments(c *call) {
-	m := c.out(0).at(0)
+	m := c.out(0).block(0)
 	m[0] = -1
-	copy(m[1:], c.in(0).at(0))
-	copy(m[1+len(m)/2:], c.in(1).at(0))
+	copy(m[1:], c.in(0).block(0))
+	copy(m[1+len(m)/2:], c.in(1).block(0))
 }
 
 // selectMoments uses the running statistics for a replica with too few values.
 func selectMoments(c *call) {
-	m, running, y := c.in(0), c.in(1).at(0), c.out(0)
+	m, running, y := c.in(0), c.in(1).block(0), c.out(0)
 	for r := range y.lead {
-		if m.at(r)[0] >= float64(c.Int("min")) {
-			copy(y.at(r), m.at(r))
+		if m.block(r)[0] >= float64(c.Int("min")) {
+			copy(y.block(r), m.block(r))
 		} else {
-			copy(y.at(r), running)
+			copy(y.block(r), running)
 		}
 	}
 }

@@ -18,9 +18,9 @@ func (c *call) poolWindows(in, out []int) pooled {
 	return p
 }
 
-// each visits every output element with the start of its input plane, its index, and the
+// eachWindow visits every output element with the start of its input plane, its index, and the
 // pixels of its window.
-func (p pooled) each(out *array, visit func(plane, i int, window []int)) {
+func (p pooled) eachWindow(out *array, visit func(plane, i int, window []int)) {
 	for i := range out.lead * out.size {
 		visit(i/p.out*p.in, i, p.windows[i%p.out])
 	}
@@ -39,14 +39,14 @@ func largest(x []float64, plane int, window []int) int {
 
 func maxPool(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).eachWindow(y, func(plane, i int, window []int) {
 		y.f[i] = x.f[largest(x.f, plane, window)]
 	})
 }
 
 func maxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)
-	c.poolWindows(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, dy.typ.Shape).eachWindow(dy, func(plane, i int, window []int) {
 		dx.f[largest(x.f, plane, window)] += dy.f[i]
 	})
 }
@@ -61,7 +61,7 @@ func (c *call) divisor(window []int) float64 {
 
 func avgPool(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).eachWindow(y, func(plane, i int, window []int) {
 		for _, w := range window {
 			y.f[i] += x.f[plane+w]
 		}
@@ -71,7 +71,7 @@ func avgPool(c *call) {
 
 func avgPoolGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
-	c.poolWindows(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(dx.typ.Shape, dy.typ.Shape).eachWindow(dy, func(plane, i int, window []int) {
 		for _, w := range window {
 			dx.f[plane+w] += dy.f[i] / c.divisor(window)
 		}

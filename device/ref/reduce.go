@@ -23,11 +23,11 @@ func reduce(c *call) {
 	})
 	first, add := class.Reduction(c.Op)
 	for n := range y.lead {
-		acc := y.at(n)
+		acc := y.block(n)
 		for i := range acc {
 			acc[i] = first
 		}
-		for i, v := range x.at(n) {
+		for i, v := range x.block(n) {
 			acc[to[i]] = add(acc[to[i]], v)
 		}
 	}
@@ -46,8 +46,8 @@ func broadcastTo(c *call) {
 func sumRows(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
-		sum := y.at(c.owner[n])
-		for i, v := range x.at(n) {
+		sum := y.block(c.owner[n])
+		for i, v := range x.block(n) {
 			sum[i] += v
 		}
 	}
@@ -57,7 +57,7 @@ func sumRows(c *call) {
 func channelSum(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
-		sum := y.at(c.owner[n])
-		eachChannel(x, n, func(ch, i int) { sum[ch] += x.at(n)[i] })
+		sum := y.block(c.owner[n])
+		eachChannel(x, n, func(ch, i int) { sum[ch] += x.block(n)[i] })
 	}
 }

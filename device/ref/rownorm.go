@@ -52,10 +52,10 @@ func (c *call) groupSets() []set {
 func (c *call) scaled(i int) (scale, bias float64) {
 	scale = 1
 	if w := c.in(1); w != nil {
-		scale = w.at(0)[i]
+		scale = w.block(0)[i]
 	}
 	if b := c.in(2); b != nil {
-		bias = b.at(0)[i]
+		bias = b.block(0)[i]
 	}
 	return scale, bias
 }
@@ -78,10 +78,10 @@ func (c *call) rowNorm(sets []set, scaleIndex func(k, i int) int) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
 		for _, s := range sets {
-			mean, inverse := s.moments(x.at(n), c.Float("eps"))
+			mean, inverse := s.moments(x.block(n), c.Float("eps"))
 			for k, i := range s {
 				scale, bias := c.scaled(scaleIndex(k, i))
-				y.at(n)[i] = float64(scale*((x.at(n)[i]-mean)*inverse)) + bias
+				y.block(n)[i] = float64(scale*((x.block(n)[i]-mean)*inverse)) + bias
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func groupNormGrad(c *call) { c.rowNormGrad(c.groupSets()) }
 func (c *call) rowNormGrad(sets []set) {
 	in, out, dx := c.in(0), c.in(1), c.out(0)
 	for row := range in.lead {
-		x, dy := in.at(row), out.at(row)
+		x, dy := in.block(row), out.block(row)
 		for _, s := range sets {
 			mean, inverse := s.moments(x, c.Float("eps"))
 			s1, s2, n := 0.0, 0.0, float64(len(s))
@@ -105,7 +105,7 @@ func (c *call) rowNormGrad(sets []set) {
 			}
 			for _, i := range s {
 				d := float64((x[i] - mean) * inverse * inverse * s2 / n)
-				dx.at(row)[i] = inverse * (dy[i] - s1/n - d)
+				dx.block(row)[i] = inverse * (dy[i] - s1/n - d)
 			}
 		}
 	}

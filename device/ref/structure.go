@@ -42,8 +42,8 @@ func sliceGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
 	index := c.sliced(dx.typ.Shape, dy.typ.Shape)
 	for n := range dx.lead {
-		for i, v := range dy.at(n) {
-			dx.at(n)[index[i]] = v
+		for i, v := range dy.block(n) {
+			dx.block(n)[index[i]] = v
 		}
 	}
 }
@@ -69,8 +69,8 @@ func takeGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
 	index := c.taken(dx.typ.Shape, dy.typ.Shape)
 	for n := range dx.lead {
-		for i, v := range dy.at(n) {
-			dx.at(n)[index[i]] += v
+		for i, v := range dy.block(n) {
+			dx.block(n)[index[i]] += v
 		}
 	}
 }

@@ -61,23 +61,24 @@ func (c *call) activationName() string {
 func (c *call) apply(f flow, name, suffix string) flow {
 	in := []graph.Value{f.v}
 	if op, ok := activationOps[name]; ok {
-		return f.same(c.node(op, suffix, in))
+		return f.sameOrder(c.node(op, suffix, in))
 	}
 	switch strings.ToLower(name) {
 	case "softmax", "softmax_v2": // tf.nn.softmax has the second name
 		return c.softmaxOver(f, -1, suffix)
 	case "log_softmax":
 		f = c.inElementOrder(f)
-		return f.same(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis", c.at(f, len(f.shape)-1)))
+		return f.sameOrder(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis", c.axisInGraph(f,
+			len(f.shape)-1)))
 	case "leaky_relu":
-		return f.same(c.node(graph.LeakyRelu, suffix, in, "alpha", 0.2))
+		return f.sameOrder(c.node(graph.LeakyRelu, suffix, in, "alpha", 0.2))
 	case "hard_sigmoid":
-		return f.same(c.hardSigmoid(in, suffix))
+		return f.sameOrder(c.hardSigmoid(in, suffix))
 	case "selu":
 		v := c.node(graph.Elu, suffix+".elu", in, "alpha", 1.6732632423543772)
-		return f.same(c.node(graph.Affine, suffix, []graph.Value{v}, "by", 1.0507009873554805))
+		return f.sameOrder(c.node(graph.Affine, suffix, []graph.Value{v}, "by", 1.0507009873554805))
 	case "softsign":
-		return f.same(c.softsign(f.v, suffix))
+		return f.sameOrder(c.softsign(f.v, suffix))
 	}
 	return c.fail("activation %.80q is not supported", name)
 }
@@ -106,7 +107,7 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 func operation(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		f := c.operand()
-		return f.same(c.node(op, "", []graph.Value{f.v}))
+		return f.sameOrder(c.node(op, "", []graph.Value{f.v}))
 	}
 }
 
@@ -128,8 +129,8 @@ func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
 	if axis < 1 || axis > rank {
 		return c.fail("softmax over axis %d of a tensor of rank %d", axis, rank+1)
 	}
-	at := c.at(f, axis-1)
-	out := f.same(c.node(graph.Softmax, suffix, []graph.Value{f.v}, "axis", at))
+	at := c.axisInGraph(f, axis-1)
+	out := f.sameOrder(c.node(graph.Softmax, suffix, []graph.Value{f.v}, "axis", at))
 	if at == 0 && !f.kerasOrder {
 		out.logits = f.v
 	}
@@ -147,23 +148,23 @@ func relu(c *call) flow {
 	}
 	switch {
 	case slope != 0:
-		return f.same(c.node(graph.LeakyRelu, "", in, "alpha", slope))
+		return f.sameOrder(c.node(graph.LeakyRelu, "", in, "alpha", slope))
 	case !c.has("max_value"):
-		return f.same(c.node(graph.Relu, "", in))
+		return f.sameOrder(c.node(graph.Relu, "", in))
 	case limit == 6:
-		return f.same(c.node(graph.Relu6, "", in))
+		return f.sameOrder(c.node(graph.Relu6, "", in))
 	}
-	return f.same(c.node(graph.Clip, "", in, "min", 0.0, "max", limit))
+	return f.sameOrder(c.node(graph.Clip, "", in, "min", 0.0, "max", limit))
 }
 
 func leakyRelu(c *call) flow {
 	f := c.operand()
-	return f.same(c.node(graph.LeakyRelu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 0.3)))
+	return f.sameOrder(c.node(graph.LeakyRelu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 0.3)))
 }
 
 func elu(c *call) flow {
 	f := c.operand()
-	return f.same(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
+	return f.sameOrder(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
 }
 
 // prelu adds a PReLU with one slope per element, or per channel if the spatial axes share
@@ -183,12 +184,12 @@ func prelu(c *call) flow {
 	}
 	if perChannel := t.Shape[0]; perChannel == t.Count() && perChannel == c.graphShape(f.shape)[0] {
 		slope := c.declare("alpha", graph.Weight, t.Reshape(perChannel))
-		return f.same(c.node(graph.Prelu, "", []graph.Value{f.v, slope}))
+		return f.sameOrder(c.node(graph.Prelu, "", []graph.Value{f.v, slope}))
 	}
 	slope := c.declare("alpha", graph.Weight, t)
 	up := c.node(graph.Relu, ".up", []graph.Value{f.v})
 	negative := c.node(graph.Affine, ".negative", []graph.Value{f.v}, "by", -1.0)
 	below := c.node(graph.Relu, ".below", []graph.Value{negative})
 	down := c.node(graph.Mul, ".down", []graph.Value{below, slope})
-	return f.same(c.node(graph.Sub, "", []graph.Value{up, down}))
+	return f.sameOrder(c.node(graph.Sub, "", []graph.Value{up, down}))
 }

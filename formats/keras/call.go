@@ -59,9 +59,9 @@ func (c *call) shaped(v graph.Value) flow {
 	return flow{v: v, shape: shape, logits: graph.None}
 }
 
-// same returns a flow for the graph's value v, with the shape and the order of axes that f
+// sameOrder returns a flow for the graph's value v, with the shape and the order of axes that f
 // has.
-func (f flow) same(v graph.Value) flow {
+func (f flow) sameOrder(v graph.Value) flow {
 	return flow{v: v, shape: f.shape, kerasOrder: f.kerasOrder, flat: f.flat, logits: graph.None}
 }
 

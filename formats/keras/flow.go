@@ -48,8 +48,8 @@ func (b *build) axis(a, rank int) int {
 // model with the axes of Keras. Pictures, of three axes, have their channels first.
 func (b *build) keepsKerasOrder(rank int) bool { return !b.first && rank > 1 && rank != 3 }
 
-// at converts axis a of a tensor in Keras to the axis of f's value.
-func (b *build) at(f flow, a int) int {
+// axisInGraph converts axis a of a tensor in Keras to the axis of f's value.
+func (b *build) axisInGraph(f flow, a int) int {
 	if f.kerasOrder {
 		return a
 	}

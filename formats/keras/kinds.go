@@ -91,7 +91,7 @@ func init() { // in init, because the makers refer to functions that use kinds
 	kinds = map[string]layerKind{
 		"InputLayer": {required: denseInput},
 
-		"Conv1D": conv.by(conv1D), "Conv2D": conv.by(conv2D),
+		"Conv1D": conv.madeBy(conv1D), "Conv2D": conv.madeBy(conv2D),
 		"Conv2DTranspose": {make: convTranspose, reads: "filters output_shape " + window, required: noPadding,
 			ignores: ofWeights + " " + ofOldWeights},
 		"DepthwiseConv2D": {make: depthwise, reads: "depth_multiplier " + window, required: oneGroup,
@@ -154,8 +154,8 @@ func init() { // in init, because the makers refer to functions that use kinds
 	addAugmentations(kinds)
 }
 
-// by returns k with make as the function that makes its nodes.
-func (k layerKind) by(make func(*call) flow) layerKind {
+// madeBy returns k with make as the function that makes its nodes.
+func (k layerKind) madeBy(make func(*call) flow) layerKind {
 	k.make = make
 	return k
 }
@@ -172,7 +172,7 @@ func dropout(c *call) flow {
 		c.note(c.name, "dropout with a noise shape is left out: it does nothing in prediction")
 		return f
 	}
-	return f.same(c.node(graph.Dropout, "", []graph.Value{f.v}, "p", p))
+	return f.sameOrder(c.node(graph.Dropout, "", []graph.Value{f.v}, "p", p))
 }
 
 // identity returns the operand of a layer that only has an effect in training and has no

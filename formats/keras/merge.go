@@ -57,7 +57,7 @@ func (c *call) chain(op graph.Op, suffix string) flow {
 
 func average(c *call) flow {
 	f := c.chain(graph.Add, ".sum")
-	return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", 1/float64(len(c.in))))
+	return f.sameOrder(c.node(graph.Affine, "", []graph.Value{f.v}, "by", 1/float64(len(c.in))))
 }
 
 func concatenate(c *call) flow {
@@ -82,5 +82,5 @@ func concatenate(c *call) flow {
 		}
 		in = append(in, like.v)
 	}
-	return c.like(like, c.node(graph.Concat, "", in, "axis", c.at(like, axis-1)))
+	return c.like(like, c.node(graph.Concat, "", in, "axis", c.axisInGraph(like, axis-1)))
 }

@@ -29,7 +29,7 @@ func batchNorm(c *call) flow {
 		c.vector("beta", graph.Beta, n, f.flat, "center", 0),
 		c.vector("moving_mean", graph.Mean, n, f.flat, "", 0),
 		c.vector("moving_variance", graph.Variance, n, f.flat, "", 0)}
-	return f.same(c.node(graph.BatchNorm, "", in, "eps", c.float("epsilon", 1e-3),
+	return f.sameOrder(c.node(graph.BatchNorm, "", in, "eps", c.float("epsilon", 1e-3),
 		"decay", c.decay(), "variance", "biased"))
 }
 

@@ -34,10 +34,10 @@ func normalization(c *call) flow {
 	by, from := c.declare("std", graph.Constant, variance), c.declare("mean", graph.Constant, mean)
 	if c.bool("invert", false) {
 		v := c.node(graph.Mul, ".scaled", []graph.Value{f.v, by})
-		return f.same(c.node(graph.Add, "", []graph.Value{v, from}))
+		return f.sameOrder(c.node(graph.Add, "", []graph.Value{v, from}))
 	}
 	v := c.node(graph.Sub, ".centred", []graph.Value{f.v, from})
-	return f.same(c.node(graph.Div, "", []graph.Value{v, by}))
+	return f.sameOrder(c.node(graph.Div, "", []graph.Value{v, by}))
 }
 
 // moment returns the mean or the variance in a shape that broadcasts to graphShape.
@@ -110,7 +110,7 @@ func (c *call) rowNorm(f flow, op graph.Op, pairs ...any) flow {
 			in[1+i] = c.declare(p.name, p.role, c.weight(p.name, n))
 		}
 	}
-	return f.same(c.node(op, "", in, append(pairs, "eps", c.float("epsilon", 1e-3))...))
+	return f.sameOrder(c.node(op, "", in, append(pairs, "eps", c.float("epsilon", 1e-3))...))
 }
 
 // layerNorm normalises the channels at each position.
@@ -167,5 +167,5 @@ func unitNorm(c *call) flow {
 	if c.major >= 3 {
 		bound()
 	}
-	return f.same(c.node(graph.Div, "", []graph.Value{f.v, v}))
+	return f.sameOrder(c.node(graph.Div, "", []graph.Value{f.v, v}))
 }

@@ -122,7 +122,7 @@ func opLambda(c *call) flow {
 			return c.fail("has %d operands, want 1", len(c.in))
 		}
 		f := c.operand()
-		return f.same(c.node(op, "", []graph.Value{f.v}))
+		return f.sameOrder(c.node(op, "", []graph.Value{f.v}))
 	case len(c.in) == 2:
 		return c.chain(op, "")
 	case len(c.in) == 1 && c.has("x"):
@@ -141,7 +141,7 @@ func (c *call) withConstant(op graph.Op, key string, constantFirst bool) flow {
 	if constantFirst {
 		slices.Reverse(in)
 	}
-	return f.same(c.node(op, "", in))
+	return f.sameOrder(c.node(op, "", in))
 }
 
 // slicing reverses the order of the channels, the only supported slice.
@@ -160,7 +160,7 @@ func slicing(c *call) flow {
 		begin[0], end[0] = i, i+1
 		channels = append(channels, c.node(graph.Slice, ".channel", []graph.Value{f.v}, "begin", begin, "end", end))
 	}
-	return f.same(c.node(graph.Concat, "", channels, "axis", 0))
+	return f.sameOrder(c.node(graph.Concat, "", channels, "axis", 0))
 }
 
 // turnsChannels reports whether a slice is [..., ::-1].

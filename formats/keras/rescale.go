@@ -13,12 +13,12 @@ func rescale(c *call) flow {
 	f := c.operand()
 	if !c.several("scale") && !c.several("offset") {
 		by, add := c.float("scale", 1), c.float("offset", 0)
-		return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", by, "add", add))
+		return f.sameOrder(c.node(graph.Affine, "", []graph.Value{f.v}, "by", by, "add", add))
 	}
 	f = c.channelsFirst(f)
 	by, add := c.perChannel(f, "scale", 1), c.perChannel(f, "offset", 0)
 	v := c.node(graph.Mul, ".scaled", []graph.Value{f.v, by})
-	return f.same(c.node(graph.Add, "", []graph.Value{v, add}))
+	return f.sameOrder(c.node(graph.Add, "", []graph.Value{v, add}))
 }
 
 // several reports whether a field holds several numbers.

@@ -76,7 +76,7 @@ func (s *scope) call(site callSite) ([]flow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", l.name, err)
 	}
-	return s.inside(l, in)
+	return s.buildNested(l, in)
 }
 
 // keysOf returns the paths of a call's operands in a dict; nil without a dict.
@@ -110,8 +110,8 @@ func (n *network) arranged(in []flow, keys []string) ([]flow, error) {
 	return out, nil
 }
 
-// inside builds a call of a nested model.
-func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
+// buildNested builds a call of a nested model.
+func (s *scope) buildNested(l *layer, in []flow) ([]flow, error) {
 	inner := newScope(s.build, l.net, s.path+l.name+"/")
 	if len(in) != len(l.net.inputs) {
 		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs), len(in))

@@ -194,7 +194,7 @@ func permute(c *call) flow {
 		if d < 1 || d > rank {
 			return c.fail("dims are %s", strings.Trim(fmt.Sprint(dims), "[]"))
 		}
-		perm[c.at(x, i)] = c.at(x, d-1)
+		perm[c.axisInGraph(x, i)] = c.axisInGraph(x, d-1)
 	}
 	return c.like(x, c.node(graph.Transpose, "", []graph.Value{x.v}, "perm", perm))
 }

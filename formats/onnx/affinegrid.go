@@ -11,8 +11,8 @@ import (
 func init() {
 	register(operators{
 		"AffineGrid": {attributes: accept(2, "align_corners"), refused: "a size that is not constant",
-			make: one(affineGrid)},
-		"MeanVarianceNormalization": {attributes: accept(1, "axes"), make: one(meanVariance)},
+			make: oneResult(affineGrid)},
+		"MeanVarianceNormalization": {attributes: accept(1, "axes"), make: oneResult(meanVariance)},
 	})
 }
 
@@ -81,7 +81,7 @@ func meanVariance(c *call) graph.Value {
 	}
 	around := c.node(graph.Sub, ".around", []graph.Value{c.Dynamic(0), mean(".mean", c.Dynamic(0))})
 	variance := func(suffix string, squares graph.Value) graph.Value { return mean(".variance"+suffix, squares) }
-	deviation := norm{2, ".squares", ".deviation", variance}.of(c, around)
+	deviation := norm{2, ".squares", ".deviation", variance}.add(c, around)
 	above := c.node(graph.Affine, ".above", []graph.Value{deviation}, "add", shortest(1e-9))
 	return c.node(graph.Div, "", []graph.Value{around, above})
 }

@@ -14,12 +14,12 @@ func init() {
 	register(operators{
 		"GatherElements": {attributes: accept(2, "axis"),
 			refused: "indices that are not constant; a batch that is open or more than 1",
-			make:    one(selectElements), fold: fold.One(fold.GatherElements), integers: move | keepBounds},
+			make:    oneResult(selectElements), fold: fold.One(fold.GatherElements), integers: move | keepBounds},
 		"GatherND": {attributes: accept(2, "batch_dims"),
 			refused: "indices that are not constant, or of the batch axis where it is open or more than 1",
-			make:    one(selectTuples), fold: fold.One(fold.GatherND), batch: batchaxis.Tuples,
+			make:    oneResult(selectTuples), fold: fold.One(fold.GatherND), batch: batchaxis.Tuples,
 			integers: move | keepBounds},
-		"Tile": {attributes: accept(2, ""), make: one(tile), fold: fold.One(fold.Tile),
+		"Tile": {attributes: accept(2, ""), make: oneResult(tile), fold: fold.One(fold.Tile),
 			integers: move | keepBounds, traits: hasSettings | onWeights},
 	})
 }

@@ -4,9 +4,9 @@ import "github.com/bnctl/bnctl/graph"
 
 func init() {
 	register(operators{
-		"DepthToSpace": {attributes: accept(1, "blocksize mode"), make: one(depthToSpace), integers: move,
+		"DepthToSpace": {attributes: accept(1, "blocksize mode"), make: oneResult(depthToSpace), integers: move,
 			bytes: anyBytes, traits: needsBatch},
-		"SpaceToDepth": {attributes: accept(1, "blocksize"), make: one(spaceToDepth), integers: move,
+		"SpaceToDepth": {attributes: accept(1, "blocksize"), make: oneResult(spaceToDepth), integers: move,
 			bytes: anyBytes, traits: needsBatch},
 	})
 }

@@ -14,14 +14,14 @@ import (
 
 func init() {
 	register(operators{
-		"Floor": {attributes: accept(1, "", "consumed_inputs"), make: one(rounded), fold: fold.Floor,
+		"Floor": {attributes: accept(1, "", "consumed_inputs"), make: oneResult(rounded), fold: fold.Floor,
 			batch: batchaxis.Same},
-		"Ceil": {attributes: accept(1, "", "consumed_inputs"), make: one(rounded), fold: fold.Ceil,
+		"Ceil": {attributes: accept(1, "", "consumed_inputs"), make: oneResult(rounded), fold: fold.Ceil,
 			batch: batchaxis.Same},
 		"Where": {attributes: accept(3, ""), make: choices, fold: fold.One(fold.Where), batch: batchaxis.Aligned,
 			traits: alignsBatch},
-		"Sign":  {attributes: accept(1, ""), make: one(signOf), fold: fold.Sign, batch: batchaxis.Same},
-		"Round": {attributes: accept(1, ""), make: one(rounded), fold: fold.Round, batch: batchaxis.Same},
+		"Sign":  {attributes: accept(1, ""), make: oneResult(signOf), fold: fold.Sign, batch: batchaxis.Same},
+		"Round": {attributes: accept(1, ""), make: oneResult(rounded), fold: fold.Round, batch: batchaxis.Same},
 		"Not":   {attributes: accept(1, ""), make: tells(not), fold: fold.Not, batch: batchaxis.Same},
 		"IsNaN": {attributes: accept(1, ""), make: tells(isNaN), fold: fold.IsNaN, batch: batchaxis.Same},
 		"IsInf": {attributes: accept(1, "detect_negative detect_positive"), make: tells(isInf),

@@ -8,11 +8,11 @@ import (
 
 func init() {
 	register(operators{
-		"Conv": {attributes: accept(3, windowAttributes+" group"), refused: "volumes", make: one(conv),
+		"Conv": {attributes: accept(3, windowAttributes+" group"), refused: "volumes", make: oneResult(conv),
 			traits: needsBatch},
 		"ConvTranspose": {attributes: accept(3, windowAttributes+" group output_padding output_shape"),
 			refused: "volumes; auto_pad SAME of a kernel that reaches less than its stride",
-			make:    one(convTranspose), traits: needsBatch},
+			make:    oneResult(convTranspose), traits: needsBatch},
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 func init() {
 	register(operators{
 		"CenterCropPad": {attributes: accept(2, "axes"), refused: "a shape that is not constant",
-			make: one(centerCropPad), integers: moveNumbers},
+			make: oneResult(centerCropPad), integers: moveNumbers},
 		"Col2Im": {attributes: accept(3, "dilations pads strides"),
-			refused: "shapes that are not constant; volumes", make: one(col2Im)},
+			refused: "shapes that are not constant; volumes", make: oneResult(col2Im)},
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 func init() {
 	register(operators{
 		"CumSum": {attributes: accept(2, "exclusive reverse"), refused: "an axis that is not constant",
-			make: one(cumSum), fold: fold.One(fold.CumSum), integers: computeWhole},
+			make: oneResult(cumSum), fold: fold.One(fold.CumSum), integers: computeWhole},
 	})
 }
 

@@ -15,8 +15,9 @@ func init() {
 	register(operators{
 		// The attribute broadcast, which exists up to operator set 6, only affects the shape of C.
 		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
-			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
-			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
+			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1",
+			make:    oneResult(gemm),
+			fold:    fold.One(fold.Gemm), batch: batchaxis.Gemm},
 		"MatMul": {attributes: accept(2, ""), refused: "of computed values whose batch axes do not meet",
 			make: matMulBias, fold: fold.One(fold.MatMul), batch: batchaxis.Product,
 			traits: onWeights | alignsBatch},

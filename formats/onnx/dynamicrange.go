@@ -50,7 +50,7 @@ func (p *expansion) dynamic() {
 	steps := p.node("Add", []string{p.node("Round", []string{p.node("Div", []string{x, scale})}), zero})
 	for i, v := range []string{bounded(steps), scale, zero} {
 		if p.Proto.Output[i] != "" {
-			p.to(p.Proto.Output[i], "Identity", []string{v})
+			p.nodeNamed(p.Proto.Output[i], "Identity", []string{v})
 		}
 	}
 }

@@ -16,7 +16,7 @@ func init() {
 	register(operators{
 		"Einsum": {attributes: accept(node.ManyOperands, "equation"),
 			refused: "of more than two operands that are not constant; letters that a constant beside a value " +
-				"sums, or that an operand has twice", make: one(einsumOf), fold: fold.One(fold.Einsum),
+				"sums, or that an operand has twice", make: oneResult(einsumOf), fold: fold.One(fold.Einsum),
 			batch: batchaxis.Einsum},
 	})
 }

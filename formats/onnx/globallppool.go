@@ -7,7 +7,7 @@ import (
 
 func init() {
 	register(operators{
-		"GlobalLpPool": {attributes: accept(1, "p"), refused: "p below 1", make: one(globalLpPool),
+		"GlobalLpPool": {attributes: accept(1, "p"), refused: "p below 1", make: oneResult(globalLpPool),
 			traits: needsBatch},
 	})
 }
@@ -31,7 +31,7 @@ func globalLpPool(c *call) graph.Value {
 	case 1:
 		return sum("", makeAbsolute(c, ".size"))
 	case 2:
-		return norm{p, ".squares", "", total}.of(c, c.Dynamic(0))
+		return norm{p, ".squares", "", total}.add(c, c.Dynamic(0))
 	}
-	return norm{p, ".powers", "", total}.of(c, makeAbsolute(c, ".size"))
+	return norm{p, ".powers", "", total}.add(c, makeAbsolute(c, ".size"))
 }

@@ -9,11 +9,11 @@ import (
 
 func init() {
 	register(operators{
-		"Sinh":  {attributes: accept(1, ""), make: one(sinhCosh), batch: batchaxis.Same},
-		"Cosh":  {attributes: accept(1, ""), make: one(sinhCosh), batch: batchaxis.Same},
-		"Asinh": {attributes: accept(1, ""), make: one(asinh), batch: batchaxis.Same},
-		"Acosh": {attributes: accept(1, ""), make: one(acosh), batch: batchaxis.Same},
-		"Atanh": {attributes: accept(1, ""), make: one(atanh), batch: batchaxis.Same},
+		"Sinh":  {attributes: accept(1, ""), make: oneResult(sinhCosh), batch: batchaxis.Same},
+		"Cosh":  {attributes: accept(1, ""), make: oneResult(sinhCosh), batch: batchaxis.Same},
+		"Asinh": {attributes: accept(1, ""), make: oneResult(asinh), batch: batchaxis.Same},
+		"Acosh": {attributes: accept(1, ""), make: oneResult(acosh), batch: batchaxis.Same},
+		"Atanh": {attributes: accept(1, ""), make: oneResult(atanh), batch: batchaxis.Same},
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	register(operators{
-		"LRN": {attributes: accept(1, "alpha beta bias size"), make: one(lrn), traits: needsBatch},
+		"LRN": {attributes: accept(1, "alpha beta bias size"), make: oneResult(lrn), traits: needsBatch},
 	})
 }
 

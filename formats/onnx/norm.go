@@ -15,7 +15,7 @@ func init() {
 		// consumed_inputs names buffers that may be overwritten
 		"BatchNormalization": {
 			attributes: accept(5, "epsilon is_test momentum spatial training_mode", "consumed_inputs"),
-			refused:    "training mode, but in train; spatial=0", make: one(batchNorm), traits: needsBatch},
+			refused:    "training mode, but in train; spatial=0", make: oneResult(batchNorm), traits: needsBatch},
 	})
 }
 

@@ -13,23 +13,26 @@ import (
 
 func init() {
 	register(operators{
-		"ReduceL1": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL1,
+		"ReduceL1": {attributes: accept(2, reduceAttributes), make: oneResult(reduceOf), fold: fold.ReduceL1,
 			batch: batchaxis.Reduced, traits: hasSettings | onWeights},
-		"ReduceL2": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL2,
+		"ReduceL2": {attributes: accept(2, reduceAttributes), make: oneResult(reduceOf), fold: fold.ReduceL2,
 			batch: batchaxis.Reduced, traits: hasSettings | onWeights},
-		"ReduceSumSquare": {attributes: accept(2, reduceAttributes), make: one(reduceOf),
+		"ReduceSumSquare": {attributes: accept(2, reduceAttributes), make: oneResult(reduceOf),
 			fold: fold.ReduceSumSquare, batch: batchaxis.Reduced, traits: onWeights},
-		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
+		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: oneResult(reduceOf),
+			fold:  fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
-		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
+		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: oneResult(reduceOf)},
 		// stash_type is the type of the moments during the computation
 		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
 			batch: batchaxis.LayerNorm},
-		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),
+		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"),
+			make:   oneResult(groupNorm),
 			traits: needsBatch},
-		"InstanceNormalization": {attributes: accept(3, "epsilon", "consumed_inputs"), make: one(instanceNorm),
+		"InstanceNormalization": {attributes: accept(3, "epsilon", "consumed_inputs"),
+			make:   oneResult(instanceNorm),
 			traits: needsBatch},
-		"LpNormalization": {attributes: accept(1, "axis p"), make: one(lpNorm), batch: batchaxis.AlongOther},
+		"LpNormalization": {attributes: accept(1, "axis p"), make: oneResult(lpNorm), batch: batchaxis.AlongOther},
 	})
 }
 
@@ -224,7 +227,7 @@ func lpNorm(c *call) graph.Value {
 	if p == 1 {
 		size = sum("", makeAbsolute(c, ".size"))
 	} else {
-		size = norm{2, ".squares", ".norm", sum}.of(c, x)
+		size = norm{2, ".squares", ".norm", sum}.add(c, x)
 	}
 	size = c.node(graph.Clip, ".some", []graph.Value{size}, "min", 1e-38, "max", math.Inf(1))
 	return c.node(graph.Div, "", []graph.Value{x, size})
@@ -254,7 +257,7 @@ func reduceOf(c *call) graph.Value {
 			"keep", c.Int("keepdims", 1) != 0)
 	}
 	if op == "ReduceL2" {
-		return norm{2, ".squares", "", sum}.of(c, x)
+		return norm{2, ".squares", "", sum}.add(c, x)
 	}
 	if x = sum("", x); op == "ReduceLogSum" {
 		return c.node(graph.Log, "", []graph.Value{x})

@@ -86,8 +86,8 @@ func accept(operands int, honoured string, irrelevant ...string) node.Spec {
 // maker adds the nodes of an operator and returns its results.
 type maker func(*call) []node.Value
 
-// one returns the maker of an operator with one result.
-func one(f func(*call) graph.Value) maker {
+// oneResult returns the maker of an operator with one result.
+func oneResult(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value { return []node.Value{node.Rows(f(c))} }
 }
 

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(operators{
-		"Pad": {attributes: accept(4, "mode pads value"), make: one(pad), fold: fold.One(fold.Pad),
+		"Pad": {attributes: accept(4, "mode pads value"), make: oneResult(pad), fold: fold.One(fold.Pad),
 			integers: move, bytes: anyBytes, traits: hasSettings},
 	})
 }

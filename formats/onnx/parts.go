@@ -14,9 +14,9 @@ func init() {
 	register(operators{
 		"ScatterND": {attributes: accept(3, "reduction"),
 			refused: "indices that are not constant, or of the batch axis where it is open or more than 1; of " +
-				"computed updates places of several axes, and reductions", make: one(setParts),
+				"computed updates places of several axes, and reductions", make: oneResult(setParts),
 			fold: fold.One(fold.ScatterND), batch: batchaxis.Set},
-		"Trilu": {attributes: accept(2, "upper"), make: one(triangle), fold: fold.One(fold.Trilu),
+		"Trilu": {attributes: accept(2, "upper"), make: oneResult(triangle), fold: fold.One(fold.Trilu),
 			batch: batchaxis.Triangle},
 	})
 }

@@ -24,7 +24,7 @@ func init() {
 		"ArgMin": {attributes: accept(1, "axis keepdims select_last_index"), make: argExtreme,
 			fold: fold.One(fold.Arg)},
 		"Compress": {attributes: accept(2, "axis"), refused: "a condition that is not constant",
-			make: one(compress), integers: moveNumbers | keepBounds},
+			make: oneResult(compress), integers: moveNumbers | keepBounds},
 	})
 }
 

@@ -13,16 +13,16 @@ func init() {
 		// storage_order affects the indices, which are refused
 		"MaxPool": {attributes: accept(1, windowAttributes+" ceil_mode", "storage_order"),
 			refused: "the second result, indices, where something takes it; volumes, unless the window is one " +
-				"element of the first axis or of the other two", make: one(pool), integers: move,
+				"element of the first axis or of the other two", make: oneResult(pool), integers: move,
 			bytes: withoutDilations, traits: needsBatch},
 		"AveragePool": {attributes: accept(1, windowAttributes+" ceil_mode count_include_pad"),
 			refused: "dilations above 1; volumes, unless the window is one element of the first axis or of the " +
-				"other two", make: one(pool), traits: needsBatch},
+				"other two", make: oneResult(pool), traits: needsBatch},
 		"LpPool": {attributes: accept(1, windowAttributes+" ceil_mode p"),
-			refused: "dilations above 1; p below 1", make: one(lpPool),
+			refused: "dilations above 1; p below 1", make: oneResult(lpPool),
 			traits: needsBatch},
-		"GlobalMaxPool":     {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
-		"GlobalAveragePool": {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
+		"GlobalMaxPool":     {attributes: accept(1, ""), make: oneResult(globalPool), traits: needsBatch},
+		"GlobalAveragePool": {attributes: accept(1, ""), make: oneResult(globalPool), traits: needsBatch},
 	})
 }
 
@@ -42,9 +42,9 @@ func pool(c *call) graph.Value {
 // makeVolumePool adds a pool over three axes. Its window has one element along the first axis, or
 // along the other two: PyTorch writes local_response_norm as an average over channels.
 func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
-	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
+	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.slice(1, 3)
 	if !w.isElement(0) {
-		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.only(0, 2)
+		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.slice(0, 2)
 		if !w.isElement(1) || !w.isElement(2) {
 			c.Fail("over three axes with a kernel of %v, strides of %v and pads of %v is not supported, only "+
 				"with 1, 1 and 0 in the first or in the last two", w.kernel, w.stride, w.pads())
@@ -208,7 +208,7 @@ func lpPool(c *call) graph.Value {
 	case 1:
 		return c.fromImage(sum("", makeAbsolute(c, ".size")), axes)
 	case 2:
-		return c.fromImage(norm{p, ".squares", ".root", sum}.of(c, c.Dynamic(0)), axes)
+		return c.fromImage(norm{p, ".squares", ".root", sum}.add(c, c.Dynamic(0)), axes)
 	}
-	return c.fromImage(norm{p, ".powers", ".root", sum}.of(c, makeAbsolute(c, ".size")), axes)
+	return c.fromImage(norm{p, ".powers", ".root", sum}.add(c, makeAbsolute(c, ".size")), axes)
 }

@@ -13,15 +13,16 @@ import (
 
 func init() {
 	register(operators{
-		"Reciprocal": {attributes: accept(1, "", "consumed_inputs"), make: one(reciprocal),
+		"Reciprocal": {attributes: accept(1, "", "consumed_inputs"), make: oneResult(reciprocal),
 			fold: fold.Reciprocal, batch: batchaxis.Same, traits: onWeights},
-		"Pow": {attributes: accept(2, legacyBroadcast), make: one(pow), fold: fold.Pow, batch: batchaxis.Aligned,
+		"Pow": {attributes: accept(2, legacyBroadcast), make: oneResult(pow), fold: fold.Pow,
+			batch:  batchaxis.Aligned,
 			traits: onWeights | alignsBatch},
-		"Mean": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(mean),
+		"Mean": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: oneResult(mean),
 			batch: batchaxis.Aligned, traits: alignsBatch},
-		"Max": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(maximum),
+		"Max": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: oneResult(maximum),
 			fold: fold.Max, batch: batchaxis.Aligned, traits: onWeights | alignsBatch},
-		"Min": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(minimum),
+		"Min": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: oneResult(minimum),
 			fold: fold.Min, batch: batchaxis.Aligned, traits: onWeights | alignsBatch},
 	})
 }

@@ -29,8 +29,8 @@ func (p *expansion) fresh() string {
 	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.count)
 }
 
-// to reads a node. Its result gets the given name.
-func (p *expansion) to(name, op string, operands []string, attrs ...*onnxpb.AttributeProto) string {
+// nodeNamed reads a node. Its result gets the given name.
+func (p *expansion) nodeNamed(name, op string, operands []string, attrs ...*onnxpb.AttributeProto) string {
 	if p.Err == nil {
 		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: operands, Output: []string{name},
 			Attribute: attrs})
@@ -39,12 +39,12 @@ func (p *expansion) to(name, op string, operands []string, attrs ...*onnxpb.Attr
 }
 
 func (p *expansion) node(op string, operands []string, attrs ...*onnxpb.AttributeProto) string {
-	return p.to(p.fresh(), op, operands, attrs...)
+	return p.nodeNamed(p.fresh(), op, operands, attrs...)
 }
 
 // result reads the node that computes the result of the original node.
 func (p *expansion) result(op string, operands []string, attrs ...*onnxpb.AttributeProto) {
-	p.to(decode.First(p.Proto.Output, "node"), op, operands, attrs...)
+	p.nodeNamed(decode.First(p.Proto.Output, "node"), op, operands, attrs...)
 }
 
 // operandName returns the name of operand i; "" if it is absent.

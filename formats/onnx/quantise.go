@@ -23,7 +23,7 @@ func init() {
 		"QuantizeLinear": {attributes: accept(3, "axis block_size output_dtype", "saturate"),
 			refused: "block_size", make: quantizeLinear, fold: fold.One(fold.Quantize), batch: batchaxis.Quantised},
 		"DequantizeLinear": {attributes: accept(3, "axis block_size"), refused: "block_size",
-			make: one(dequantizeLinear), fold: fold.One(fold.Dequantize), batch: batchaxis.Quantised,
+			make: oneResult(dequantizeLinear), fold: fold.One(fold.Dequantize), batch: batchaxis.Quantised,
 			bytes: oneScale},
 	})
 }

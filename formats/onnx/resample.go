@@ -89,8 +89,8 @@ func (r *resampling) check() error {
 	return nil
 }
 
-// at returns the coordinate in the operand of the centre of result pixel i.
-func (r *resampling) at(i int) float32 {
+// coordinate returns the coordinate in the operand of the centre of result pixel i.
+func (r *resampling) coordinate(i int) float32 {
 	if r.scale == 1 && r.coordinates != cropping {
 		return float32(i)
 	}
@@ -104,15 +104,15 @@ func (r *resampling) isIdentity() bool {
 	return r.check() == nil && r.length == r.newLength && r.scale == 1 && r.coordinates != cropping
 }
 
-// inside reports whether the centre of result pixel i is inside the operand.
-func (r *resampling) inside(i int) bool {
-	x := r.at(i)
+// isInside reports whether the centre of result pixel i is inside the operand.
+func (r *resampling) isInside(i int) bool {
+	x := r.coordinate(i)
 	return r.coordinates != cropping || x >= 0 && x <= float32(r.length-1)
 }
 
 // pixel returns the operand's pixel that result pixel i copies in mode nearest.
 func (r *resampling) pixel(i int) int {
-	x := roundings[r.rounding](float64(r.at(i)), r.scale < 1)
+	x := roundings[r.rounding](float64(r.coordinate(i)), r.scale < 1)
 	return int(min(max(x, 0), float64(r.length-1)))
 }
 
@@ -131,18 +131,18 @@ func (r *resampling) weights() []float32 {
 	for i := range r.newLength {
 		row := m[i*r.length:][:r.length]
 		switch {
-		case !r.inside(i):
+		case !r.isInside(i):
 		case r.mode == "nearest":
 			row[r.pixel(i)] = 1
 		case r.antialias:
 			r.filtered(row, i)
 		case r.mode == "linear":
-			x := min(max(float64(r.at(i)), 0), float64(r.length-1))
+			x := min(max(float64(r.coordinate(i)), 0), float64(r.length-1))
 			low := int(x)
 			row[low] = float32(1 - (x - float64(low)))
 			row[min(low+1, r.length-1)] += float32(x - float64(low))
 		default:
-			x := float64(r.at(i))
+			x := float64(r.coordinate(i))
 			low := int(math.Floor(x))
 			r.setWeights(row, low-1, low+2, func(k int) float64 { return r.cubicAt(math.Abs(float64(k) - x)) })
 		}
@@ -156,7 +156,7 @@ func (r *resampling) filtered(row []float32, i int) {
 	if r.mode == "cubic" {
 		radius, filter = 2, r.cubicAt
 	}
-	x := float64(r.at(i))
+	x := float64(r.coordinate(i))
 	first, last := int(math.Floor(x-float64(radius*width)+1)), int(math.Floor(x+float64(radius*width)+1))-1
 	r.setWeights(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
 }

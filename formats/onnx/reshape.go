@@ -13,22 +13,22 @@ import (
 
 func init() {
 	register(operators{
-		"Expand": {attributes: accept(2, ""), make: one(expand), fold: fold.One(fold.Expand),
+		"Expand": {attributes: accept(2, ""), make: oneResult(expand), fold: fold.One(fold.Expand),
 			batch: batchaxis.Expanded, integers: move | keepBounds, grows: growPair(growFirst),
 			traits: hasSettings | onWeights},
 		"Flatten": {attributes: accept(1, "axis"),
-			refused: "axes other than 1, unless the file fixes the batch to 1", make: one(flatten),
+			refused: "axes other than 1, unless the file fixes the batch to 1", make: oneResult(flatten),
 			fold: fold.One(fold.Flatten), batch: batchaxis.Flattened, integers: move | keepBounds,
 			bytes: anyBytes, grows: growAlone, traits: followsArgMax | onlyReshapes | onWeights},
-		"Reshape": {attributes: accept(2, "allowzero shape", "consumed_inputs"), make: one(reshape),
+		"Reshape": {attributes: accept(2, "allowzero shape", "consumed_inputs"), make: oneResult(reshape),
 			fold: fold.One(fold.Reshape), batch: batchaxis.Reshaped, integers: move | keepBounds, bytes: anyBytes,
 			grows:  growAlone,
 			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
-		"Squeeze": {attributes: accept(2, "axes"), refused: "an empty list of axes", make: one(squeeze),
+		"Squeeze": {attributes: accept(2, "axes"), refused: "an empty list of axes", make: oneResult(squeeze),
 			fold: fold.One(fold.Squeeze), batch: batchaxis.Squeezed, integers: move | keepBounds, bytes: anyBytes,
 			grows:  growAlone,
 			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
-		"Unsqueeze": {attributes: accept(2, "axes"), make: one(unsqueeze), fold: fold.One(fold.Unsqueeze),
+		"Unsqueeze": {attributes: accept(2, "axes"), make: oneResult(unsqueeze), fold: fold.One(fold.Unsqueeze),
 			batch: batchaxis.Unsqueezed, integers: move | keepBounds, bytes: anyBytes, grows: growAlone,
 			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
 	})

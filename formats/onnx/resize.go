@@ -127,7 +127,7 @@ func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	}
 	t := c.NewConstant(tensor.F32, []int{1, axes[0].newLength, axes[1].newLength})
 	for i := range t.F32() {
-		if !axes[0].inside(i/axes[1].newLength) || !axes[1].inside(i%axes[1].newLength) {
+		if !axes[0].isInside(i/axes[1].newLength) || !axes[1].isInside(i%axes[1].newLength) {
 			t.F32()[i] = value
 		}
 	}
@@ -275,7 +275,7 @@ func (r resampling) isBilinear(align bool) bool {
 			x = float64(i) * float64(r.length-1) / float64(max(r.newLength-1, 1))
 		}
 		clamp := func(x float64) float64 { return min(max(x, 0), float64(r.length-1)) }
-		if math.Abs(clamp(x)-clamp(float64(r.at(i)))) > 1e-6*float64(r.length) {
+		if math.Abs(clamp(x)-clamp(float64(r.coordinate(i)))) > 1e-6*float64(r.length) {
 			return false
 		}
 	}

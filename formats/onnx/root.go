@@ -21,8 +21,8 @@ type norm struct {
 // values.
 const mostLevels = 8
 
-// of adds the nodes that compute the norm of x.
-func (n norm) of(c *call, x graph.Value) graph.Value {
+// add adds the nodes that compute the norm of x.
+func (n norm) add(c *call, x graph.Value) graph.Value {
 	step := 220 / n.p // a level divides the values by 2^step
 	levels := (128-126/n.p+8+step-1)/max(step, 1) + 1
 	if levels > mostLevels {
@@ -30,7 +30,7 @@ func (n norm) of(c *call, x graph.Value) graph.Value {
 	}
 	v := graph.None
 	for k := levels - 1; k >= 0; k-- {
-		total, root := n.level(c, x, k, step)
+		total, root := n.addLevel(c, x, k, step)
 		if v == graph.None {
 			v = root
 			continue
@@ -45,9 +45,9 @@ func (n norm) of(c *call, x graph.Value) graph.Value {
 	return v
 }
 
-// level adds the sum and the root for values that are divided k times. If k is positive, the gradient
+// addLevel adds the sum and the root for values that are divided k times. If k is positive, the gradient
 // of the root is made finite at 0, because the divided values may become 0.
-func (n norm) level(c *call, x graph.Value, k, step int) (total, root graph.Value) {
+func (n norm) addLevel(c *call, x graph.Value, k, step int) (total, root graph.Value) {
 	suffix, by := suffixOf(k), math.Ldexp(1, -min(k*step, 120))
 	if k > 0 {
 		x = c.node(graph.Affine, ".values"+suffix, []graph.Value{x}, "by", by)

@@ -14,10 +14,10 @@ func init() {
 	register(operators{
 		"ScatterElements": {attributes: accept(3, "axis reduction"),
 			refused: "indices or updates that are not constant; a batch that is open or more than 1",
-			make:    one(scatter), fold: fold.One(fold.ScatterElements)},
+			make:    oneResult(scatter), fold: fold.One(fold.ScatterElements)},
 		"Scatter": {attributes: accept(3, "axis"),
 			refused: "indices or updates that are not constant; a batch that is open or more than 1",
-			make:    one(scatter), fold: fold.One(fold.ScatterElements)},
+			make:    oneResult(scatter), fold: fold.One(fold.ScatterElements)},
 	})
 }
 

@@ -12,16 +12,17 @@ import (
 
 func init() {
 	register(operators{
-		"Concat": {attributes: accept(node.ManyOperands, "axis"), make: one(concat),
+		"Concat": {attributes: accept(node.ManyOperands, "axis"), make: oneResult(concat),
 			fold: fold.One(fold.Concat), batch: batchaxis.Concat, integers: move | keepBounds, bytes: alikeBytes,
 			traits: onWeights | alignsBatch},
 		"Split": {attributes: accept(2, "axis num_outputs split"), make: split, fold: fold.Split,
 			batch: batchaxis.AlongOther, integers: move | keepBounds, bytes: anyBytes,
 			traits: hasSettings | onWeights},
-		"Slice": {attributes: accept(5, "axes ends starts"), make: one(slice), fold: fold.One(fold.Slice),
+		"Slice": {attributes: accept(5, "axes ends starts"), make: oneResult(slice), fold: fold.One(fold.Slice),
 			batch: batchaxis.Sliced, integers: move | keepBounds, bytes: anyBytes,
 			traits: hasSettings | onWeights | preparesInput},
-		"Transpose": {attributes: accept(1, "perm"), refused: "a perm that moves axis 0", make: one(transpose),
+		"Transpose": {attributes: accept(1, "perm"), refused: "a perm that moves axis 0",
+			make: oneResult(transpose),
 			fold: fold.One(fold.Transpose), batch: batchaxis.Transposed, integers: move | keepBounds,
 			bytes: anyBytes, grows: growAlone, traits: onWeights | preparesInput},
 	})

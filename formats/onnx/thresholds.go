@@ -10,9 +10,10 @@ import (
 
 func init() {
 	register(operators{
-		"ThresholdedRelu": {attributes: accept(1, "alpha"), make: one(thresholdedRelu), batch: batchaxis.Same},
-		"Shrink":          {attributes: accept(1, "bias lambd"), make: one(shrink), batch: batchaxis.Same},
-		"Hardmax":         {attributes: accept(1, "axis"), make: one(hardmax), batch: batchaxis.Softmax},
+		"ThresholdedRelu": {attributes: accept(1, "alpha"), make: oneResult(thresholdedRelu),
+			batch: batchaxis.Same},
+		"Shrink":  {attributes: accept(1, "bias lambd"), make: oneResult(shrink), batch: batchaxis.Same},
+		"Hardmax": {attributes: accept(1, "axis"), make: oneResult(hardmax), batch: batchaxis.Softmax},
 	})
 }
 

@@ -10,12 +10,12 @@ import (
 
 func init() {
 	register(operators{
-		"Sin":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Sin, batch: batchaxis.Same},
-		"Cos":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Cos, batch: batchaxis.Same},
-		"Tan":  {attributes: accept(1, ""), make: one(tangent), batch: batchaxis.Same},
-		"Asin": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
-		"Acos": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
-		"Atan": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+		"Sin":  {attributes: accept(1, ""), make: oneResult(sineCosine), fold: fold.Sin, batch: batchaxis.Same},
+		"Cos":  {attributes: accept(1, ""), make: oneResult(sineCosine), fold: fold.Cos, batch: batchaxis.Same},
+		"Tan":  {attributes: accept(1, ""), make: oneResult(tangent), batch: batchaxis.Same},
+		"Asin": {attributes: accept(1, ""), make: oneResult(arc), batch: batchaxis.Same},
+		"Acos": {attributes: accept(1, ""), make: oneResult(arc), batch: batchaxis.Same},
+		"Atan": {attributes: accept(1, ""), make: oneResult(arc), batch: batchaxis.Same},
 	})
 }
 

@@ -32,7 +32,7 @@ func (c *call) window(kernel, size []int) window {
 	case "VALID":
 		clear(pads)
 	case "SAME_UPPER", "SAME_LOWER":
-		w.same(size, auto == "SAME_LOWER")
+		w.setSame(size, auto == "SAME_LOWER")
 	default:
 		c.Fail("auto_pad is %.40q", auto)
 	}
@@ -42,9 +42,9 @@ func (c *call) window(kernel, size []int) window {
 	return w
 }
 
-// same sets the pads so that ceil(n/stride) windows fit. If their number is odd, the additional element
+// setSame sets the pads so that ceil(n/stride) windows fit. If their number is odd, the additional element
 // is at the end or, with lower, at the beginning.
-func (w *window) same(size []int, lower bool) {
+func (w *window) setSame(size []int, lower bool) {
 	for a, n := range size {
 		total := max((node.Ceil(n, w.stride[a])-1)*w.stride[a]+w.span(a)-n, 0)
 		w.begin[a] = total / 2
@@ -72,8 +72,8 @@ func (w *window) isElement(a int) bool {
 	return w.kernel[a] == 1 && w.stride[a] == 1 && w.begin[a] == 0 && w.end[a] == 0
 }
 
-// only returns the window over some of its axes.
-func (w *window) only(start, end int) window {
+// slice returns the window over some of its axes.
+func (w *window) slice(start, end int) window {
 	return window{w.kernel[start:end], w.stride[start:end], w.dilation[start:end], w.begin[start:end],
 		w.end[start:end],
 		w.beyond[start:end]}

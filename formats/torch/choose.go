@@ -28,7 +28,7 @@ func choose(root any, o Options) (stateDict, error) {
 		}
 	}
 	f := &finder{seen: map[any]bool{}}
-	models := f.under(root, nil)
+	models := f.dictsUnder(root, nil)
 	if o.EMA {
 		return pick(f.averages, "state dict of averages (EMA)", root)
 	}

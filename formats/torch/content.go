@@ -40,7 +40,7 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	if err := refuseZero(c.root, f.Tensors); err != nil {
 		return nil, err
 	}
-	c.rest(f, chosen)
+	c.listRest(f, chosen)
 	f.Labels = labels(c.root)
 	return f, nil
 }

@@ -73,10 +73,10 @@ type finder struct {
 	averages []stateDict
 }
 
-// under returns the state dicts below v, and modules that hold one; they are never nested
+// dictsUnder returns the state dicts below v, and modules that hold one; they are never nested
 // in each other. Averages of the weights are kept apart, and state that only training needs
 // is left out.
-func (f *finder) under(v any, path []string) []stateDict {
+func (f *finder) dictsUnder(v any, path []string) []stateDict {
 	if call, ok := v.(*pickle.Call); ok && f.seen[call] {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (f *finder) under(v any, path []string) []stateDict {
 	f.seen[v] = true
 	d.path = path
 	if d.class != "" {
-		return d.weighed().among(nil)
+		return d.weighed().choose(nil)
 	}
 	var inside []stateDict
 	for _, e := range d.entries {
@@ -95,20 +95,20 @@ func (f *finder) under(v any, path []string) []stateDict {
 		if err != nil || trainingKey().MatchString(name) {
 			continue
 		}
-		found := f.under(e.Value, append(slices.Clip(path), name))
+		found := f.dictsUnder(e.Value, append(slices.Clip(path), name))
 		if averageKey().MatchString(name) {
 			f.averages = append(f.averages, found...)
 			continue
 		}
 		inside = append(inside, found...)
 	}
-	return d.weighed().among(inside)
+	return d.weighed().choose(inside)
 }
 
-// among chooses among a dict d and the state dicts inside it. It returns only d if the
+// choose chooses among a dict d and the state dicts inside it. It returns only d if the
 // others are its branches, only the others if d's direct tensors are something else, or all
 // of them if this is undecidable.
-func (d stateDict) among(inner []stateDict) []stateDict {
+func (d stateDict) choose(inner []stateDict) []stateDict {
 	layers, most, branches := 0, 0, true
 	for _, s := range inner {
 		layers, branches = layers+s.layers, branches && s.plain

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rest lists the values outside the chosen state dict on every level above it: counters,
+// listRest lists the values outside the chosen state dict on every level above it: counters,
 // and the groups of tensors that are left out.
-func (c *content) rest(f *foreign.File, chosen stateDict) {
+func (c *content) listRest(f *foreign.File, chosen stateDict) {
 	if chosen.class != "" && len(chosen.path) == 0 {
 		return // a module is the whole file
 	}

@@ -154,13 +154,13 @@ func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (c *Chart) axes(b *strings.Builder, x, y scale) {
 	left, right, lower, upper := x.first, x.last, y.first, y.last
 	for _, v := range y.ticks(5, false) {
-		at := y.at(v)
+		at := y.position(v)
 		fmt.Fprintf(b, `<path class="rule" d="M%s %sH%s"/><text class="soft" x="%s" y="%s" `+
 			`text-anchor="end">%s</text>`,
 			Px(left), Px(at), Px(right), Px(left-6), Px(at+4), c.number(v))
 	}
 	for _, v := range x.ticks(6, c.Integer) {
-		at := x.at(v)
+		at := x.position(v)
 		fmt.Fprintf(b, `<path class="axis" d="M%s %sv4"/><text class="soft" x="%s" y="%s" `+
 			`text-anchor="middle">%s</text>`,
 			Px(at), Px(lower), Px(at), Px(lower+17), Short(v))
@@ -203,14 +203,14 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 			}
 			fmt.Fprintf(b, `<text class="f4" x="%s" y="%s" text-anchor="middle">✕<title>%s %s: no `+
 				`number</title></text>`,
-				Px(x.at(xs[i])), Px(y.last+10), html.EscapeString(c.X), Short(xs[i]))
+				Px(x.position(xs[i])), Px(y.last+10), html.EscapeString(c.X), Short(xs[i]))
 			continue
 		}
 		command := "L"
 		if !pen {
 			command = "M"
 		}
-		path.WriteString(command + Px(x.at(xs[i])) + " " + Px(y.at(ys[i])))
+		path.WriteString(command + Px(x.position(xs[i])) + " " + Px(y.position(ys[i])))
 		if k.Gaps && !pen {
 			path.WriteString("h0") // a line of length 0 is a dot, for a value between two gaps
 		}
@@ -226,7 +226,8 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 		if Finite(ys[i]) {
 			fmt.Fprintf(b, `<circle class="f%d" cx="%s" cy="%s" r="2.6"><title>%s %s: %s %s</title></circle>`,
 				k.Colour,
-				Px(x.at(xs[i])), Px(y.at(ys[i])), html.EscapeString(c.X), Short(xs[i]), html.EscapeString(k.Name),
+				Px(x.position(xs[i])), Px(y.position(ys[i])), html.EscapeString(c.X), Short(xs[i]),
+				html.EscapeString(k.Name),
 				c.number(ys[i]))
 		}
 	}

@@ -36,7 +36,7 @@ func (r *Rows) Draw() (string, float64) {
 	c := Chart{Percent: r.Percent, X: r.X}
 	for _, v := range x.ticks(5, false) {
 		fmt.Fprintf(&b, `<path class="rule" d="M%s %sV%s"/><text class="soft" x="%s" y="%s" `+
-			`text-anchor="middle">%s</text>`, Px(x.at(v)), Px(upper), Px(lower), Px(x.at(v)), Px(lower+17),
+			`text-anchor="middle">%s</text>`, Px(x.position(v)), Px(upper), Px(lower), Px(x.position(v)), Px(lower+17),
 			c.number(v))
 	}
 	fmt.Fprintf(&b, `<path class="axis" d="M%s %sV%sH%s"/>`, Px(x.first), Px(upper), Px(lower), Px(x.last))
@@ -88,17 +88,17 @@ func (w *Row) draw(b *strings.Builder, r *Rows, x scale, y float64) {
 		return
 	case r.Bars:
 		fmt.Fprintf(b, `<path class="f%d" d="M%s %sH%sv12H%sz"><title>%s%s</title></path>`, w.Colour,
-			Px(x.at(0)), Px(y-6), Px(x.at(w.Mean)), Px(x.at(0)), title, c.number(w.Mean))
+			Px(x.position(0)), Px(y-6), Px(x.position(w.Mean)), Px(x.position(0)), title, c.number(w.Mean))
 		return
 	}
 	for _, v := range w.Values {
 		if Finite(v) {
 			fmt.Fprintf(b, `<circle class="f%d" cx="%s" cy="%s" r="2.2"><title>%s%s</title></circle>`, w.Colour,
-				Px(x.at(v)), Px(y), title, c.number(v))
+				Px(x.position(v)), Px(y), title, c.number(v))
 		}
 	}
 	fmt.Fprintf(b, `<circle class="line s%d" cx="%s" cy="%s" r="5.5"><title>%smean %s</title></circle>`,
-		w.Colour, Px(x.at(w.Mean)), Px(y), title, c.number(w.Mean))
+		w.Colour, Px(x.position(w.Mean)), Px(y), title, c.number(w.Mean))
 }
 
 // inWords describes the rows for readers who cannot see them.

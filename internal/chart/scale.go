@@ -8,7 +8,7 @@ type scale struct {
 	log                    bool
 }
 
-func (s scale) at(v float64) float64 {
+func (s scale) position(v float64) float64 {
 	low, high := s.low, s.high
 	if s.log {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)

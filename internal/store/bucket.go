@@ -105,12 +105,12 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 		return nil, err
 	}
 	if key == "" || strings.HasSuffix(key, "/") {
-		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // the URL names a folder
+		return nil, withURL(text, &status{http.StatusNotFound, "there is no file in it"}) // the URL names a folder
 	}
 	ctx = withAnswer(ctx)
 	info, err := b.client.StatObject(ctx, name, key, minio.StatObjectOptions{})
 	if err != nil {
-		return nil, about(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
+		return nil, withURL(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
 			var options minio.GetObjectOptions
 			if err := options.SetRange(0, 0); err != nil {
 				return err
@@ -242,7 +242,7 @@ func (b *bucket) list(ctx context.Context, text string, add func(string, *object
 			ctx := withAnswer(ctx)
 			for info := range b.client.ListObjectsIter(ctx, name, options) {
 				if info.Err != nil {
-					return about(text, b.explained(ctx, info.Err))
+					return withURL(text, b.explained(ctx, info.Err))
 				}
 				options.StartAfter = info.Key // continue after the last name of the attempt before
 				rest := strings.TrimPrefix(info.Key, key)
@@ -273,7 +273,7 @@ func (b *bucket) probe(ctx context.Context, text string) error {
 	ctx = withAnswer(ctx)
 	there, err := b.client.BucketExists(ctx, name)
 	if err != nil {
-		return about(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
+		return withURL(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
 			for info := range b.client.ListObjectsIter(ctx, name, minio.ListObjectsOptions{MaxKeys: 1}) {
 				return info.Err
 			}

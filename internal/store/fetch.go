@@ -123,7 +123,7 @@ func (s *Store) fetch(url string, o *object) (string, error) {
 	partial := s.cache.path("partial", key)
 	sum, err := s.download(o, partial)
 	if err != nil {
-		return "", about(url, err)
+		return "", withURL(url, err)
 	}
 	path := s.cache.path("content", sum, name)
 	if err := s.cache.make(path); err != nil {

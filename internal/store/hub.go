@@ -109,7 +109,7 @@ func (h *hub) stat(ctx context.Context, text string) (*object, error) {
 	}
 	r, err := h.ownRedirects(ctx, q)
 	if err != nil {
-		return nil, about(text, err)
+		return nil, withURL(text, err)
 	}
 	r.Body.Close()
 	return h.object(f, r)
@@ -232,7 +232,7 @@ func (h *hub) list(ctx context.Context, text string, add func(string, *object) b
 	var names []string
 	err = h.s.retry(ctx, text, func() error {
 		commit, names, err = h.files(ctx, f)
-		return about(text, err)
+		return withURL(text, err)
 	})
 	if err != nil {
 		return err

@@ -49,8 +49,8 @@ func (s *Store) Hide(text string) string {
 	return name
 }
 
-// whole returns a URL with its query.
-func (s *Store) whole(name string) string {
+// withQuery returns a URL with its query.
+func (s *Store) withQuery(name string) string {
 	q := &s.queries
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,7 +75,7 @@ var signature = sync.OnceValue(func() *regexp.Regexp {
 // unsigned returns a URL with its query, without signatures. The cache uses it as the key of a file,
 // so that a URL with a new signature finds the file.
 func (s *Store) unsigned(name string) string {
-	text := s.whole(name)
+	text := s.withQuery(name)
 	bare, query, ok := strings.Cut(text, "?")
 	if scheme := s.schemeOf(text); !ok || scheme != "https" && scheme != "http" {
 		return text

@@ -89,18 +89,18 @@ func (g *registry) files(ctx context.Context, text string) (map[string]*object, 
 	}
 	at, err := r.Resolve(ctx, reference)
 	if err != nil {
-		return nil, "", about(text, g.explained(ctx, err))
+		return nil, "", withURL(text, g.explained(ctx, err))
 	}
 	if at.Size > maxManifest {
 		return nil, "", fmt.Errorf("%s: the manifest has more than %d bytes", Redact(text), maxManifest)
 	}
 	b, err := content.FetchAll(ctx, r, at) // FetchAll compares the digest
 	if err != nil {
-		return nil, "", about(text, g.explained(ctx, err))
+		return nil, "", withURL(text, g.explained(ctx, err))
 	}
 	layers, err := parseManifest(b)
 	if err != nil {
-		return nil, "", about(text, err)
+		return nil, "", withURL(text, err)
 	}
 	files := map[string]*object{}
 	for title, d := range layers {
@@ -157,9 +157,9 @@ func (g *registry) stat(ctx context.Context, text string) (*object, error) {
 		}
 	}
 	if name == "" {
-		return nil, about(text, &status{http.StatusNotFound, "it has several files"}) // the URL names a folder
+		return nil, withURL(text, &status{http.StatusNotFound, "it has several files"}) // the URL names a folder
 	}
-	return nil, about(text, &status{http.StatusNotFound, "the artifact has no file " + name})
+	return nil, withURL(text, &status{http.StatusNotFound, "the artifact has no file " + name})
 }
 
 // list implements server.
@@ -229,7 +229,7 @@ func (g *registry) put(ctx context.Context, text string, u *upload) (string, err
 		Size: info.Size(), Annotations: map[string]string{ocispec.AnnotationTitle: name}}
 	if there, err := r.Exists(ctx, d); err != nil || !there {
 		if err := r.Blobs().Push(ctx, d, f); err != nil && !errors.Is(err, errdef.ErrAlreadyExists) {
-			return "", about(text, g.explained(ctx, err))
+			return "", withURL(text, g.explained(ctx, err))
 		}
 	}
 	// Without a date the same file is the same artifact.
@@ -240,13 +240,13 @@ func (g *registry) put(ctx context.Context, text string, u *upload) (string, err
 		err = r.Tag(ctx, manifest, reference)
 	}
 	if err != nil {
-		return "", about(text, g.explained(ctx, err))
+		return "", withURL(text, g.explained(ctx, err))
 	}
 	now, err := r.Resolve(ctx, reference)
 	if err == nil && now.Digest != manifest.Digest {
 		return "", errChanged
 	}
-	return d.Digest.String(), about(text, g.explained(ctx, err))
+	return d.Digest.String(), withURL(text, g.explained(ctx, err))
 }
 
 // probe implements server.
@@ -260,7 +260,7 @@ func (g *registry) probe(ctx context.Context, text string) error {
 		return problem.Advise("name a tag", "%s: a digest names a file that exists already", Redact(text))
 	}
 	if _, err := r.Resolve(ctx, reference); err != nil && !errors.Is(err, errdef.ErrNotFound) {
-		return about(text, g.explained(ctx, err))
+		return withURL(text, g.explained(ctx, err))
 	}
 	return nil
 }

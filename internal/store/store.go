@@ -126,7 +126,7 @@ func (s *Store) serverOf(url string) (server, Source, error) {
 	}
 	switch scheme {
 	case "http", "https":
-		url = s.whole(url)
+		url = s.withQuery(url)
 		u, err := s.parseHTTP(url)
 		if err == nil {
 			err = checkNoPassword(u)

@@ -57,7 +57,7 @@ func (b *bucket) put(ctx context.Context, text string, u *upload) (version strin
 		done, err = b.putParts(ctx, location{name, key}, f, info.Size(), o)
 	}
 	if err != nil {
-		return "", about(text, b.explained(ctx, err))
+		return "", withURL(text, b.explained(ctx, err))
 	}
 	if _, generation := answerOf(ctx); generation != "" {
 		return generation, nil

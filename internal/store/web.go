@@ -190,7 +190,7 @@ func (w *web) stat(ctx context.Context, url string) (*object, error) {
 		header := http.Header{"Range": {"bytes=0-0"}}
 		o, err = w.head(ctx, request{url: url, method: http.MethodGet, header: header, follow: true})
 	}
-	return o, about(url, err)
+	return o, withURL(url, err)
 }
 
 // head sends a request for the headers of a file.
@@ -207,8 +207,8 @@ func (w *web) head(ctx context.Context, q request) (*object, error) {
 	return o, nil
 }
 
-// about adds the URL to an error.
-func about(url string, err error) error {
+// withURL adds the URL to an error.
+func withURL(url string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -36,9 +36,9 @@ type channel struct {
 	sum, squares float64
 }
 
-// wanted returns the values of p to measure: all values that may become bytes, except a
+// measuredValues returns the values of p to measure: all values that may become bytes, except a
 // value that only a bound reads.
-func (p *prepared) wanted() (values []graph.Value) {
+func (p *prepared) measuredValues() (values []graph.Value) {
 	f := p.Graph.Main
 	users := f.Users()
 	for _, v := range f.Inputs {
@@ -108,13 +108,13 @@ func (h *histogram) reach(t tensor.Tensor) error {
 			if !tensor.IsFinite(v) {
 				return problem.Advise("look at the model with {doctor}", "it is %g for a sample", v)
 			}
-			r = r.with(Range{float64(v), float64(v)})
+			r = r.union(Range{float64(v), float64(v)})
 			sum += float64(v)
 			squares += float64(float64(v) * float64(v))
 		}
 		c := &h.channels[i/line%len(h.channels)]
-		c.sum, c.squares, c.Range = c.sum+sum, c.squares+squares, c.with(r)
-		h.Range = h.with(r)
+		c.sum, c.squares, c.Range = c.sum+sum, c.squares+squares, c.union(r)
+		h.Range = h.union(r)
 	}
 	h.count += len(x)
 	return nil
@@ -151,15 +151,15 @@ func (h *histogram) moments() []moments {
 func (h *histogram) rangeBy(method string) Range {
 	switch method {
 	case percentile:
-		return h.without(1e-4)
+		return h.clippedRange(1e-4)
 	case leastSquares:
 		return h.closest()
 	}
 	return h.Range
 }
 
-// without returns the range that leaves out a fraction of the numbers at either end.
-func (h *histogram) without(fraction float64) Range {
+// clippedRange returns the range that leaves out a fraction of the numbers at either end.
+func (h *histogram) clippedRange(fraction float64) Range {
 	most := int(fraction * float64(h.count))
 	first, last := 0, len(h.bins)-1
 	for sum := h.bins[first]; sum <= most && first < last; sum += h.bins[first] {

@@ -20,7 +20,7 @@ func (p *prepared) losses(ctx context.Context, s *samples, templates []*built) (
 	err := s.each(ctx, func(outputs [][]tensor.Tensor) error {
 		for o := range n {
 			for i := range templates {
-				x, y := apart(outputs[0][o], outputs[1+i][o], nil)
+				x, y := signalAndNoise(outputs[0][o], outputs[1+i][o], nil)
 				noise[i*n+o] += y
 				if i == 0 {
 					signal[o] += x
@@ -36,9 +36,9 @@ func (p *prepared) losses(ctx context.Context, s *samples, templates []*built) (
 	return losses, err
 }
 
-// apart returns the sum of squares of x, and of the difference between x and y. The
+// signalAndNoise returns the sum of squares of x, and of the difference between x and y. The
 // channels of y are divided by divisors.
-func apart(x, y tensor.Tensor, divisors []float64) (signal, noise float64) {
+func signalAndNoise(x, y tensor.Tensor, divisors []float64) (signal, noise float64) {
 	if x.DType != tensor.F32 || y.DType != tensor.F32 {
 		return 0, 0
 	}
@@ -87,7 +87,7 @@ func (p *prepared) compare(ctx context.Context, s *samples, b *built) error {
 	first := len(p.Graph.Main.Outputs)
 	err = s.each(ctx, func(outputs [][]tensor.Tensor) error {
 		for i := range mine {
-			x, y := apart(outputs[0][first+i], outputs[1][first+i], per[i])
+			x, y := signalAndNoise(outputs[0][first+i], outputs[1][first+i], per[i])
 			signal[i], noise[i] = signal[i]+x, noise[i]+y
 		}
 		return nil

@@ -41,7 +41,7 @@ func (b *builder) concat(n *graph.Node) (took bool, err error) {
 		x := b.bytes[v]
 		if x.scale != s || fractions[i] != 1 {
 			name := fmt.Sprintf("%s.%d", b.From.Values[n.Out[0]].Name, i)
-			x = b.through(name, x, s, func(x float64) float64 { return x / fractions[i] })
+			x = b.lookup(name, x, s, func(x float64) float64 { return x / fractions[i] })
 		}
 		in = append(in, x.value)
 	}

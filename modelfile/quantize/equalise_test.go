@@ -50,7 +50,7 @@ func noiseOf(t *testing.T, m *models.Model, b *built) float64 {
 			t.Fatal(err)
 		}
 	}
-	signal, noise := apart(outs[0][0], outs[1][0], nil)
+	signal, noise := signalAndNoise(outs[0][0], outs[1][0], nil)
 	return noise / signal
 }
 

@@ -154,7 +154,8 @@ func (r *Report) Lines() []string {
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, fmt.Sprintf("%d bytes of state, before %d; ranges by %s", r.After, r.Before, r.by()),
+	return append(lines, fmt.Sprintf("%d bytes of state, before %d; ranges by %s", r.After, r.Before,
+		r.methodText()),
 		fmt.Sprintf("wrote %s  sha256 %s", r.Output, r.SHA256))
 }
 
@@ -168,7 +169,7 @@ func (r *Report) note(o Options, format string, args ...any) {
 	}
 }
 
-func (r *Report) by() string {
+func (r *Report) methodText() string {
 	if r.By == byWeights {
 		return "the weights, without data"
 	}

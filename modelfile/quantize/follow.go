@@ -68,7 +68,7 @@ func Rebuild(ctx context.Context, m *models.Model, epoch int, o Options) (*model
 		return nil, err
 	}
 	p := &prepared{Model: float, stays: f.Stays}
-	all, err := p.measure(ctx, s, p.wanted())
+	all, err := p.measure(ctx, s, p.measuredValues())
 	if err != nil {
 		return nil, fmt.Errorf("measuring ranges after epoch %d: %w", epoch, err)
 	}

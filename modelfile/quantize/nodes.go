@@ -205,8 +205,8 @@ func (b *builder) average(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// through adds a table that applies f to bytes.
-func (b *builder) through(name string, x byteMap, s scale, f func(float64) float64) byteMap {
+// lookup adds a table that applies f to bytes.
+func (b *builder) lookup(name string, x byteMap, s scale, f func(float64) float64) byteMap {
 	t := tensor.New(tensor.U8, steps+1)
 	for q := range t.U8() {
 		t.U8()[q] = s.byteOf(f(x.scale.number(q)))
@@ -220,13 +220,13 @@ func (b *builder) through(name string, x byteMap, s scale, f func(float64) float
 func (b *builder) lookUp(n *graph.Node, act *activation) error {
 	v, x := n.Out[0], b.bytes[n.In[0]]
 	if x.divisors != nil { // a relu, which commutes with divisors
-		b.bytes[v] = b.through(b.From.Values[v].Name, x, x.scale, act.f)
+		b.bytes[v] = b.lookup(b.From.Values[v].Name, x, x.scale, act.f)
 		b.setDivisors(v, x.divisors)
 		return nil
 	}
 	s, err := b.scale(v)
 	if err == nil {
-		b.bytes[v] = b.through(b.From.Values[v].Name, x, s, act.f)
+		b.bytes[v] = b.lookup(b.From.Values[v].Name, x, s, act.f)
 	}
 	return err
 }

@@ -32,9 +32,9 @@ var grid = func() (g [points]struct{ at, fraction float64 }) {
 	return g
 }()
 
-// through returns the moments of f applied to numbers that are normally distributed and
+// transformed returns the moments of f applied to numbers that are normally distributed and
 // then clipped to m.bounds. bounds are the bounds of the result.
-func (m moments) through(f func(float64) float64, bounds Range) moments {
+func (m moments) transformed(f func(float64) float64, bounds Range) moments {
 	deviation, first, second := math.Sqrt(m.variance), 0.0, 0.0
 	for _, p := range grid {
 		x := m.mean + float64(deviation*p.at)
@@ -68,9 +68,9 @@ func (m moments) times(n moments) moments {
 	return moments{mean, max(float64(a*b)-float64(mean*mean), 0), Range{low, high}}
 }
 
-// within returns the range of this number of deviations about the mean, clipped to the
+// rangeWithin returns the range of this number of deviations about the mean, clipped to the
 // bounds.
-func (m moments) within(deviations float64) Range {
+func (m moments) rangeWithin(deviations float64) Range {
 	reach := deviations * math.Sqrt(m.variance)
 	return Range{max(m.mean-reach, m.bounds.Low), min(m.mean+reach, m.bounds.High)}
 }

@@ -57,7 +57,7 @@ func (p *prepared) knownByNorms() knowledge {
 	for v, list := range p.stats.moments {
 		known.ranges[v] = p.stats.rangeOf(v, reach)
 		for _, c := range list {
-			c.bounds = c.within(reach)
+			c.bounds = c.rangeWithin(reach)
 			known.channels[v] = append(known.channels[v], c)
 		}
 	}

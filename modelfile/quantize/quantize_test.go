@@ -109,11 +109,12 @@ func TestScales(t *testing.T) {
 // The relu of a standard normal distribution has the mean 1/sqrt(2 pi) and the second
 // moment 1/2.
 func TestMoments(t *testing.T) {
-	m := moments{0, 1, unbounded}.through(func(x float64) float64 { return max(x, 0) }, Range{0, math.Inf(1)})
+	relu := func(x float64) float64 { return max(x, 0) }
+	m := moments{0, 1, unbounded}.transformed(relu, Range{0, math.Inf(1)})
 	if math.Abs(m.mean-1/math.Sqrt(2*math.Pi)) > 1e-3 || math.Abs(m.variance-(0.5-1/(2*math.Pi))) > 1e-3 {
 		t.Errorf("moments %v, want %v and %v", m, 1/math.Sqrt(2*math.Pi), 0.5-1/(2*math.Pi))
 	}
-	if r := m.within(6); r.Low != 0 || math.Abs(r.High-(m.mean+6*math.Sqrt(m.variance))) > 1e-9 {
+	if r := m.rangeWithin(6); r.Low != 0 || math.Abs(r.High-(m.mean+6*math.Sqrt(m.variance))) > 1e-9 {
 		t.Errorf("range %v", r)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // changes the model's outputs least. Channels are equalised if that reduces the loss.
 func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, chosen string,
 	err error) {
-	all, err := p.measure(ctx, s, p.wanted())
+	all, err := p.measure(ctx, s, p.measuredValues())
 	if err != nil {
 		return nil, "", err
 	}
@@ -109,7 +109,7 @@ func (p *prepared) spread(k *knowledge) {
 		n := &f.Nodes[i]
 		r, ok := k.ranges[n.In[0]]
 		if n.Op == graph.Pad && n.Float("value") != 0 {
-			r = r.with(Range{n.Float("value"), n.Float("value")})
+			r = r.union(Range{n.Float("value"), n.Float("value")})
 		}
 		if ok && onlyMoves(n.Op) {
 			k.ranges[n.Out[0]] = r

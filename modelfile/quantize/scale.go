@@ -14,8 +14,8 @@ type Range struct {
 	High float64 `json:"high"`
 }
 
-// with returns the smallest range that contains r and s.
-func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
+// union returns the smallest range that contains r and s.
+func (r Range) union(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
 
 // cut returns the part of the range s that is within r.
 func (r Range) cut(s Range) Range {

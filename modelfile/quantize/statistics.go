@@ -107,7 +107,7 @@ func (s *statistics) node(f *graph.Function, n *graph.Node) []moments {
 	if act := activationOf(n); act != nil {
 		out := make([]moments, len(x))
 		for c := range x {
-			out[c] = x[c].through(act.f, act.image(x[c].bounds))
+			out[c] = x[c].transformed(act.f, act.image(x[c].bounds))
 		}
 		return out
 	}
@@ -289,7 +289,7 @@ func activationOf(n *graph.Node) *activation {
 func (s *statistics) rangeOf(v graph.Value, deviations float64) Range {
 	r := Range{math.Inf(1), math.Inf(-1)}
 	for _, m := range s.moments[v] {
-		c := m.within(deviations)
+		c := m.rangeWithin(deviations)
 		r = Range{min(r.Low, c.Low), max(r.High, c.High)}
 	}
 	return r

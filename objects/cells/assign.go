@@ -69,7 +69,7 @@ func (g *Grid) claim(k int, o Object, owner []int, areas []float32) {
 		if m > 0 && cells < low || m < len(strides)-1 && cells > high {
 			continue
 		}
-		g.near(o, m, func(i int) {
+		g.eachNear(o, m, func(i int) {
 			if i != centre {
 				take(i)
 			}
@@ -98,18 +98,18 @@ func (g *Grid) centre(o Object, m int) int {
 	return g.starts[m] + y*(g.Width/s) + x
 }
 
-// near calls visit for each cell of map m with a centre inside the box of an object and, along both axes,
+// eachNear calls visit for each cell of map m with a centre inside the box of an object and, along both axes,
 // within radius cells of the object's centre.
-func (g *Grid) near(o Object, m int, visit func(i int)) {
+func (g *Grid) eachNear(o Object, m int, visit func(i int)) {
 	s := float32(strides[m])
 	cx, cy := (o.Corners[0]+o.Corners[2])/2, (o.Corners[1]+o.Corners[3])/2
 	left, right := max(o.Corners[0], cx-radius*s), min(o.Corners[2], cx+radius*s)
 	top, bottom := max(o.Corners[1], cy-radius*s), min(o.Corners[3], cy+radius*s)
-	g.inside(m, left, top, right, bottom, visit)
+	g.eachInside(m, left, top, right, bottom, visit)
 }
 
-// inside calls visit for each cell of map m with a centre between the given borders.
-func (g *Grid) inside(m int, left, top, right, bottom float32, visit func(i int)) {
+// eachInside calls visit for each cell of map m with a centre between the given borders.
+func (g *Grid) eachInside(m int, left, top, right, bottom float32, visit func(i int)) {
 	s := strides[m]
 	columns, rows := g.Width/s, g.Height/s
 	for y := range rows {
@@ -127,7 +127,7 @@ func (g *Grid) inside(m int, left, top, right, bottom float32, visit func(i int)
 // exclude changes background to unknown where it is inside an ignored object.
 func (g *Grid) exclude(o Object, owner []int) {
 	for m := range strides {
-		g.inside(m, o.Corners[0], o.Corners[1], o.Corners[2], o.Corners[3], func(i int) {
+		g.eachInside(m, o.Corners[0], o.Corners[1], o.Corners[2], o.Corners[3], func(i int) {
 			if owner[i] == background {
 				owner[i] = unknown
 			}

@@ -90,7 +90,7 @@ func (g *Grid) fillCells(rows []float32, objects []Object) {
 	for _, o := range objects {
 		if o.Ignored {
 			for m := range strides {
-				g.inside(m, o.Corners[0], o.Corners[1], o.Corners[2], o.Corners[3], func(i int) {
+				g.eachInside(m, o.Corners[0], o.Corners[1], o.Corners[2], o.Corners[3], func(i int) {
 					rows[4*n+i] = 0
 				})
 			}

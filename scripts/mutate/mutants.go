@@ -38,7 +38,7 @@ import (
 )
 
 var mutantMade = func() int {
-	behind, _ := strconv.Atoi(os.Getenv(%q)) // one more, so that no number is 0
+	behind, _ := strconv.Atoi(os.Getenv(%q)) // the number plus 1; without the variable it is 0
 	return behind - 1
 }()
 

@@ -72,7 +72,7 @@ func (c *Chain) Seal(recipe []byte) string {
 
 // Add returns c with one more link, and sets the Prev of that link. A link of the same step is replaced.
 func (c *Chain) Add(l Link) *Chain {
-	next := &Chain{c.Start, c.before(l.Step)}
+	next := &Chain{c.Start, c.linksBefore(l.Step)}
 	if l.Prev = next.Digest(); l.Prev == "" {
 		l.Prev = c.Start
 	}
@@ -80,8 +80,8 @@ func (c *Chain) Add(l Link) *Chain {
 	return next
 }
 
-// before returns a copy of the links before a step.
-func (c *Chain) before(step int) (links []Link) {
+// linksBefore returns a copy of the links before a step.
+func (c *Chain) linksBefore(step int) (links []Link) {
 	for _, l := range c.Links {
 		if l.Step < step {
 			links = append(links, l)
@@ -91,7 +91,7 @@ func (c *Chain) before(step int) (links []Link) {
 }
 
 // Before returns the part of c before a step.
-func (c *Chain) Before(step int) *Chain { return &Chain{c.Start, c.before(step)} }
+func (c *Chain) Before(step int) *Chain { return &Chain{c.Start, c.linksBefore(step)} }
 
 // Of returns the link of an epoch.
 func (c *Chain) Of(epoch int) (Link, bool) {

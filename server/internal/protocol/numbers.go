@@ -24,7 +24,7 @@ func (input *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	}
 	t := tensor.New(d, input.Shape...)
 	size := d.Size()
-	n, err := s.each(func(i int, word []byte) error { return put(t.Bytes[i*size:], word) })
+	n, err := s.eachNumber(func(i int, word []byte) error { return put(t.Bytes[i*size:], word) })
 	if err == nil && n != s.want {
 		err = invalid("%d numbers, and shape %v has %d elements", n, input.Shape, s.want)
 	}
@@ -44,8 +44,8 @@ type scanner struct {
 	flat  bool  // the array is not nested
 }
 
-// each calls f for every word, with the index of the word, and returns the number of words.
-func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
+// eachNumber calls f for every word, with the index of the word, and returns the number of words.
+func (s *scanner) eachNumber(f func(i int, word []byte) error) (n int, err error) {
 	for at := 0; at < len(s.text); {
 		switch c := s.text[at]; c {
 		case ' ', '\t', '\r', '\n', ',':

@@ -25,7 +25,7 @@ func Dequantize(c *node.Node) tensor.Tensor {
 		return node.Nothing
 	}
 	for k := range out.F32() {
-		i := q.at(k)
+		i := q.scaleIndex(k)
 		out.F32()[k] = float32(at(k)-q.Zero[i]) * q.Scale[i]
 	}
 	return out
@@ -43,7 +43,7 @@ func Quantize(c *node.Node) tensor.Tensor {
 		return node.Nothing
 	}
 	for k, v := range x.F32() {
-		i := q.at(k)
+		i := q.scaleIndex(k)
 		n := math.RoundToEven(float64(v/q.Scale[i])) + float64(q.Zero[i])
 		if math.IsNaN(n) {
 			c.Fail("of what is no number has no result")
@@ -64,7 +64,7 @@ type Quantisation struct {
 	Least, Most       int64
 }
 
-func (q *Quantisation) at(k int) int { return k / q.inner % q.axisLength }
+func (q *Quantisation) scaleIndex(k int) int { return k / q.inner % q.axisLength }
 
 // ReadQuantisation reads operands 1 and 2 and the axis. otherwise is the type of the integers if there
 // is no zero point.

@@ -164,9 +164,9 @@ func reduceReals(c *node.Node, t tensor.Tensor, f reduction, ones, reduced []int
 	return out
 }
 
-// along calls f for each line of elements along an axis, with the offset of the first element, their
+// eachLine calls f for each line of elements along an axis, with the offset of the first element, their
 // number, and their distance.
-func along(shape []int, axis int, f func(first, n, step int)) {
+func eachLine(shape []int, axis int, f func(first, n, step int)) {
 	step, block := tensor.Count(shape[axis+1:]), tensor.Count(shape[axis:])
 	for outer := range tensor.Count(shape[:axis]) {
 		for inner := range step {
@@ -190,7 +190,7 @@ func CumSum(c *node.Node) tensor.Tensor {
 	}
 	later, back := c.Int("exclusive", 0) != 0, c.Int("reverse", 0) != 0
 	add := elementAdder(c, out, t)
-	along(t.Shape, axis, func(first, n, step int) {
+	eachLine(t.Shape, axis, func(first, n, step int) {
 		if back {
 			first, step = first+(n-1)*step, -step
 		}
@@ -300,7 +300,7 @@ func Arg(c *node.Node) tensor.Tensor {
 		return node.Nothing
 	}
 	k, last := 0, c.Int("select_last_index", 0) != 0
-	along(t.Shape, axis, func(first, n, step int) {
+	eachLine(t.Shape, axis, func(first, n, step int) {
 		best := 0
 		for i := 1; i < n; i++ {
 			if o := less(first+i*step, first+best*step); o < 0 || o == 0 && last {
@@ -336,7 +336,7 @@ func TopK(c *node.Node) []tensor.Tensor {
 	}
 	inner := tensor.Count(shape[axis+1:])
 	k := 0
-	along(t.Shape, axis, func(first, length, step int) {
+	eachLine(t.Shape, axis, func(first, length, step int) {
 		all, ok := sortedLine(t, first, length, step, largest)
 		if !ok {
 			all = element.Indices(length)

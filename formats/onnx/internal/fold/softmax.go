@@ -41,7 +41,7 @@ func softmax(c *node.Node, value func(x, sum float64) float64) tensor.Tensor {
 		c.Fail("of constants of %v is not supported", t.DType)
 		return node.Nothing
 	}
-	along(shape, axis, func(first, n, step int) {
+	eachLine(shape, axis, func(first, n, step int) {
 		top, sum := math.Inf(-1), 0.0
 		for i := range n {
 			top = max(top, at(first+i*step))

@@ -79,7 +79,7 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 		for _, rows := range f.Rows[from:to] {
 			most = max(most, chunks.blocks(rows))
 		}
-		at := sections[0].together(replicas*len(sections), most, f.Threads())
+		at := sections[0].panelsAtOnce(replicas*len(sections), most, f.Threads())
 		splits := (panels + at - 1) / at
 		cuts := enough(sections[0].window.Taps, replicas*len(sections)*splits, f.Threads())
 		for i := range sections {

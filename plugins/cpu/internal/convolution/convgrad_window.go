@@ -75,10 +75,10 @@ func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
 // all panels.
 const nearSums = 1 << 20
 
-// together returns the number of panels that process the same positions one after the other, so that an
+// panelsAtOnce returns the number of panels that process the same positions one after the other, so that an
 // image and its gradient are read once. These are all panels if there is only one tap, the sums of the
 // given number of blocks fit into nearSums, and there are tasks for all workers. Otherwise it is 1.
-func (g *gradientOf) together(tasks, blocks, threads int) int {
+func (g *gradientOf) panelsAtOnce(tasks, blocks, threads int) int {
 	all := g.window.Panels()
 	if !g.inOrder || tasks%threads != 0 || 4*g.sums(0, all, 0, 1)*blocks > nearSums {
 		return 1

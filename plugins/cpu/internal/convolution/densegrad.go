@@ -56,9 +56,9 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 			t := denseTask{k: g, w: w, f: f, local: local, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
 			blocks := bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))
-			t.workspace = w.Floats(blocks * t.most() * t.width)
+			t.workspace = w.Floats(blocks * t.maxValues() * t.width)
 			for t.k0 = 0; t.k0 < dy.Count; t.k0 = t.k1 {
-				t.k1 = min(t.k0+t.most(), dy.Count)
+				t.k1 = min(t.k0+t.maxValues(), dy.Count)
 				t.sum(nodes[task/panels])
 			}
 		})
@@ -110,8 +110,8 @@ func (t *denseTask) tiled() bool {
 	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.k.x.Count
 }
 
-// most returns the number of values of dy that the task processes at a time.
-func (t *denseTask) most() int {
+// maxValues returns the number of values of dy that the task processes at a time.
+func (t *denseTask) maxValues() int {
 	if t.tiled() {
 		return denseValues
 	}

@@ -79,9 +79,9 @@ type dot2Operands struct {
 	end   kernel.Epilogue
 }
 
-// from returns the operands without the first out values of the result and the first in values of the
+// slice returns the operands without the first out values of the result and the first in values of the
 // image.
-func (o dot2Operands) from(out, in int) dot2Operands {
+func (o dot2Operands) slice(out, in int) dot2Operands {
 	if o.half != nil {
 		o.half = o.half[out:]
 	} else {
@@ -167,7 +167,7 @@ func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 // do computes positions [from, to) of a unit: the products of these pairs with the unit's weights.
 func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Operands, from, to int) {
 	section := &p.packed.sections[u.section]
-	o = o.from(section.out, section.in)
+	o = o.slice(section.out, section.in)
 	finish := p.finish(u.section)
 	finish.Epilogue = o.end
 	if m := section.matrix; m != nil {
@@ -256,7 +256,7 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 		u, first := p.units[task/blocks], task%blocks*chunk
 		pairs := p.packed.sections[u.section].pairs
 		for r := first; r < min(first+chunk, rows); r++ {
-			p.do(w, u, pairs, o.from(r*outCount, r*inCount), 0, pairs.Positions())
+			p.do(w, u, pairs, o.slice(r*outCount, r*inCount), 0, pairs.Positions())
 		}
 	})
 }
@@ -297,7 +297,7 @@ func denseDot2(c *plan.Compiler, p *dot2Pack, d *denseWindows, in *run.Value, t 
 		d.pairsOf(n % denseRows)
 		f.Each(len(k.units)*blocks, func(w *run.Worker, task int) {
 			first := task % blocks * denseRows
-			some, count := o.from(first*d.width, first*d.k), min(denseRows, n-first)
+			some, count := o.slice(first*d.width, first*d.k), min(denseRows, n-first)
 			k.do(w, k.units[task/blocks], d.pairsOf(count), some, 0, count)
 		})
 		return nil

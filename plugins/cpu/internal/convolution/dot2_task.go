@@ -138,23 +138,23 @@ func (t *dot2Task) lookAhead() {
 	if t.k.lines.padded {
 		run = t.k.g.c
 	}
-	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.k.x.Count), run, t.k.g.c)
+	t.input.prefetch(&t.next, to+t.value, min(to+to-from, t.end*t.k.x.Count), run, t.k.g.c)
 	from = first.image*t.k.dy.Count + first.from*t.k.lines.gradStep
 	to = last.image*t.k.dy.Count + last.to*t.k.lines.gradStep
-	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.k.dy.Count), t.real, t.k.g.o)
+	t.gradient.prefetch(&t.next, to+t.channel, min(to+to-from, t.end*t.k.dy.Count), t.real, t.k.g.o)
 }
 
 // interleave interleaves both operands of a segment.
 func (t *dot2Task) interleave(dst []uint16, s segment) {
 	if s.top < s.bottom {
-		in := t.input.from(s.image*t.k.x.Count + s.top*t.k.lines.inStep + t.value)
+		in := t.input.slice(s.image*t.k.x.Count + s.top*t.k.lines.inStep + t.value)
 		if t.k.lines.padded {
-			in.copy(t.padding.from(t.k.lines.left), t.k.lines.inStep, t.inLine.Step, s.bottom-s.top)
-			in = t.padding.from(t.k0)
+			in.copy(t.padding.slice(t.k.lines.left), t.k.lines.inStep, t.inLine.Step, s.bottom-s.top)
+			in = t.padding.slice(t.k0)
 		}
 		in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
 	}
-	dy := t.gradient.from(s.image*t.k.dy.Count + s.from*t.k.lines.gradStep + t.channel)
+	dy := t.gradient.slice(s.image*t.k.dy.Count + s.from*t.k.lines.gradStep + t.channel)
 	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
 }
 

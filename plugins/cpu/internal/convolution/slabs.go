@@ -58,7 +58,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		first, last := schedule.RangeOf(cut, s.cuts, panels)
 		f.Kernels.WindowSlab(p.window(unit{section: i}), &kernel.Slab{Out: o.out[section.out:],
 			In:      o.in[section.in:],
-			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,
+			OutStep: outCount, InStep: inCount, From: s.first(slab), To: s.first(slab + 1), Packed: section.data,
 			Bias: p.biasOf(unit{section: i}), Untrimmed: section.untrimmed, First: first, Last: last,
 			Epilogue: o.end.From(section.out)}, &w.Tile)
 	})
@@ -84,8 +84,8 @@ func cutsOf(panels, slabs, threads int) int {
 	return max(1, min(panels, (perThread*threads+slabs-1)/max(slabs, 1)))
 }
 
-// from returns the first position of slab i. It is a multiple of the number of positions of a tile.
-func (s *slabs) from(i int) int {
+// first returns the first position of slab i. It is a multiple of the number of positions of a tile.
+func (s *slabs) first(i int) int {
 	if i == s.count {
 		return s.positions
 	}

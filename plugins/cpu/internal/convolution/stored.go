@@ -27,17 +27,17 @@ func storedIn(f *run.Frame, v *run.Value) stored {
 	return stored{float: f.Slack(v)}
 }
 
-// from returns the values of s that begin at index i.
-func (s stored) from(i int) stored {
+// slice returns the values of s that begin at index i.
+func (s stored) slice(i int) stored {
 	if s.half != nil {
 		return stored{half: s.half[i:]}
 	}
 	return stored{float: s.float[i:]}
 }
 
-// ahead adds runs of values (run is their length) to a, for prefetching. The runs begin at every step-th
+// prefetch adds runs of values (run is their length) to a, for prefetching. The runs begin at every step-th
 // value of [from, to).
-func (s stored) ahead(a *kernel.Prefetcher, from, to, run, step int) {
+func (s stored) prefetch(a *kernel.Prefetcher, from, to, run, step int) {
 	if s.half != nil {
 		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)
 		return

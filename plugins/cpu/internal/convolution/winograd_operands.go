@@ -27,7 +27,7 @@ func tileOperandsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run
 // image returns the operands for image i, if o has the operands of several images.
 func (o tileOperands) image(k *winograd, i int) tileOperands {
 	in, out := i*k.g.c*k.g.h*k.g.w, i*k.result.RowStep()
-	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
+	return tileOperands{o.in.slice(in), o.out.slice(out), o.end.From(out)}
 }
 
 // floats returns the operands of one image in the form that windows accept: halves are

@@ -37,7 +37,7 @@ func (t *tapsTask) add(rows int, first, last bool) {
 	taps, chain := t.result(buffer[:t.k.Taps()*n]), buffer[t.k.Taps()*n:][:n]
 	sums := buffer[(t.k.Taps()+1)*n:][:size]
 	if !first || !last {
-		at := t.k.Frequencies() * (t.at() + kernel.Lanes*t.number)
+		at := t.k.Frequencies() * (t.offset() + kernel.Lanes*t.number)
 		sums = run.Temp[float32](t.f, t.workspace.sums, at+size)[at:]
 	}
 	if first {
@@ -87,12 +87,13 @@ func (t *tapsTask) result(workspace []float32) []float32 {
 
 // leafOf returns n values of the gradient of a later chunk. distance is its distance from this chunk.
 func (t *tapsTask) leafOf(distance, n int) []float32 {
-	at := (t.leaf+distance)*t.k.dw.Count + t.k.Taps()*t.at()
+	at := (t.leaf+distance)*t.k.dw.Count + t.k.Taps()*t.offset()
 	return run.Temp[float32](t.f, t.k.leaves, at+n)[at:]
 }
 
-// at returns the offset of the task's values in an array with the values of all panels and input channels.
-func (t *tapsTask) at() int { return t.k.g.c*t.panel*kernel.PanelLanes + t.k0*t.width }
+// offset returns the offset of the task's values in an array with the values of all panels and input
+// channels.
+func (t *tapsTask) offset() int { return t.k.g.c*t.panel*kernel.PanelLanes + t.k0*t.width }
 
 // finish writes the gradient of a replica that consists of one chunk.
 func (t *tapsTask) finish(taps []float32) {

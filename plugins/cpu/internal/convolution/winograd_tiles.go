@@ -123,7 +123,7 @@ func (t *tiles) pad(image stored, q, from, to int) {
 		}
 		clear(line[:border*t.k.g.c])
 		t.k.sideBySide(q, source, 0, width, func(x, at, count int) {
-			image.from(at*t.k.g.c).widen(t.frame.Kernels, line[(border+x)*t.k.g.c:][:count*t.k.g.c])
+			image.slice(at*t.k.g.c).widen(t.frame.Kernels, line[(border+x)*t.k.g.c:][:count*t.k.g.c])
 		})
 		clear(line[(border+width)*t.k.g.c:])
 	}

@@ -37,7 +37,7 @@ func (b *backend) load(p *graph.Program, c device.Capacity) (*runner, error) {
 func (r *runner) compile(c device.Capacity) error {
 	var refused device.Refused
 	for _, fn := range r.program.InOrder() {
-		compiled, refusals := plan.Compile(&r.backend.machine, r.memory, fn, r.before(fn.Name), table)
+		compiled, refusals := plan.Compile(&r.backend.machine, r.memory, fn, r.previous(fn.Name), table)
 		r.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
 	}
@@ -47,9 +47,9 @@ func (r *runner) compile(c device.Capacity) error {
 	return r.Grow(c, false)
 }
 
-// before returns the earlier function that retains values for a later one. This is train for commit, and
+// previous returns the earlier function that retains values for a later one. This is train for commit, and
 // train.forward for train.backward. For any other function it returns nil.
-func (r *runner) before(function string) *run.Function {
+func (r *runner) previous(function string) *run.Function {
 	switch function {
 	case graph.Commit:
 		return r.functions[graph.Train]

@@ -109,7 +109,7 @@ func (u *fuser) result() *graph.Function {
 func (u *fuser) gated(i int) {
 	for k, x := range u.fn.Nodes[i].In {
 		gate := u.fn.Nodes[i].In[1-k]
-		if !u.rows(x) || !u.alone(gate, graph.Sigmoid, graph.HardSigmoid) {
+		if !u.rows(x) || !u.hasOneReader(gate, graph.Sigmoid, graph.HardSigmoid) {
 			continue
 		}
 		if op := graph.Gated(x, &u.fn.Nodes[u.maker[gate]]); op != 0 {
@@ -130,7 +130,7 @@ func (u *fuser) node(i int) {
 	switch {
 	case n.Op == graph.Add:
 		source, plus = u.addends(i)
-	case u.alone(n.In[0], graph.Add):
+	case u.hasOneReader(n.In[0], graph.Add):
 		add := u.maker[n.In[0]]
 		source, plus = u.addends(add)
 		gone = append(gone, add)
@@ -163,9 +163,9 @@ func (u *fuser) node(i int) {
 	}
 }
 
-// alone reports whether v is the only result of one of these operations, has only one reader, and is not
-// fused into another node yet.
-func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
+// hasOneReader reports whether v is the only result of one of these operations, has only one reader, and is
+// not fused into another node yet.
+func (u *fuser) hasOneReader(v graph.Value, ops ...graph.Op) bool {
 	i, ok := u.maker[v]
 	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&
 		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
@@ -194,7 +194,7 @@ func (u *fuser) addends(i int) (source, plus graph.Value) {
 // takesEpilogue reports whether an operation in withEpilogue computes v, only one node reads v, and the
 // operation has no epilogue yet.
 func (u *fuser) takesEpilogue(v graph.Value) bool {
-	return u.rows(v) && u.alone(v, withEpilogue...) && !u.fused[v].Plus && !u.fused[v].Relu
+	return u.rows(v) && u.hasOneReader(v, withEpilogue...) && !u.fused[v].Plus && !u.fused[v].Relu
 }
 
 // rows reports whether v is rows of float32.

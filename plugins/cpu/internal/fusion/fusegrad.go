@@ -65,7 +65,7 @@ func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 			operands = append(operands[:3], m.Norm.In[2:]...)
 		}
 	}
-	if add := u.maker[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
+	if add := u.maker[dy]; u.hasOneReader(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
 		u.fn.Nodes[add].In[1]) {
 		m.Plus = true
 		operands[1] = u.fn.Nodes[add].In[0]

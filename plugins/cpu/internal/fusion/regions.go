@@ -28,7 +28,7 @@ func (u *fuser) regions(i int) {
 			if u.fused[n.Out[0]].Groups > 0 && !u.ofChannels(&slice) {
 				break
 			}
-			regions[k] = regions[k].of(&slice, u.fn.Values[in[k]].Type.Shape)
+			regions[k] = regions[k].ofOperand(&slice, u.fn.Values[in[k]].Type.Shape)
 			in[k] = u.past(in[k])
 		}
 	}
@@ -84,9 +84,9 @@ func (u *fuser) ofChannels(slice *graph.Node) bool {
 		!slices.ContainsFunc(slice.SliceStep()[1:], func(n int) bool { return n < 1 })
 }
 
-// of returns a part of the operand of slice: the part that p is in the result of slice. shape is the shape
-// of the result.
-func (p Region) of(slice *graph.Node, shape []int) Region {
+// ofOperand returns a part of the operand of slice: the part that p is in the result of slice. shape is the
+// shape of the result.
+func (p Region) ofOperand(slice *graph.Node, shape []int) Region {
 	begin, step := slice.Ints("begin"), slice.SliceStep()
 	if p.Shape == nil {
 		return Region{begin, step, shape}

@@ -45,7 +45,7 @@ func (u *fuser) shuffle(i int) {
 func (u *fuser) transposed(i int) (second int, x graph.Value, groups int) {
 	n := u.fn.Nodes[i]
 	from, second := n.In[0], u.reader(n.Out[0])
-	if second < 0 || !u.alone(from, graph.Reshape) || u.fn.Nodes[second].Op != graph.Reshape {
+	if second < 0 || !u.hasOneReader(from, graph.Reshape) || u.fn.Nodes[second].Op != graph.Reshape {
 		return -1, graph.None, 0
 	}
 	x = u.fn.Nodes[u.maker[from]].In[0]
@@ -81,7 +81,7 @@ func (u *fuser) taken(n *graph.Node) int {
 func (u *fuser) byTurns(i int, x graph.Value, groups int) {
 	y := u.fn.Nodes[i].Out[0]
 	node, given := graph.Node{Op: graph.Transpose, In: []graph.Value{x}, Out: []graph.Value{y}}, y
-	if u.alone(x, graph.Concat) && u.equalGroups(x, groups) {
+	if u.hasOneReader(x, graph.Concat) && u.equalGroups(x, groups) {
 		concat := u.maker[x]
 		node.Op, node.In, node.Attrs = graph.Concat, u.fn.Nodes[concat].In, u.fn.Nodes[concat].Attrs
 		given, u.gone[concat] = x, true
@@ -133,7 +133,7 @@ func (u *fuser) flatten(i int) {
 	n := u.fn.Nodes[i]
 	var in []graph.Value
 	for _, v := range n.In {
-		inner, whole := u.maker[v], !u.rows(v) || !u.alone(v, graph.Concat)
+		inner, whole := u.maker[v], !u.rows(v) || !u.hasOneReader(v, graph.Concat)
 		if whole || u.fn.Nodes[inner].Int("axis") != n.Int("axis") || u.fused[v].Groups > 0 ||
 			u.fused[v].Regions != nil || u.fused[n.Out[0]].Groups > 0 {
 			in = append(in, v)

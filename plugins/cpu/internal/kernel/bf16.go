@@ -38,8 +38,8 @@ type bf16Kernels struct {
 	widen  func(x *float32, y *uint16, count int)
 }
 
-// whole returns how many of n values the assembly processes.
-func (k *bf16Kernels) whole(n int) int {
+// wholeVectors returns how many of n values the assembly processes.
+func (k *bf16Kernels) wholeVectors(n int) int {
 	if k == nil {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (k *bf16Kernels) whole(n int) int {
 
 // RoundBF16 rounds all x to bfloat16.
 func (s *Set) RoundBF16(x []float32) {
-	n := s.bf16.whole(len(x))
+	n := s.bf16.wholeVectors(len(x))
 	if n > 0 {
 		s.bf16.round(&x[0], n)
 	}
@@ -60,7 +60,7 @@ func (s *Set) RoundBF16(x []float32) {
 // NarrowBF16 sets y to the bits of x rounded to bfloat16. Both have the same length.
 func (s *Set) NarrowBF16(y []uint16, x []float32) {
 	x = x[:len(y)]
-	n := s.bf16.whole(len(y))
+	n := s.bf16.wholeVectors(len(y))
 	if n > 0 {
 		s.bf16.narrow(&y[0], &x[0], n)
 	}
@@ -72,7 +72,7 @@ func (s *Set) NarrowBF16(y []uint16, x []float32) {
 // WidenBF16 sets dst to the bfloat16 values of src as float32. Both have the same length.
 func (s *Set) WidenBF16(dst []float32, src []uint16) {
 	src = src[:len(dst)]
-	n := s.bf16.whole(len(dst))
+	n := s.bf16.wholeVectors(len(dst))
 	if n > 0 {
 		s.bf16.widen(&dst[0], &src[0], n)
 	}

@@ -119,8 +119,8 @@ func (a *Affine) SetOf(c int, n class.Affine) {
 	a.Hi[c], a.Lo[c], a.By[c], a.Add[c] = n.Hi, n.Lo, n.By, n.Add
 }
 
-// of returns the numbers of channel c.
-func (a *Affine) of(c int) class.Affine {
+// parameters returns the numbers of channel c.
+func (a *Affine) parameters(c int) class.Affine {
 	return class.Affine{Hi: a.Hi[c], Lo: a.Lo[c], By: a.By[c], Add: a.Add[c]}
 }
 
@@ -140,7 +140,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Epilogue) {
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			y[p*n+i] = e.at(p*n+i, a.of(i).Normalise(x[p*n+i]))
+			y[p*n+i] = e.applyTo(p*n+i, a.parameters(i).Normalise(x[p*n+i]))
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) 
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			dx[p*n+i] = a.of(i).Gradient(x[p*n+i], dy[p*n+i], slope[i])
+			dx[p*n+i] = a.parameters(i).Gradient(x[p*n+i], dy[p*n+i], slope[i])
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEpilogue) {
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			v := a.of(i).Normalise(widened(x[p*n+i]))
+			v := a.parameters(i).Normalise(widened(x[p*n+i]))
 			if e.Plus != nil {
 				v += widened(e.Plus[p*n+i])
 			}
@@ -48,7 +48,7 @@ func (s *Set) NormaliseGradientHalf(dx, x, dy []uint16, a Affine, slope []float3
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			dx[p*n+i] = bf16(a.of(i).Gradient(widened(x[p*n+i]), widened(dy[p*n+i]), slope[i]))
+			dx[p*n+i] = bf16(a.parameters(i).Gradient(widened(x[p*n+i]), widened(dy[p*n+i]), slope[i]))
 		}
 	}
 }

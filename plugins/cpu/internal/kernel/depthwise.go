@@ -82,7 +82,7 @@ func (d *depthwiseCall) generic(w *Window, p, c int, fused bool) {
 		if d.bias != nil {
 			sum[i] += d.bias[c+i]
 		}
-		sum[i] = end.at(i, sum[i])
+		sum[i] = end.applyTo(i, sum[i])
 	}
 }
 

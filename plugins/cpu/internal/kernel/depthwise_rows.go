@@ -242,7 +242,7 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 			multiplyInto(sum, pixel[c:], r.weights[t*r.channels.count+c-r.channels.first:], fused)
 		}
 		for i, v := range sum {
-			r.out[at+c+i] = r.epilogue.at(at+c+i, v)
+			r.out[at+c+i] = r.epilogue.applyTo(at+c+i, v)
 		}
 	}
 }
@@ -262,10 +262,10 @@ type depthwiseRowTiles struct {
 type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
 	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 
-// together returns the number of vectors of channels that pass through all rows together. It is small
+// vectorsAtOnce returns the number of vectors of channels that pass through all rows together. It is small
 // enough that the rows of the image that the next row of the result reads again stay in the nearest
 // cache. It is from two to four, to use whole cache lines.
-func (g *DepthwiseRows) together() int {
+func (g *DepthwiseRows) vectorsAtOnce() int {
 	const bytes, vector = 16 << 10, 64
 	return min(max(bytes/(vector*g.Kernel[0]*g.Width), 2), 4)
 }
@@ -274,7 +274,7 @@ func (g *DepthwiseRows) together() int {
 func (r *rowsCall) vectors(g *DepthwiseRows) {
 	lanes, end := r.channels.tiles.lanes, r.channels.first+r.channels.count
 	for c := r.channels.first; c < end; {
-		some := min(g.together(), (end-c)/lanes)
+		some := min(g.vectorsAtOnce(), (end-c)/lanes)
 		for _, cut := range g.cuts {
 			r.blocks(g, cut, c, some)
 		}

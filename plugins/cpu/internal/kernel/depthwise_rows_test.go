@@ -81,7 +81,7 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Epilogue, out []
 	w := NewWindow(from, to, taps, g.Channels, g.Channels)
 	Generic.Depthwise(w, got, in, weights, bias, Epilogue{}, 0, positions)
 	for i, v := range got {
-		got[i] = e.at(i, v)
+		got[i] = e.applyTo(i, v)
 	}
 	return got
 }

@@ -101,7 +101,7 @@ func (t Direct) generic(out, in, packed, bias []float32, e Epilogue, fused bool)
 		acc[c] += b
 	}
 	for c, v := range acc {
-		out[c] = e.at(c, v)
+		out[c] = e.applyTo(c, v)
 	}
 }
 

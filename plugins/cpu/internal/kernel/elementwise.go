@@ -16,8 +16,8 @@ type elements struct {
 	sgd [2][2]sgdStep // by weight decay and Nesterov's momentum; may be nil
 }
 
-// whole returns how many of n elements the assembly processes.
-func (e *elements) whole(n int) int {
+// wholeVectors returns how many of n elements the assembly processes.
+func (e *elements) wholeVectors(n int) int {
 	if e == nil {
 		return 0
 	}
@@ -27,7 +27,7 @@ func (e *elements) whole(n int) int {
 // Relu sets y to max(x, 0); NaN stays NaN. y may be x.
 func (s *Set) Relu(y, x []float32) {
 	x = x[:len(y)]
-	n := s.elements.whole(len(y))
+	n := s.elements.wholeVectors(len(y))
 	if n > 0 {
 		s.elements.relu(&y[0], &x[0], n)
 	}
@@ -42,7 +42,7 @@ func (s *Set) Relu(y, x []float32) {
 // ReluGradient sets dx to dy where y > 0, else to 0. dx may be dy.
 func (s *Set) ReluGradient(dx, y, dy []float32) {
 	y, dy = y[:len(dx)], dy[:len(dx)]
-	n := s.elements.whole(len(dx))
+	n := s.elements.wholeVectors(len(dx))
 	if n > 0 {
 		s.elements.reluGradient(&dx[0], &y[0], &dy[0], n)
 	}
@@ -58,7 +58,7 @@ func (s *Set) ReluGradient(dx, y, dy []float32) {
 // Relu6 sets y to min(max(x, 0), 6); NaN stays NaN. y may be x.
 func (s *Set) Relu6(y, x []float32) {
 	x = x[:len(y)]
-	n := s.elements.whole(len(y))
+	n := s.elements.wholeVectors(len(y))
 	if n > 0 {
 		s.elements.relu6(&y[0], &x[0], n)
 	}
@@ -76,7 +76,7 @@ func (s *Set) Relu6(y, x []float32) {
 // Relu6Gradient sets dx to dy where 0 < y < 6, else to 0. dx may be dy.
 func (s *Set) Relu6Gradient(dx, y, dy []float32) {
 	y, dy = y[:len(dx)], dy[:len(dx)]
-	n := s.elements.whole(len(dx))
+	n := s.elements.wholeVectors(len(dx))
 	if n > 0 {
 		s.elements.relu6Gradient(&dx[0], &y[0], &dy[0], n)
 	}
@@ -92,7 +92,7 @@ func (s *Set) Relu6Gradient(dx, y, dy []float32) {
 // Add sets y to a + b. y may be a or b.
 func (s *Set) Add(y, a, b []float32) {
 	a, b = a[:len(y)], b[:len(y)]
-	n := s.elements.whole(len(y))
+	n := s.elements.wholeVectors(len(y))
 	if n > 0 {
 		s.elements.add(&y[0], &a[0], &b[0], n)
 	}

@@ -32,8 +32,8 @@ func (e *Epilogue) bounds() (low, high float32) {
 	return float32(math.Inf(-1)), float32(math.Inf(1))
 }
 
-// at applies the epilogue to the value v of element i of a result. It is the definition.
-func (e *Epilogue) at(i int, v float32) float32 {
+// applyTo applies the epilogue to the value v of element i of a result. It is the definition.
+func (e *Epilogue) applyTo(i int, v float32) float32 {
 	if e.Plus != nil {
 		v += e.Plus[i]
 	}

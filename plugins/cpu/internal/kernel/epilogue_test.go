@@ -35,7 +35,7 @@ func TestEpilogue(t *testing.T) {
 		{Epilogue{Relu: true, Most: float32(inf)}, inf, inf},
 		{Epilogue{Plus: []float32{3}, Relu: true, Most: 6}, -2, 1}, {Epilogue{Plus: []float32{3}}, -7, -4},
 	} {
-		if got := c.e.at(0, float32(c.x)); !sameBits([]float32{got}, []float32{float32(c.want)}) {
+		if got := c.e.applyTo(0, float32(c.x)); !sameBits([]float32{got}, []float32{float32(c.want)}) {
 			t.Errorf("%+v: %v becomes %v, want %v", c.e, c.x, got, c.want)
 		}
 	}

@@ -115,8 +115,8 @@ type Requantise struct {
 	By    []float32 // factor of each channel, BiasLen of them
 }
 
-// most returns the upper bound of a result before the zero point is added.
-func most(q class.Int8) float32 { return float32(q.Max - q.Zero) }
+// upperBound returns the upper bound of a result before the zero point is added.
+func upperBound(q class.Int8) float32 { return float32(q.Max - q.Zero) }
 
 // Int8Workspace is a worker's memory for Int8. Its contents are undefined between calls.
 type Int8Workspace struct {
@@ -214,7 +214,7 @@ func (c *int8Call) store(panel, from, to int) {
 		return
 	}
 	if k := c.set.int8; k != nil {
-		k.store(&c.out[channel], &c.Out[from], &c.spare.sums[0], &c.By[channel], most(c.Requantise.Int8),
+		k.store(&c.out[channel], &c.Out[from], &c.spare.sums[0], &c.By[channel], upperBound(c.Requantise.Int8),
 			int(c.Zero), int(c.Min), real, to-from)
 		return
 	}

@@ -11,9 +11,9 @@ func (s *Set) AddInt8(y, a, b []uint8, r class.Addends) {
 	if k := s.int8; k != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
 		if r.Joint {
-			k.addJoint(&y[0], &a[0], &b[0], r.ABy, r.BBy, r.At, most(r.Int8), int(r.Zero), int(r.Min), n/k.lanes)
+			k.addJoint(&y[0], &a[0], &b[0], r.ABy, r.BBy, r.At, upperBound(r.Int8), int(r.Zero), int(r.Min), n/k.lanes)
 		} else {
-			k.add(&y[0], &a[0], &b[0], r.ABy, r.BBy, most(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero),
+			k.add(&y[0], &a[0], &b[0], r.ABy, r.BBy, upperBound(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero),
 				int(r.Min), n/k.lanes)
 		}
 	}
@@ -28,7 +28,7 @@ func (s *Set) QuantizeInt8(y []uint8, x []float32, q class.Int8, scale float32) 
 	n := 0
 	if k := s.int8; k != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
-		k.quantize(&y[0], &x[0], scale, most(q), int(q.Zero), n/k.lanes)
+		k.quantize(&y[0], &x[0], scale, upperBound(q), int(q.Zero), n/k.lanes)
 	}
 	for i := n; i < len(y); i++ {
 		y[i] = q.Quantize(x[i], scale)
@@ -41,7 +41,8 @@ func (s *Set) MulInt8(y, a, b []uint8, r class.Factors) {
 	n := 0
 	if k := s.int8; k != nil && k.mul != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
-		k.mul(&y[0], &a[0], &b[0], r.By, r.At, most(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero), int(r.Min),
+		k.mul(&y[0], &a[0], &b[0], r.By, r.At, upperBound(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero),
+			int(r.Min),
 			n/k.lanes)
 	}
 	for i := n; i < len(y); i++ {
@@ -143,7 +144,8 @@ func (s *Set) GateInt8(y, a []uint8, gate []float32, r class.Factors) {
 	n := 0
 	if k := s.int8; k != nil && k.gate != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
-		k.gate(&y[0], &a[0], &gate[0], r.By, r.At, most(r.Int8), int(r.AZero), int(r.Zero), int(r.Min), n/k.lanes)
+		k.gate(&y[0], &a[0], &gate[0], r.By, r.At, upperBound(r.Int8), int(r.AZero), int(r.Zero), int(r.Min),
+			n/k.lanes)
 	}
 	for i := n; i < len(y); i++ {
 		y[i] = r.Product(int32(a[i])-r.AZero, int32(gate[i]))

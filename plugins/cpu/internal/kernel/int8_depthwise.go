@@ -166,12 +166,12 @@ func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r 
 		pad := int(uintptr(unsafe.Pointer(bytesAt(d.pad))) - uintptr(unsafe.Pointer(x)))
 		if d.byTap {
 			s.int8.byTap(&out[0], &d.Out[from], x, pad, &d.Int8.in[from], 4*len(d.Out), d.Taps, &packed[0],
-				&r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, to-from, &spare.taps,
+				&r.Start[0], &r.By[0], upperBound(r.Int8), int(r.Zero), int(r.Min), d.Width, to-from, &spare.taps,
 				&spare.few[0])
 			return
 		}
 		s.int8.depthwise(&out[0], &d.Out[from], x, pad, &d.Int8.in[from], 4*len(d.Out), d.Taps, d.tapQuads(),
-			&packed[0], &r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, d.pixels*d.Width,
+			&packed[0], &r.Start[0], &r.By[0], upperBound(r.Int8), int(r.Zero), int(r.Min), d.Width, d.pixels*d.Width,
 			d.pixels*d.advance, &d.runs[from], to-from, &spare.taps, &spare.few[0])
 	default:
 		for p := from; p < to; p++ {

@@ -32,7 +32,7 @@ func (c *int8Call) pairs(weights []int8, column, lanes, channel, from, to int) {
 			count := 4
 			if to-p < 4 {
 				count = 1
-				c.one(&s[0], w, p)
+				c.addPosition(&s[0], w, p)
 			} else {
 				c.four(&s, w, p)
 			}
@@ -74,8 +74,8 @@ func (c *int8Call) runOf(t, p int) []uint8 {
 	return c.pad[:c.Run]
 }
 
-// one computes the sums of one position.
-func (c *int8Call) one(s *pairSums, w [][2]int64, p int) {
+// addPosition computes the sums of one position.
+func (c *int8Call) addPosition(s *pairSums, w [][2]int64, p int) {
 	var a, b int64
 	for t := range c.Taps {
 		row := w[t*c.Run:]

@@ -152,7 +152,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 			if f.Bias != nil {
 				want[i] += f.Bias[j]
 			}
-			want[i] = f.at(i, want[i])
+			want[i] = f.applyTo(i, want[i])
 			if d := math.Abs(float64(got[i] - want[i])); !(d <= tolerance*(10+math.Abs(float64(want[i])))) {
 				t.Fatalf("%s: position %d, channel %d: %g, want about %g", what, p, j, got[i], want[i])
 			}

@@ -92,7 +92,7 @@ func (s *Set) storeMatrix(c *matrixCall, panel int, sums []float32, from, to int
 			if f.Bias != nil {
 				v += f.Bias[j]
 			}
-			out[at] = f.at(at, v)
+			out[at] = f.applyTo(at, v)
 		}
 	}
 }

@@ -13,8 +13,8 @@ type pools struct {
 	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
-// whole returns how many of n channels the assembly processes.
-func (p *pools) whole(n int) int {
+// wholeVectors returns how many of n channels the assembly processes.
+func (p *pools) wholeVectors(n int) int {
 	if p == nil {
 		return 0
 	}
@@ -25,7 +25,7 @@ func (p *pools) whole(n int) int {
 // NaN if one of them is NaN. pixels holds the offset of each pixel, in bytes.
 func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 	checkPixels(len(x), len(y), pixels)
-	n := s.pools.whole(len(y))
+	n := s.pools.wholeVectors(len(y))
 	if n > 0 {
 		s.pools.max(&y[0], &x[0], &pixels[0], len(pixels), n)
 	}
@@ -43,7 +43,7 @@ func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 // these pixels, or at the first NaN. spare is temporary memory of Lanes values.
 func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float32) {
 	checkPixels(min(len(x), len(dx)), len(dy), pixels)
-	n := s.pools.whole(len(dy))
+	n := s.pools.wholeVectors(len(dy))
 	if n > 0 {
 		s.pools.gradient(&dx[0], &x[0], &dy[0], &pixels[0], len(pixels), n)
 	}
@@ -71,7 +71,7 @@ func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, sp
 	}
 	checkPixels(min(len(x), len(dx)), channels, pixels)
 	dy = dy[:windows*channels]
-	fast := channels > 0 && s.pools.whole(channels) == channels && s.pools.quads != nil
+	fast := channels > 0 && s.pools.wholeVectors(channels) == channels && s.pools.quads != nil
 	for i := 0; i < windows; i++ {
 		if fast {
 			i = windows - s.pools.quads(&dx[0], &x[0], &dy[i*channels], &pixels[4*i], windows-i, channels)

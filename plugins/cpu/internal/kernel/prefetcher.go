@@ -29,12 +29,12 @@ func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 // take removes up to count cache lines to fetch, and returns the address of the first and the distance
 // between them, in bytes. It returns nil and 0 if there are no more lines.
 func (a *Prefetcher) take(count int) (start *byte, step int) {
-	start, step, _ = a.some(count)
+	start, step, _ = a.takeSome(count)
 	return start, step
 }
 
-// some is like take, and also returns the number of lines that it has removed.
-func (a *Prefetcher) some(count int) (start *byte, step, n int) {
+// takeSome is like take, and also returns the number of lines that it has removed.
+func (a *Prefetcher) takeSome(count int) (start *byte, step, n int) {
 	if a == nil {
 		return nil, 0, 0
 	}
@@ -65,7 +65,7 @@ func (a *Prefetcher) Left() (n int) {
 // Fetch prefetches up to count lines. It does nothing on processors without an instruction for that.
 func (s *Set) Fetch(a *Prefetcher, count int) {
 	for s.fetch != nil && count > 0 {
-		from, step, n := a.some(count)
+		from, step, n := a.takeSome(count)
 		if n == 0 {
 			return
 		}

@@ -20,7 +20,7 @@ func (s *Set) Step(w1, v1, w, g, v []float32, o SGD) {
 	v1, w, g, v = v1[:len(w1)], w[:len(w1)], g[:len(w1)], v[:len(w1)]
 	n := 0
 	if do := s.elements.step(o); do != nil {
-		if n = s.elements.whole(len(w1)); n > 0 {
+		if n = s.elements.wholeVectors(len(w1)); n > 0 {
 			do(&w1[0], &v1[0], &w[0], &g[0], &v[0], o.Momentum, o.Decay, o.Rate, n)
 		}
 	}

@@ -16,8 +16,8 @@ type Pixels struct {
 	Step   int
 }
 
-// at returns channels [0, n) of pixel p.
-func (x *Pixels) at(p, n int) []float32 { return x.Values[p*x.Step:][:n] }
+// pixel returns channels [0, n) of pixel p.
+func (x *Pixels) pixel(p, n int) []float32 { return x.Values[p*x.Step:][:n] }
 
 // Shuffle sets count pixels of dst to the interleaved channels of some images: the first
 // channel of each, then the second of each, up to the given number of channels.
@@ -25,9 +25,9 @@ func (s *Set) Shuffle(dst Pixels, images []Pixels, channels, count int) {
 	if count == 0 || channels == 0 {
 		return
 	}
-	dst.at(count-1, channels*len(images))
+	dst.pixel(count-1, channels*len(images))
 	for i := range images {
-		images[i].at(count-1, channels)
+		images[i].pixel(count-1, channels)
 	}
 	if k := s.shuffles; k != nil && len(images) == 2 && channels >= k.minimum {
 		a, b := &images[0], &images[1]
@@ -35,14 +35,14 @@ func (s *Set) Shuffle(dst Pixels, images []Pixels, channels, count int) {
 		return
 	}
 	for p := range count {
-		to := dst.at(p, channels*len(images))
+		to := dst.pixel(p, channels*len(images))
 		if k := s.shuffles; k != nil && len(images) == 3 && channels >= k.minimum {
-			k.three(&to[0], &images[0].at(p, channels)[0], &images[1].at(p, channels)[0], &images[2].at(p,
+			k.three(&to[0], &images[0].pixel(p, channels)[0], &images[1].pixel(p, channels)[0], &images[2].pixel(p,
 				channels)[0], channels)
 			continue
 		}
 		for i := range images {
-			for c, v := range images[i].at(p, channels) {
+			for c, v := range images[i].pixel(p, channels) {
 				to[c*len(images)+i] = v
 			}
 		}
@@ -55,15 +55,15 @@ func (s *Set) Every(dst, src Pixels, step, channels, count int) {
 	if count == 0 || channels == 0 {
 		return
 	}
-	dst.at(count-1, channels)
-	src.at(count-1, (channels-1)*step+1)
+	dst.pixel(count-1, channels)
+	src.pixel(count-1, (channels-1)*step+1)
 	if k := s.shuffles; k != nil && step == 2 && channels >= k.minimum {
 		k.second(&dst.Values[0], 4*dst.Step, &src.Values[0], 4*src.Step, channels, count)
 		return
 	}
 	for p := range count {
-		from := src.at(p, (channels-1)*step+1)
-		for c := range dst.at(p, channels) {
+		from := src.pixel(p, (channels-1)*step+1)
+		for c := range dst.pixel(p, channels) {
 			dst.Values[p*dst.Step+c] = from[c*step]
 		}
 	}

@@ -212,7 +212,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Ep
 				acc[c] += bias[c]
 			}
 			i := int(w.Out[p])/4 + first + c
-			out[i] = e.at(i, acc[c])
+			out[i] = e.applyTo(i, acc[c])
 		}
 	}
 }

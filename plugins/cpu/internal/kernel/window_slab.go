@@ -75,7 +75,7 @@ func (s *Set) WindowSlab(w *Window, b *Slab, spare *Workspace) {
 		}
 	}
 	for panel := b.First; panel < b.Last; panel++ {
-		c.rest(panel, spare)
+		c.partialColumn(panel, spare)
 	}
 }
 
@@ -260,8 +260,8 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 	c.next = c.next[turns*choice.turn:]
 }
 
-// rest computes the channels of a panel that do not fill a column, as Window does.
-func (c *slabCall) rest(panel int, spare *Workspace) {
+// partialColumn computes the channels of a panel that do not fill a column, as Window does.
+func (c *slabCall) partialColumn(panel int, spare *Workspace) {
 	first, width, real := c.Window.panel(panel)
 	if real%Lanes == 0 {
 		return

@@ -99,7 +99,7 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Wo
 			for j := range n {
 				at := int(w.Out[p+j])/4 + first
 				for k, v := range spare.tile[j*PanelLanes:][:c.real-first] {
-					c.out[at+k] = c.epilogue.at(at+k, v)
+					c.out[at+k] = c.epilogue.applyTo(at+k, v)
 				}
 			}
 		}

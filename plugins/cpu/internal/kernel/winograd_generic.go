@@ -72,7 +72,7 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 			g.TransformOutput(t[:], half[x][:])
 			for y := range g.Side {
 				i := y*rowStep + x*step + o
-				out[i] = e.at(i, t[y]+b)
+				out[i] = e.applyTo(i, t[y]+b)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func describe(root fs.FS, cores, seen int) Description {
 	all := cpus(root)
 	d.Present = max(d.Present, len(all))
 	found := map[string][]Cache{}
-	for _, cpu := range some(all) {
+	for _, cpu := range sample(all) {
 		for level, c := range caches(root, cpu) {
 			found[level] = append(found[level], c)
 		}
@@ -66,9 +66,9 @@ func cpus(root fs.FS) []string {
 	return all
 }
 
-// some returns a few cores with large distances between them, because adjacent cores are often of the same
+// sample returns a few cores with large distances between them, because adjacent cores are often of the same
 // kind.
-func some(cpus []string) []string {
+func sample(cpus []string) []string {
 	const most = 8
 	if len(cpus) <= most {
 		return cpus

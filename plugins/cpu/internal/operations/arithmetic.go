@@ -177,7 +177,7 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 		one := new(repeated[T])
 		each := func(n, k, p, q, stepK, stepP, stepQ int) {
 			if do != nil && n >= fewElements && stepK == 1 && max(stepP, stepQ) == 1 {
-				one.each(out[k:k+n], u[p:], v[q:], stepP, stepQ, do)
+				one.eachPart(out[k:k+n], u[p:], v[q:], stepP, stepQ, do)
 				return
 			}
 			for range n {
@@ -195,8 +195,8 @@ const fewElements = 8
 // repeated is a buffer for repeating one element of an operand, if the other operand has many elements.
 type repeated[T float32 | float64] [256]T
 
-// each calls do for pieces of contiguous elements. An operand with step 0 has one element for all of y.
-func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
+// eachPart calls do for pieces of contiguous elements. An operand with step 0 has one element for all of y.
+func (r *repeated[T]) eachPart(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
 	if stepA == 0 {
 		a = r.filled(len(y), a[0])
 	}

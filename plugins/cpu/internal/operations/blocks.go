@@ -23,8 +23,8 @@ func OneBlock(v graph.Variable) bool {
 	return x.Last && blocksOf(x).rows == 1
 }
 
-// each calls do for every block, with its number among all blocks, and its rows.
-func (b blocks) each(f *run.Frame, do func(w *run.Worker, block, from, to int)) {
+// eachBlock calls do for every block, with its number among all blocks, and its rows.
+func (b blocks) eachBlock(f *run.Frame, do func(w *run.Worker, block, from, to int)) {
 	f.Each(b.first(f, len(f.Rows)), func(w *run.Worker, block int) {
 		r := 0
 		for b.first(f, r+1) <= block {

@@ -34,7 +34,7 @@ func (o *blockwise) action(c *plan.Compiler) run.Action {
 	}
 	a := run.Whole(func(f *run.Frame) error {
 		all := run.Temp[float64](f, partials, b.first(f, len(f.Rows))*o.total.Count)
-		b.each(f, func(w *run.Worker, block, from, to int) {
+		b.eachBlock(f, func(w *run.Worker, block, from, to int) {
 			o.block(f, w, from, to, run.Row(all, o.total, block))
 		})
 		finish(f)

@@ -102,7 +102,7 @@ func (e *elementwise) action(c *plan.Compiler) run.Action {
 	y := e.y
 	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		from, to := schedule.Span(piece, pieces, y.Count)
-		e.some(f, w, i, from, layout.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
+		e.elements(f, w, i, from, layout.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
 	}}
 	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
 		for k, v := range e.operands {
@@ -122,7 +122,7 @@ func (e *elementwise) action(c *plan.Compiler) run.Action {
 func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 	y := e.y
 	if y.IsInserted() {
-		e.among(f, w, i, from, to)
+		e.interleaved(f, w, i, from, to)
 		return
 	}
 	for n := 0; from < to; from += n {
@@ -130,7 +130,7 @@ func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 		q, n2 := contiguous(y, from, to-from)
 		n = min(n1, n2)
 		out := layout.View[float32](f.Unit(y, w, y.Kind, i))
-		e.some(f, w, i, p*y.Channels, out[q*y.Channels:][:n*y.Channels])
+		e.elements(f, w, i, p*y.Channels, out[q*y.Channels:][:n*y.Channels])
 	}
 }
 
@@ -144,9 +144,9 @@ func (e *elementwise) first() *run.Value {
 	return nil
 }
 
-// some computes len(y) elements of unit i from index start on. It reads the elements of the operands with
+// elements computes len(y) elements of unit i from index start on. It reads the elements of the operands with
 // the same indices.
-func (e *elementwise) some(f *run.Frame, w *run.Worker, i, start int, y []float32) {
+func (e *elementwise) elements(f *run.Frame, w *run.Worker, i, start int, y []float32) {
 	x := w.Views[:len(e.operands)]
 	for k, v := range e.operands {
 		if e.periods[k] == 0 {
@@ -241,9 +241,9 @@ func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
 	})
 }
 
-// among computes positions [from, to) of row i if the result is stored among the channels
+// interleaved computes positions [from, to) of row i if the result is stored among the channels
 // of a wider value. It computes chunks that stay in L1, and copies them from there.
-func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
+func (e *elementwise) interleaved(f *run.Frame, w *run.Worker, i, from, to int) {
 	const some = 2048 // elements
 	y := e.y
 	out, positions := layout.View[uint32](f.Unit(y, w, y.Kind, i)), max(1, some/y.Channels)
@@ -251,7 +251,7 @@ func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	for n := 0; from < to; from += n {
 		var p int
 		p, n = contiguous(e.first(), from, min(positions, to-from))
-		e.some(f, w, i, p*y.Channels, layout.View[float32](chunk)[:n*y.Channels])
+		e.elements(f, w, i, p*y.Channels, layout.View[float32](chunk)[:n*y.Channels])
 		kernel.CopyRuns(out[from*y.Step():], layout.View[uint32](chunk), y.Channels, n, y.Step(), y.Channels)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // of all elements, leave every element of a row where it is in memory. If the result then has the memory of
 // the operand, nothing is copied.
 func moved(c *plan.Compiler, m *move) run.Action {
-	if !m.whole() {
+	if !m.isWhole() {
 		return m.action()
 	}
 	x, y := m.x, m.y
@@ -41,8 +41,8 @@ func moved(c *plan.Compiler, m *move) run.Action {
 	return a
 }
 
-// whole reports whether the move copies complete rows of x in their order, with elements of four bytes.
-func (m *move) whole() bool {
+// isWhole reports whether the move copies complete rows of x in their order, with elements of four bytes.
+func (m *move) isWhole() bool {
 	return !m.fill && m.x.Kind == graph.Rows && m.y.Kind == graph.Rows && m.y.DType.Size() == 4 &&
 		m.x.Count == m.y.Count && tensor.Count(m.shape) == m.y.Count && m.src.first == 0 && m.dst.first == 0 &&
 		slices.Equal(m.loops(), joined([]axis{{m.y.Count, 1, 1}}))

@@ -20,8 +20,8 @@ type mean struct {
 	factor float64 // factor for one element
 }
 
-// of sets y to means. Each of sums has n elements, and is divided by count.
-func (m mean) of(y []byte, sums []int32, n, count int) {
+// round sets y to means. Each of sums has n elements, and is divided by count.
+func (m mean) round(y []byte, sums []int32, n, count int) {
 	by, less := class.MeanBy(m.factor, count), m.zero*int32(n)
 	for ch, sum := range sums {
 		y[ch] = m.Requantise(sum-less, by)
@@ -45,7 +45,7 @@ func buildAvgPoolInt8(c *plan.Compiler) run.Action {
 				sums[ch] += int32(v)
 			}
 		}
-		m.of(pooled, sums, len(pixels), count)
+		m.round(pooled, sums, len(pixels), count)
 	})
 }
 
@@ -56,7 +56,7 @@ func wholeMean(c *plan.Compiler, m mean) run.Action {
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sums := w.Integers(x.Channels)
 		f.Kernels.SumInt8(sums, f.Unit(x, w, graph.Rows, i), x.Positions)
-		m.of(f.Unit(y, w, graph.Rows, i), sums, x.Positions, x.Positions)
+		m.round(f.Unit(y, w, graph.Rows, i), sums, x.Positions, x.Positions)
 	}}
 }
 

@@ -32,10 +32,10 @@ func buildLayerNorm(c *plan.Compiler) run.Action {
 	a := &run.ByRows{Work: x.Count / 2, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		in, out := f.At(x, w, i), f.At(y, w, i)
 		if l.lines.tight {
-			l.lines.chunks(piece, pieces, func(from, n int) { l.apart(w, out, in, from, n) })
+			l.lines.chunks(piece, pieces, func(from, n int) { l.separate(w, out, in, from, n) })
 			return
 		}
-		l.lines.each(w, out, [][]float32{in}, piece, pieces, l.sideBySide)
+		l.lines.eachPiece(w, out, [][]float32{in}, piece, pieces, l.sideBySide)
 	}}
 	var operands []*run.Value
 	for _, v := range []*run.Value{l.scale, l.bias} {
@@ -117,9 +117,9 @@ func (l *layerNorm) linear(y, x []float32, factor, add float32) {
 		func(v float32) float32 { return float32(factor*v) + add })
 }
 
-// apart normalises n separate lines, each with contiguous elements. To compute their sums, it copies the
+// separate normalises n separate lines, each with contiguous elements. To compute their sums, it copies the
 // lines so that they are interleaved.
-func (l *layerNorm) apart(w *run.Worker, y, x []float32, first, n int) {
+func (l *layerNorm) separate(w *run.Worker, y, x []float32, first, n int) {
 	size := n * l.lines.length
 	scratch := w.Floats(size + 5*n)
 	l.lines.gather(scratch[:size], x, first, n)
@@ -140,7 +140,7 @@ func buildLayerNormGrad(c *plan.Compiler) run.Action {
 	x, dy, dx := c.In(0), c.In(1), c.Out(0)
 	l := &layerNorm{lines: lineLayoutOf(c, x), eps: c.Node().Float("eps")}
 	return &run.ByRows{Work: x.Count, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		l.lines.each(w, f.At(dx, w, i), [][]float32{f.At(x, w, i), f.At(dy, w, i)}, piece, pieces, l.gradient)
+		l.lines.eachPiece(w, f.At(dx, w, i), [][]float32{f.At(x, w, i), f.At(dy, w, i)}, piece, pieces, l.gradient)
 	}}
 }
 

@@ -81,8 +81,8 @@ func (l *lineLayout) inPlace(pieces int) bool {
 // scratch holds 5*n values.
 type lineWork func(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32)
 
-// each divides the lines of a row into pieces parts, and does work for the part with index piece.
-func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pieces int, work lineWork) {
+// eachPiece divides the lines of a row into pieces parts, and does work for the part with index piece.
+func (l *lineLayout) eachPiece(w *run.Worker, y []float32, in [][]float32, piece, pieces int, work lineWork) {
 	if !l.inPlace(pieces) {
 		l.chunks(piece, pieces, func(from, n int) { l.gathered(w, y, in, from, n, work) })
 		return

@@ -43,9 +43,9 @@ func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
 	return l
 }
 
-// each calls do for the positions of a row that are not ignored, with the label and the logits. If a label
-// is not a class, each records an error for the row.
-func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
+// eachLabel calls do for the positions of a row that are not ignored, with the label and the logits. If a
+// label is not a class, eachLabel records an error for the row.
+func (l *labelled) eachLabel(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
 	x, classes := f.At(l.logits, w, r), l.logits.Channels
 	for p, label := range layout.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
 		switch {
@@ -182,7 +182,7 @@ func (l *labelled) eachSum(f *run.Frame, w *run.Worker, r int, exp bool, do func
 		}
 		all = all[:0]
 	}
-	l.each(f, w, r, func(p, label int, values []float32) {
+	l.eachLabel(f, w, r, func(p, label int, values []float32) {
 		n := logits{p: p, label: label, x: values, largest: float64(slices.Max(values))}
 		for k, v := range values {
 			x[len(all)*classes+k] = float64(v) - n.largest
@@ -230,7 +230,7 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 func buildCorrect(c *plan.Compiler) run.Action {
 	l := labelledOf(c, nil)
 	return perReplica(c, 2, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
-		l.each(f, w, r, func(_, label int, x []float32) {
+		l.eachLabel(f, w, r, func(_, label int, x []float32) {
 			if largest(x) == label {
 				sum[0]++
 			}

@@ -112,7 +112,7 @@ func sequence(actions []run.Action) run.Action {
 			return nil
 		})
 	}
-	return together(rows)
+	return combined(rows)
 }
 
 // togetherWork is the work of one turn, in which all actions compute the same part of a row. The part is
@@ -120,9 +120,9 @@ func sequence(actions []run.Action) run.Action {
 // elements from several operands.
 const togetherWork = 4096
 
-// together returns an action that runs several actions by rows, one after the other, on a part of the row
+// combined returns an action that runs several actions by rows, one after the other, on a part of the row
 // at a time. The actions write different elements.
-func together(rows []*run.ByRows) *run.ByRows {
+func combined(rows []*run.ByRows) *run.ByRows {
 	a := &run.ByRows{}
 	cut := !slices.ContainsFunc(rows, func(r *run.ByRows) bool { return r.Work == 0 })
 	for _, r := range rows {

@@ -96,5 +96,5 @@ func (s *Spans) unit() int {
 	return s.Step
 }
 
-// whole rounds p, the end of a span, up to the end of a whole unit, or of a whole tile of a window.
-func (s *Spans) whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }
+// wholeSteps rounds p, the end of a span, up to the end of a whole unit, or of a whole tile of a window.
+func (s *Spans) wholeSteps(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }

@@ -163,7 +163,7 @@ func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
 func (l *chainer) laneBytes(first, last int) (n int) {
 	c := l.tiling(first, last)
 	for k := first; k < last-1; k++ {
-		n += c.most(k-first) * l.group.actions[k].Width * 4
+		n += c.maxPositions(k-first) * l.group.actions[k].Width * 4
 	}
 	return n
 }
@@ -196,8 +196,8 @@ func (l *chainer) tiling(first, last int) tiling {
 	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
 	c := make(tiling, n)
 	for i := range c {
-		c[i] = l.step(first, last, span{from: end.whole(units * i / n * unit),
-			to: end.whole(units * (i + 1) / n * unit)})
+		c[i] = l.step(first, last, span{from: end.wholeSteps(units * i / n * unit),
+			to: end.wholeSteps(units * (i + 1) / n * unit)})
 	}
 	return c
 }
@@ -215,7 +215,7 @@ func (l *chainer) step(first, last int, s span) []span {
 			*s = all[len(all)-1]
 		}
 		unit := a.unit()
-		s.from, s.to = s.from/unit*unit, a.whole(s.to)
+		s.from, s.to = s.from/unit*unit, a.wholeSteps(s.to)
 		for i, v := range l.reads(k) {
 			needed := *s
 			if i == 0 && a.Needs != nil {
@@ -250,7 +250,7 @@ func (l *chainer) complete(c *chain) {
 			x.float.private = x.float.private || x.half == v
 		}
 		row := v.ImageRow()
-		if rows := (c.tiling.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
+		if rows := (c.tiling.maxPositions(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
 			v.Ring = rows * row
 		}
 	}

@@ -52,7 +52,7 @@ func (l *chainer) under(k int) int {
 			continue
 		}
 		x, m := l.fn.values[id], l.maker(id, k)
-		if m >= 0 && l.ends[m] == k && len(l.makers[id]) == 1 && l.alone(id, k) && y != nil && y.like(x) &&
+		if m >= 0 && l.ends[m] == k && len(l.makers[id]) == 1 && l.hasOneReader(id, k) && y != nil && y.like(x) &&
 			l.rows(m) == x {
 			return m
 		}
@@ -81,8 +81,8 @@ func (v *Value) like(x *Value) bool {
 		!v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
 }
 
-// alone reports whether action k is the only reader of a value in its chain.
-func (l *chainer) alone(id graph.Value, k int) bool {
+// hasOneReader reports whether action k is the only reader of a value in its chain.
+func (l *chainer) hasOneReader(id graph.Value, k int) bool {
 	c := l.group.chains[l.group.chainOf(k)]
 	for i := c.first; i < c.last; i++ {
 		if i != k && slices.Contains(l.reads(i), id) {

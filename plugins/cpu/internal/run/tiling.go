@@ -38,9 +38,9 @@ func (c tiling) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// most returns the maximum number of positions of the result of action k that a step computes or still
-// needs.
-func (c tiling) most(k int) (n int) {
+// maxPositions returns the maximum number of positions of the result of action k that a step computes or
+// still needs.
+func (c tiling) maxPositions(k int) (n int) {
 	for _, s := range c {
 		n = max(n, s[k].to-s[k].from)
 	}

@@ -105,7 +105,7 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	p.work.ring()
 	p.take(p.Workers[0])
 	for s := (spin{}); p.undone.Load() != 0; {
-		if !s.more(attentive) {
+		if !s.mayContinue(attentive) {
 			p.done.sleep(func() bool { return p.undone.Load() == 0 })
 		}
 	}
@@ -179,7 +179,7 @@ func (p *Pool) help(w *Worker) {
 		}
 		if p.take(w) {
 			s = spin{}
-		} else if !s.more(limit) {
+		} else if !s.mayContinue(limit) {
 			p.work.sleep(func() bool { return uint32(p.open.Load()) != 0 || p.closed.Load() })
 			s = spin{}
 		}

@@ -13,8 +13,9 @@ type spin struct {
 // looksAtOne is the number of polls between two readings of the clock, about a microsecond.
 const looksAtOne = 1000
 
-// more returns true when it is time for the next poll. It returns false if the wait has lasted for limit.
-func (s *spin) more(limit time.Duration) bool {
+// mayContinue returns true when it is time for the next poll. It returns false if the wait has lasted for
+// limit.
+func (s *spin) mayContinue(limit time.Duration) bool {
 	s.looks++
 	switch {
 	case s.looks%looksAtOne != 0:

@@ -32,7 +32,7 @@ func (w *walk) normalise(plus bool) {
 	still, rows := w.begin(name, of)
 	a := w.newAffine(still)
 	least, most := w.broadcast("least"), w.broadcast("most")
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.centred(a, rows[1], column)
 		VMULPS(a.factor[column], a.v, a.v)
 		VADDPS(a.add[column], a.v, a.v)
@@ -49,7 +49,7 @@ func (w *walk) normaliseGradient() {
 	still, rows := w.begin("normaliseGradient", parameters{
 		singles: []string{"hi", "lo", "by", "add", "slope"}, rows: []string{"dx", "x", "dy"}})
 	a, slope := w.newAffine(still), w.singles(still[4])
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.centred(a, rows[1], column)
 		VMULPS(slope[column], a.v, a.v)
 		w.single(rows[2], column, a.free)

@@ -145,8 +145,8 @@ func (w *walk) size() int {
 	return 4
 }
 
-// each writes the loop over positions and the end of the function. body writes the code of a column.
-func (w *walk) each(body func(column int)) {
+// overColumns writes the loop over positions and the end of the function. body writes the code of a column.
+func (w *walk) overColumns(body func(column int)) {
 	if w.wide {
 		w.eachColumn(body)
 	} else {
@@ -158,7 +158,7 @@ func (w *walk) each(body func(column int)) {
 		for column := range w.columns {
 			body(column)
 		}
-		w.ahead()
+		w.prefetch()
 		ADDQ(step, w.offset)
 		DECQ(w.count)
 		JNE(operand.LabelRef("position"))
@@ -184,7 +184,7 @@ func (w *walk) eachColumn(body func(column int)) {
 	w.fetch()
 	body(0)
 	w.write()
-	w.ahead()
+	w.prefetch()
 	ADDQ(operand.Imm(uint64(lanes*w.size())), w.offset)
 	ADDQ(operand.Imm(uint64(w.bytes)), w.channel)
 	CMPQ(w.channel, run)
@@ -194,10 +194,10 @@ func (w *walk) eachColumn(body func(column int)) {
 	JNE(operand.LabelRef("position"))
 }
 
-// ahead prefetches rows of bfloat16 one page ahead, because the processor's prefetcher stops at the end of
+// prefetch prefetches rows of bfloat16 one page ahead, because the processor's prefetcher stops at the end of
 // a page. This makes the passes of a training step a seventh faster. With float32 it would make them a
 // little slower.
-func (w *walk) ahead() {
+func (w *walk) prefetch() {
 	const page, line = 4096, 64
 	if !w.half {
 		return

@@ -10,7 +10,7 @@ func (w *walk) sums() {
 	still, rows := w.begin("sums", parameters{singles: []string{"sum"}, rows: []string{"x"}})
 	sum := w.sum(still[0])
 	x := w.take(1)[0]
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.single(rows[0], column, x)
 		VADDPS(x, sum[column], sum[column])
 	})
@@ -20,7 +20,7 @@ func (w *walk) sums() {
 func (w *walk) doubleSums() {
 	still, rows := w.begin("doubleSums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
 	sum, t := w.hold(held{address: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.single(rows[0], column, t[0])
 		for h := range 2 {
 			w.double(t[0], h, t[1])
@@ -36,7 +36,7 @@ func (w *walk) sizes() {
 	v, mask := t[0], t[1]
 	w.ones(mask)
 	VPSRLD(operand.Imm(1), mask, mask)
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.single(rows[0], column, v)
 		if w.bytes == 64 {
 			VPANDD(v, mask, v)
@@ -53,7 +53,7 @@ func (w *walk) deviations() {
 		rows: []string{"x"}})
 	sum, squares, shift := w.sum(still[0]), w.sum(still[1]), w.singles(still[2])
 	x := w.take(1)[0]
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.single(rows[0], column, x)
 		VSUBPS(shift[column], x, x)
 		VADDPS(x, sum[column], sum[column])
@@ -82,7 +82,7 @@ func (w *walk) gradientSums() {
 		rows: []string{"x", "dy"}})
 	sums := w.newGradientSums(still)
 	t := w.take(2)
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		w.single(rows[0], column, t[0])
 		w.single(rows[1], column, t[1])
 		sums.add(column, t[0], t[1])
@@ -108,7 +108,7 @@ func (w *walk) maskedSums(plus bool) {
 			w.maskedSingles(rows, column, g, x, free, []reg.VecPhysical{zero, most})
 		}
 	}
-	w.each(func(column int) {
+	w.overColumns(func(column int) {
 		masked(rows, column, g, x, free, most)
 		w.single(rows[0], column, x)
 		sums.add(column, x, g)

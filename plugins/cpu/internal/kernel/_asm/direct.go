@@ -36,8 +36,8 @@ type pixels struct {
 // times that multiple.
 const far = 15
 
-// at returns the address of pixel c.
-func (p pixels) at(c int) operand.Mem {
+// address returns the address of pixel c.
+func (p pixels) address(c int) operand.Mem {
 	base := p.base
 	if c >= far {
 		base, c = p.second, c-far
@@ -100,7 +100,7 @@ func directTile(set isa, p int) {
 	}
 	for c := range columns {
 		b := spare[c%min(len(spare), 4)]
-		VBROADCASTSS(x.at(c), b)
+		VBROADCASTSS(x.address(c), b)
 		for j := range kernelWidth {
 			if c-j < 0 || c-j >= p {
 				continue

@@ -89,7 +89,7 @@ func (t *pairsTiler) column(x pixels, w reg.GPPhysical) {
 	for c := range t.p + kernelWidth - 1 {
 		if t.native {
 			b := accs + kernelWidth + c%4
-			VBROADCASTSS(x.at(c), t.regs[b])
+			VBROADCASTSS(x.address(c), t.regs[b])
 			for j := range kernelWidth {
 				if c-j >= 0 && c-j < t.p {
 					vdpbf16ps(accs+j, b, c-j)
@@ -98,7 +98,7 @@ func (t *pairsTiler) column(x pixels, w reg.GPPhysical) {
 			continue
 		}
 		second, first, of := t.regs[accs], t.regs[accs+1], t.regs[accs+2]
-		VBROADCASTSS(x.at(c), second)
+		VBROADCASTSS(x.address(c), second)
 		VPSLLD(operand.Imm(16), second, first)
 		t.half(true, second)
 		for j := range kernelWidth {

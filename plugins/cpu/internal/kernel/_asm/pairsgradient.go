@@ -59,8 +59,8 @@ func newPairsGradient(r rounding, n, p int) *pairsGradient {
 	return &pairsGradient{pairsTiler{r, n, p}, pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]}
 }
 
-// at returns the address of register v of a row of n vectors.
-func (t *pairsGradient) at(v int, base, step, step3 reg.GPPhysical) operand.Mem {
+// address returns the address of register v of a row of n vectors.
+func (t *pairsGradient) address(v int, base, step, step3 reg.GPPhysical) operand.Mem {
 	m := operand.Mem{Base: base, Disp: t.bytes * (v % t.vectors())}
 	switch v / t.vectors() {
 	case 1:
@@ -79,7 +79,7 @@ func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, add
 	width := t.width()
 	for i := range t.p {
 		for v := range width {
-			do(t.regs[i*width+v], t.at(v, base, t.sumStep, t.sumStep3))
+			do(t.regs[i*width+v], t.address(v, base, t.sumStep, t.sumStep3))
 		}
 		if i < t.p-1 {
 			ADDQ(param("sumStep"), base)
@@ -131,7 +131,7 @@ func (t *pairsGradient) write() {
 	PREFETCHT1(operand.Mem{Base: next})
 	ADDQ(nextStep, next)
 	t.products(t.p*t.width(), func(i int) operand.Mem { return operand.Mem{Base: x, Disp: 4 * i} },
-		func(v int) operand.Mem { return t.at(v, t.grad, t.gradStep, t.gradStep3) })
+		func(v int) operand.Mem { return t.address(v, t.grad, t.gradStep, t.gradStep3) })
 	ADDQ(xStep, x)
 	ADDQ(gradStep, t.grad)
 	DECQ(left)

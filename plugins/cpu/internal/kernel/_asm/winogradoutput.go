@@ -20,9 +20,9 @@ func (f winogradForm) holdOutput(m *multiplier) {
 	}
 }
 
-// back sets acc to output j from the values at the points: value(k) is an operand for value k. s is a free
+// output sets acc to output j from the values at the points: value(k) is an operand for value k. s is a free
 // register.
-func (f winogradForm) back(m *multiplier, j int, value func(k int) operand.Op, s, acc reg.VecPhysical) {
+func (f winogradForm) output(m *multiplier, j int, value func(k int) operand.Op, s, acc reg.VecPhysical) {
 	move := func(k int, r reg.VecPhysical) {
 		if x, ok := value(k).(reg.VecPhysical); ok {
 			VMOVAPS(x, r)
@@ -98,12 +98,12 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	}
 	Label("vector")
 	f.fetchOutputs(rows, col)
-	for _, columns := range f.together() {
+	for _, columns := range f.columnGroups() {
 		MOVQ(inNow, in)
 		for i := range n {
 			at := func(k int) operand.Op { return multiple(in, freq, k) }
 			for half, j := range columns {
-				f.back(m, j, at, r[12], r[half*6+i])
+				f.output(m, j, at, r[12], r[half*6+i])
 			}
 			if i < n-1 {
 				for range n / 2 {
@@ -114,7 +114,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 		for half, j := range columns {
 			at := func(k int) operand.Op { return r[half*6+k] }
 			for y := range f.Side {
-				f.back(m, y, at, r[12], r[13])
+				f.output(m, y, at, r[12], r[13])
 				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
 				winogradEpilogue(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
 				VMOVUPS(r[13], multiple(rows[y], col, j))
@@ -138,8 +138,8 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	RET()
 }
 
-// together returns groups of columns of outputs. The products are read once for each group.
-func (f winogradForm) together() [][]int {
+// columnGroups returns groups of columns of outputs. The products are read once for each group.
+func (f winogradForm) columnGroups() [][]int {
 	if f.Side == 2 {
 		return [][]int{{0, 1}}
 	}

@@ -53,7 +53,7 @@ func winogradProduct(set isa, n, p int) {
 				isa: set, rows: p, width: width, sum: acc,
 				weight: func(v int) operand.Mem { return operand.Mem{Base: u, Disp: set.bytes * v} },
 				value: func(i int) operand.Mem {
-					at := x.at(i)
+					at := x.address(i)
 					at.Disp = 4 * j
 					return at
 				},

@@ -153,6 +153,14 @@ KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT dou
 	}
 }
 
+// lean_affine is affine without a shift, which line_normalise does not read.
+FUNCTION void lean_affine(OUT float *a, int n, double mean, double by) {
+	float hi = (float)mean;
+	a[0] = hi;
+	a[n] = (float)(mean - (double)hi);
+	a[2 * n] = (float)by;
+}
+
 // row_affine is line_affine for lines of adjacent elements that are one span each.
 KERNEL row_affine(int first, IN float *x, OUT float *a, int n, int length, int blocks, double eps) {
 	local float m[GROUPED * SPACED], sums[3 * GROUPED];
@@ -161,7 +169,7 @@ KERNEL row_affine(int first, IN float *x, OUT float *a, int n, int length, int b
 	moments v = group_span_moments(m, sums, x + unit * n * length, e, n, length, n, length, blocks);
 	e += THREAD();
 	if (THREAD() < per && e < n)
-		affine(a + unit * 5 * n + e, n, v.mean, inverse(v.n, v.q, eps), -0.0);
+		lean_affine(a + unit * 5 * n + e, n, v.mean, inverse(v.n, v.q, eps));
 }
 
 // row_gradient is line_gradient for lines of adjacent elements that are one span each.

@@ -32,7 +32,7 @@ func Cases() []Case { return slices.Clone(cases()) }
 // cases builds all cases once, with their programs, which needs about a second.
 var cases = sync.OnceValue(func() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
-		slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(),
+		nonFiniteCases(), slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(),
 		finiteCases(), reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(),
 			classCases()))
 })

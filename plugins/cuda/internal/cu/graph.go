@@ -17,10 +17,10 @@ type graphs struct {
 
 // kernelNode is CUDA_KERNEL_NODE_PARAMS_v2. Version 1 has the same fields without the last two.
 type kernelNode struct {
-	function                                            uintptr
-	gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32
-	args                                                *unsafe.Pointer
-	extra, kernel, context                              uintptr
+	function                                       uintptr
+	gridX, gridY, gridZ, blockX, blockY, blockZ, _ uint32 // the last one is dynamic shared memory
+	args                                           *unsafe.Pointer
+	_, _, _                                        uintptr // extra, kernel and context
 }
 
 // openGraphs binds the functions for graphs, or returns nil if the library lacks one of them.

@@ -32,9 +32,9 @@ func Cases() []Case { return slices.Clone(cases()) }
 // cases builds all cases once, with their programs, which needs about a second.
 var cases = sync.OnceValue(func() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
-		nonFiniteCases(), slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(),
-		finiteCases(), reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(),
-			classCases()))
+		nonFiniteCases(), slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(),
+		trainingCases(), finiteCases(),
+		reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
 })
 
 // reusingDevice marks cases that may run on a device that has served other cases.

@@ -38,7 +38,8 @@ func nonFiniteCases() []Case {
 		n := small("batch")
 		n.name, n.rule = "small, updates of "+o.name, o.rule
 		cases = append(cases, newCase("commit: not finite, "+o.name, "If a result of an optimizer is infinite or "+
-			"NaN somewhere, the error of a device with the feature FiniteUpdates wraps NonFinite and names the tensor.",
+			"NaN somewhere, the error of a device with the feature FiniteUpdates wraps NonFinite and names the "+
+			"tensor.",
 			n.program, func(ctx context.Context, open Opener) error { return n.refusesNaN(ctx, open, o.slots) }))
 	}
 	return cases

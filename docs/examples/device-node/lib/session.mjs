@@ -29,7 +29,8 @@ export class Session {
   // next returns a message with all of its tensors: { dtype, shape, array }; at the end one without a name.
   async next() {
     const message = async () => this.schema.decode('Message', (await this.messages.next()).value ?? []);
-    const { call, data, tensors, ...oneof } = await message();
+    // This plugin accepts no turns, so lane is not set.
+    const { call, data, tensors, lane: _, ...oneof } = await message();
     const size = (t) => count(t.shape) * TYPES[t.dtype].BYTES_PER_ELEMENT;
     const pieces = [data];
     let missing = tensors.reduce((n, t) => n + size(t), -data.length);

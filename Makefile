@@ -136,7 +136,7 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 # DATA has bccd.tar.gz.
 .PHONY: sums-detectors
 sums-detectors: build ## all kinds of detectors, trained 3 steps on pictures of blood cells: one sum on every kind of device, rank, stages and resume (PoCL, Open MPI, qemu-user; half an hour; goes on where it was ended)
-	COMMAND='make sums-detectors' ONLY=$(or $(ONLY),bccd) SUMS=$(or $(SUMS),bin/sums-detectors) bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) \
+	COMMAND='make sums-detectors' ONLY='$(or $(ONLY),bccd)' SUMS=$(or $(SUMS),bin/sums-detectors) bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) \
 		100 cpu 2xcpu 3xcpu opencl:0 cpu,opencl:0 kill:cpu,opencl:0 resumed:2xcpu stages2:2xcpu ranks2:cpu avx2:cpu allarm64:cpu
 
 # ONLY and JSON: see scripts/README.md.

@@ -22,7 +22,7 @@ python3 scripts/sumsdata.py "$kit/data"
 python3 scripts/gpurecipes.py >"$kit/recipes.tsv"
 cp plugins/internal/bitwise/*.graph "$kit/data"
 cp scripts/gputorch.py "$kit"
-tar c -C "$work" kit | xz -6 -T0 >"$out/kit.tar.xz"
+tar c -C "$work" kit | xz --lzma2=preset=6,dict=64MiB >"$out/kit.tar.xz"
 cp scripts/gpu.sh "$out"
 
 bytes() { cat "$@" | wc -c; }

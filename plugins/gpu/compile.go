@@ -8,18 +8,18 @@ import (
 
 // compiler lowers one function.
 type compiler struct {
-	exe     *executable
-	fn      *function
-	node    *graph.Node
-	folded  map[graph.Value]class.Norm // batch norms that are folded into products
-	tails   map[graph.Value]*tail      // epilogues, by the first results of their nodes
-	temps   []*slot                    // temporary slots of the current node
-	found   *slot                      // flags of optimizers that a result is infinite or NaN
-	checked map[graph.Value]bool       // results with flags
-	steps   []step
-	checks  []*labels   // checks after a run
-	changes []*onChange // steps that run on a change
-	refuse  []device.Refusal
+	exe       *executable
+	fn        *function
+	node      *graph.Node
+	folded    map[graph.Value]class.Norm // batch norms that are folded into products
+	epilogues map[graph.Value]*epilogue  // by the first results of their nodes
+	temps     []*slot                    // temporary slots of the current node
+	found     *slot                      // flags of optimizers that a result is infinite or NaN
+	checked   map[graph.Value]bool       // results with flags
+	steps     []step
+	checks    []*labels   // checks after a run
+	changes   []*onChange // steps that run on a change
+	refuse    []device.Refusal
 }
 
 // builders has the function that lowers each operation. A function that cannot lower its node calls
@@ -44,7 +44,7 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	whole := fn
 	fn, c.folded = class.Fold(fn)
 	if !e.backend.separate {
-		fn, c.tails = fuse(fn, c.folded)
+		fn, c.epilogues = fuse(fn, c.folded)
 	}
 	c.fn = &function{Function: fn, ends: map[int]graph.Value{}}
 	for _, v := range fn.Values {
@@ -161,7 +161,7 @@ func (c *compiler) build(i int) {
 			v.slot = c.exe.slots.acquire(v.Kind, v.size())
 		}
 	}
-	t := c.tails[c.node.Out[0]]
+	t := c.epilogues[c.node.Out[0]]
 	if b := builders[c.node.Op]; t != nil && t.chain {
 		c.chain(t)
 	} else if c.out(0).alias != nil {

@@ -53,7 +53,7 @@ func isShort(n *graph.Node) bool {
 func (c *compiler) epilogue(images int) []any {
 	none := c.exe.none
 	args := []any{none, none, none, none, none, c.exe.owner}
-	t := c.tails[c.node.Out[0]]
+	t := c.epilogues[c.node.Out[0]]
 	if t == nil {
 		return args
 	}
@@ -105,7 +105,7 @@ func (c *compiler) spreadOf(l link, o *value) []int {
 }
 
 // chain launches the nodes of a chain.
-func (c *compiler) chain(t *tail) {
+func (c *compiler) chain(t *epilogue) {
 	x, y := c.fn.values[t.links[0].In[t.links[0].operand]], c.out(0)
 	c.launch("chain", y.Kind, y.count, append([]any{x, y, y.count}, c.epilogue(1)...)...)
 }

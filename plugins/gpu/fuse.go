@@ -14,11 +14,11 @@ const firstExtra = 8
 
 // rooted lists the operations with an epilogue.
 var rooted = []graph.Op{graph.Conv, graph.Dense, graph.ConvTranspose, graph.ConvGradInput,
-	graph.DenseGradInput,
-	graph.MatMul, graph.Normalise, graph.BatchNorm}
+	graph.DenseGradInput, graph.MatMul, graph.Normalise, graph.BatchNorm}
 
-// A tail is the epilogue of a node. The tail of a chain begins with the node itself.
-type tail struct {
+// An epilogue has the element-wise nodes that a kernel applies to the results of a node before it stores
+// them. The first link of a chain is the node itself.
+type epilogue struct {
 	links   []link
 	chain   bool
 	product graph.Value // result of the node before fusion
@@ -40,7 +40,7 @@ func (l link) other() graph.Value {
 }
 
 // others returns the second operands of all links.
-func (t *tail) others() (list []graph.Value) {
+func (t *epilogue) others() (list []graph.Value) {
 	for _, l := range t.links {
 		if o := l.other(); o != graph.None {
 			list = append(list, o)
@@ -51,19 +51,19 @@ func (t *tail) others() (list []graph.Value) {
 
 // fusion finds the nodes of a function that can be steps of epilogues.
 type fusion struct {
-	fn    *graph.Function
-	uses  map[graph.Value]int
-	made  map[graph.Value]int // node after which a value exists
-	open  map[graph.Value]int // node of the epilogue that ends with the value
-	tails map[int]*tail
-	gone  map[int]bool
+	fn        *graph.Function
+	uses      map[graph.Value]int
+	made      map[graph.Value]int // node after which a value exists
+	open      map[graph.Value]int // node of the epilogue that ends with the value
+	epilogues map[int]*epilogue
+	gone      map[int]bool
 }
 
 // fuse returns fn without the nodes of epilogues, and the epilogues by their results. The results of a node
 // with an epilogue are the epilogue's result and the stored value. fuse changes the keys of norms to the new
 // results.
-func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function, map[graph.Value]*tail) {
-	f := &fusion{fn, class.Readers(fn), map[graph.Value]int{}, map[graph.Value]int{}, map[int]*tail{},
+func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function, map[graph.Value]*epilogue) {
+	f := &fusion{fn, class.Readers(fn), map[graph.Value]int{}, map[graph.Value]int{}, map[int]*epilogue{},
 		map[int]bool{}}
 	for _, v := range fn.Inputs {
 		f.made[v] = -1
@@ -71,15 +71,15 @@ func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function
 	for i := range fn.Nodes {
 		f.add(i)
 	}
-	fused, tails := fn.Clone(), map[graph.Value]*tail{}
-	for i, t := range f.tails {
+	fused, epilogues := fn.Clone(), map[graph.Value]*epilogue{}
+	for i, t := range f.epilogues {
 		if t.chain && len(t.links) < 2 || len(t.links) == 0 {
 			continue
 		}
 		n := &fused.Nodes[i]
 		t.product = n.Out[0]
 		*n = t.node(*n)
-		tails[n.Out[0]] = t
+		epilogues[n.Out[0]] = t
 		if norm, ok := norms[t.product]; ok {
 			delete(norms, t.product)
 			norms[n.Out[0]] = norm
@@ -92,11 +92,11 @@ func fuse(fn *graph.Function, norms map[graph.Value]class.Norm) (*graph.Function
 		}
 	}
 	fused.Nodes = nodes
-	return fused, tails
+	return fused, epilogues
 }
 
 // node returns n with the operands and the results of its epilogue.
-func (t *tail) node(n graph.Node) graph.Node {
+func (t *epilogue) node(n graph.Node) graph.Node {
 	in := slices.Clone(n.In)
 	for len(in) < firstExtra {
 		in = append(in, graph.None)
@@ -118,7 +118,7 @@ func (f *fusion) add(i int) {
 		f.made[v] = i
 	}
 	if slices.Contains(rooted, n.Op) {
-		f.tails[i], f.open[n.Out[0]] = &tail{}, i
+		f.epilogues[i], f.open[n.Out[0]] = &epilogue{}, i
 		return
 	}
 	if !isStep(n) {
@@ -132,7 +132,7 @@ func (f *fusion) add(i int) {
 	}
 	switch {
 	case root >= 0:
-		t := f.tails[root]
+		t := f.epilogues[root]
 		t.links = append(t.links, best)
 		f.gone[i], f.made[n.Out[0]], f.open[n.Out[0]] = true, root, root
 		delete(f.open, n.In[best.operand])
@@ -146,7 +146,7 @@ func (f *fusion) begin(i int) {
 	n := &f.fn.Nodes[i]
 	for k := range n.In {
 		if l := (link{Node: n, operand: k}); f.passes(l) {
-			f.tails[i], f.open[n.Out[0]] = &tail{links: []link{l}, chain: true}, i
+			f.epilogues[i], f.open[n.Out[0]] = &epilogue{links: []link{l}, chain: true}, i
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (f *fusion) begin(i int) {
 
 // extends reports whether a link can be added to the epilogue of node root.
 func (f *fusion) extends(root int, l link) bool {
-	t, o := f.tails[root], l.other()
+	t, o := f.epilogues[root], l.other()
 	switch {
 	case !f.passes(l), len(t.links) == maxSteps, !t.chain && !isShort(l.Node):
 		return false
